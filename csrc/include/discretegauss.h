@@ -246,6 +246,7 @@ typedef struct dg_column {
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
+    dg_method method;
 } dg_laws;
 
 /** Draw once from each of n laws: out[i] = a draw of law i.

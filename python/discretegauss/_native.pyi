@@ -118,9 +118,9 @@ class _Lib:
         self,
         law: _CData,
         kind: int,
-        parameter: _CData,
-        mu: _CData,
-        beta: _CData,
+        parameter: bytes | _CData,
+        mu: bytes | _CData,
+        beta: bytes | _CData,
         arithmetic: int,
         /,
     ) -> int: ...
@@ -189,9 +189,9 @@ class _Lib:
         self,
         sampler: _CData,
         kind: int,
-        parameter: _CData,
-        mu: _CData,
-        beta: _CData,
+        parameter: bytes | _CData,
+        mu: bytes | _CData,
+        beta: bytes | _CData,
         method: int,
         /,
     ) -> int: ...
@@ -217,7 +217,7 @@ class _Lib:
         self,
         selection: _CData,
         kind: int,
-        rate: _CData,
+        rate: bytes | _CData,
         gaps: _CData,
         gap_bytes: int,
         n_rows: int,
@@ -230,7 +230,13 @@ class _Lib:
         self, out: _CData, n: int, dtype: int, selection: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_snapping_new(
-        self, snapping: _CData, step: _CData, doublings: int, offset: _CData, shift: _CData, /
+        self,
+        snapping: _CData,
+        step: bytes | _CData,
+        doublings: int,
+        offset: _CData,
+        shift: _CData,
+        /,
     ) -> int: ...
     def dg_snapping_free(self, snapping: _CData, /) -> None: ...
     def dg_snapping_fill(
@@ -290,9 +296,9 @@ class _Lib:
         self,
         sampler: _CData,
         kind: int,
-        parameter: _CData,
-        mu: _CData,
-        beta: _CData,
+        parameter: bytes | _CData,
+        mu: bytes | _CData,
+        beta: bytes | _CData,
         method: int,
         options: _CData,
         /,

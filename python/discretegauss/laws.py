@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack, final, overlo
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._drawing.engines import CELLS_FROM, Engine, engine, method_for
+from ._drawing.engines import Engine, engine, engine_for
 from ._drawing.fill import empty, fill_array
 from ._inputs.draw_arguments import (
     AUTO,
     CHACHA20,
     INT64,
+    MOST_ELEMENTS,
     ONE_THREAD,
     How,
     Method,
     Size,
+    checked_dtype,
     checked_method,
     checked_source,
     checked_target,
@@ -74,9 +76,9 @@ class _Law(LawFunctions):
     _kind: ClassVar[Kind]
     _spec: LawSpec
     _auto: Engine | None
-    """What draws by default if draws are few, made when it is first asked for."""
+    """The engine for few draws by default, built at the first draw."""
     _fitting: set[np.dtype[Any]]
-    """Types that are known to hold the law."""
+    """The types that are known to hold the law."""
     __match_args__: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls) -> None:
@@ -182,52 +184,43 @@ class _Law(LawFunctions):
             source = checked_source(source)
         if threads is not ONE_THREAD:
             threads = checked_threads(threads, source)
+        if method is not AUTO:
+            method = checked_method(method, self._kind)
+        by = self._auto if method is AUTO else None
         if size is None and out is None:
-            if dtype is not INT64:  # a Python int has room, but a dtype was asked for
-                self._made_ready(0, dtype, None, method)
-            by = self._auto if method is AUTO else None
-            return (by or self._engine(method, 1)).draw(source)
-        if (
-            method is AUTO
-            and out is None
-            and dtype is INT64
-            and type(size) is int
-            and 0 <= size < CELLS_FROM
-            and INT64 in self._fitting
-            and self._auto is not None
-        ):
+            if dtype is not INT64:  # a Python integer has room, but the user asked for a type
+                require_fit(self._spec, checked_dtype(dtype), parameter_name(self._kind))
+            return (by or self._by(method, 1)).draw(source)
+        if type(size) is int and 0 <= size <= MOST_ELEMENTS and dtype is INT64 and out is None:
             array = np.empty(size, INT64)
-            self._auto.fill(array, source, threads)
-            return array
-        array, by = self._made_ready(size, dtype, out, method)
-        fill_array(array, by.fill, source, threads)
+        else:
+            shape, kept, given = checked_target(size, dtype, out)
+            array = empty(shape or (), kept) if given is None else given
+        if by is None or array.size >= by.cells_from:
+            by = self._by(method, array.size)
+        if array.dtype not in self._fitting:
+            self._require_fit(array.dtype, by)
+        if out is None and array.dtype.isnative:
+            by.fill(array, source, threads)
+        else:
+            fill_array(array, by.fill, source, threads)
         return array if out is None else out
 
     rvs = sample
 
-    def _made_ready(
-        self, size: Size, dtype: DTypeLike, out: NDArray[Any] | None, method: Method
-    ) -> tuple[NDArray[Any], Engine]:
-        """Return what is to be filled, an array that provably holds the law, and what fills it."""
-        shape, kept, array = checked_target(size, dtype, out)
-        if array is None:
-            array = empty(shape, kept)
-        by = self._engine(method, array.size)
-        if kept not in self._fitting:
-            if not (by.is_int64 and kept == INT64):
-                require_fit(self._spec, kept, parameter_name(self._kind))
-            self._fitting.add(kept)
-        return array, by
-
-    def _engine(self, method: Method, n: int) -> Engine:
-        """Return what draws n times by a method; tables are kept by the cache alone, which is small."""
-        if method is not AUTO or n >= CELLS_FROM:
-            return engine(
-                self._spec, method_for(checked_method(method, self._kind), self._kind, n)
-            )
+    def _by(self, method: Method, n: int) -> Engine:
+        """Return what draws n times by a method; keep what draws few times by default."""
+        if method is not AUTO:
+            return engine(self._spec, method)
         if self._auto is None:
             self._keep("_auto", engine(self._spec, AUTO))
-        return self._auto  # type: ignore[return-value]
+        return engine_for(self._spec, AUTO, n)
+
+    def _require_fit(self, dtype: np.dtype[Any], by: Engine) -> None:
+        """Refuse a type that does not provably hold the law; remember one that does."""
+        if not (by.is_int64 and dtype == INT64):
+            require_fit(self._spec, dtype, parameter_name(self._kind))
+        self._fitting.add(dtype)
 
     def stream(
         self,

@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._drawing.fill import NO_MEMORY, empty
+from ._drawing.fill import empty
 from ._drawing.many_laws import fill_laws
 from ._inputs.draw_arguments import (
-    CHACHA20,
     INT64,
-    ONE_THREAD,
     How,
     HowOnly,
     Method,
     Size,
-    checked_method,
+    checked_how,
     checked_out,
-    checked_source,
     checked_target,
-    checked_threads,
 )
 from ._inputs.law_parameters import NUMBERS, columns_of, parameter_name, parameter_shape, sigma2_of
 from ._inputs.numbers import Number
@@ -118,20 +114,21 @@ def discrete_gaussian(
         Integer type of the result, or object for Python integers of any size. One draw is a Python
         integer in any case; if dtype is given, of a law that fits it.
     out : ndarray, optional
-        Array to fill and return instead of a new one; its shape and dtype hold. Filled in C order;
-        in Fortran order if its memory is. After an error it holds zeros where it held draws, and
-        elsewhere what it held before. Ctrl-C in the instant in which
-        the call ends may find all draws.
+        Array to fill and return instead of a new one; its shape and dtype hold. It is filled in C
+        order, or in Fortran order if its memory is. After an error its contents mean nothing.
     method : {"auto", "reference", "cells", "isochronous"}, optional
-        How to draw; the law is the same. "isochronous": the time does not depend on the values,
-        in the C core. "auto": fewer than 2**17 draws as by "isochronous" where that holds the law,
-        else by Algorithms 1-3; from 2**17 draws on by cell table. It depends on the law and the
-        number of draws alone.
+        How to draw; the law is the same. "isochronous": the time in the C core does not depend on
+        the values. "reference": by Algorithms 1-3. "cells": by looking cells of a table up, which
+        is the fastest in bulk. "auto" depends on the law and the number of draws alone. It is
+        "isochronous" if the law has that, else "reference"; and "cells" from 2**17 draws on, or
+        from 2**12 on if the law has no isochronous draws.
     source : "chacha20", "getrandom" or callable, optional
-        Where bits come from: ChaCha20 (RFC 8439) under a key that each call takes from the
-        operating system; the operating system for every byte; or ``fill(buffer: memoryview)``, which must fill the whole
-        buffer, zeros at first, with independent uniform bytes, and return None or their number. One
-        that returns their number, and leaves 16 bytes in a row as zeros, is refused.
+        Where bits come from. "chacha20": each call takes a key of 32 bytes from getrandom(2), and
+        ChaCha20 (RFC 8439) expands it. "getrandom": every byte comes from getrandom(2), which takes
+        5 to 7 times as long for 10**3 to 10**5 draws. A callable, ``fill(buffer: memoryview)``,
+        must fill the whole buffer, zeros at first, with independent uniform bytes, and return None
+        or their number. If it returns their number, and 16 bytes in a row are still zeros, it is
+        refused.
     threads : int, optional
         How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
         source of your own.
@@ -608,8 +605,8 @@ def _draw_flags(
 
 
 @lru_cache(maxsize=256, typed=True)
-def _law(law: type[Any], *given: object) -> Any:
-    """Return the law of numbers as the user wrote them."""
+def _law(law: Any, *given: object) -> Any:
+    """Return the law of numbers as the user wrote them; `law` is its class."""
     return law(*given)
 
 
@@ -624,21 +621,14 @@ def _draw(
     threads: int,
 ) -> Any:
     """Make a law and draw from it; of arrays of parameters, from one law for each element."""
-    for number in given:
-        if type(number) not in NUMBERS:
-            try:
-                columns = columns_of(law, given)
-            except MemoryError:
-                raise MemoryError(NO_MEMORY) from None
-            if columns is not None:
-                return _draw_many(law._kind, columns, size, dtype, out, method, source, threads)
-            made = law(*given)
-            break
+    if NUMBERS.issuperset(map(type, given)):
+        made = _law(law, *given)  # type: ignore[arg-type]  # a class has a hash
     else:
-        made = _law(law, *given)
-    return made.sample(
-        size, dtype=dtype, out=out, method=method, source=source, threads=threads
-    )
+        columns = columns_of(law, given)
+        if columns is not None:
+            return _draw_many(law._kind, columns, size, dtype, out, method, source, threads)
+        made = law(*given)
+    return made.sample(size, dtype=dtype, out=out, method=method, source=source, threads=threads)
 
 
 def _draw_many(
@@ -652,9 +642,7 @@ def _draw_many(
     threads: int,
 ) -> Any:
     """Draw once from each of many laws, whose parameters are arrays."""
-    by = checked_method(method, kind)
-    bits = source if source is CHACHA20 else checked_source(source)
-    n_threads = threads if threads is ONE_THREAD else checked_threads(threads, bits)
+    by, bits, n_threads = checked_how(kind, method, source, threads)
     shape, kept, result = checked_target(size, dtype, out)
     shape = parameter_shape(shape, [columns[0].shape, columns[1].shape, columns[2].shape])
     laws = Laws(kind, columns, shape)

@@ -74,14 +74,12 @@ class Addend(NamedTuple):
         return sums
 
 
-#: So many sums are made of Python's integers at a time.
+#: This many sums are made of Python integers at a time.
 _PIECE = 2**17
 
 
-def add_objects(
-    out: NDArray[Any], addend: Addend, fill: Callable[[NDArray[Any]], None]
-) -> None:
-    """Let `out` hold integers plus draws of any size, with which `fill` fills an array of objects."""
+def add_objects(out: NDArray[Any], addend: Addend, fill: Callable[[NDArray[Any]], None]) -> None:
+    """Let `out` hold integers plus draws of any size; `fill` fills arrays of objects with draws."""
     draws = np.empty(min(out.size, _PIECE), object)
     try:
         for start in range(0, out.size, _PIECE):
@@ -89,8 +87,5 @@ def add_objects(
             part = out[which]
             fill(draws[: part.size])
             part[:] = np.array(addend.part(which).sums(draws[: part.size].tolist()), object)
-    except BaseException:
-        out.fill(0)
-        raise
     finally:
         draws.fill(0)

@@ -15,17 +15,20 @@ from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import Method
 from .._inputs.source import Source
-from .._law import Kind, LawSpec
+from .._law import LawSpec
 from ..errors import ParameterValueError
 from .add import Addend
 from .python_engine import PythonSampler, refuse
 
 
 class Engine(Protocol):
-    """A law and one method to draw from it. It holds no randomness, and threads may share it."""
+    """A law and one method of drawing from it. It holds no randomness, and threads may share it."""
 
     is_int64: bool
-    """Whether int64 is known to hold the law; False: nobody has looked."""
+    """Whether int64 is known to hold the law. False means that nobody has looked."""
+
+    cells_from: int
+    """From this many draws on, method "auto" looks cells up instead of using this engine."""
 
     def draw(self, source: Source) -> int:
         """Return one draw, of any size."""
@@ -53,16 +56,6 @@ if not _plain_python_is_forced():
             raise
         native = None
 
-#: From so many draws on method="auto" looks cells up, if the law has them. Before, it draws as
-#: DG_AUTO does, by the law alone.
-CELLS_FROM = 2**17
-
-
-def method_for(method: Method, kind: Kind, n: int) -> Method:
-    """Return how to draw n times: a function of the law and n, whatever was drawn before."""
-    is_bulk = method == "auto" and n >= CELLS_FROM and native is not None
-    return "cells" if is_bulk and kind.has_cells else method
-
 
 def core(what: str) -> Any:
     """Return the compiled core; raise where it is missing, as no other engine can do this."""
@@ -73,12 +66,18 @@ def core(what: str) -> Any:
 
 @lru_cache(maxsize=256)
 def engine(spec: LawSpec, method: Method) -> Engine:
-    """Return what draws from a law by a method, which the law must have; equal ones are one."""
+    """Return what draws from a law by a method that the law has; equal requests share it."""
     if not spec.kind.in_core:
         from .skellam import SkellamSampler  # which needs certified arithmetic
 
         return SkellamSampler(spec, method, engine)
     return PythonSampler(spec, method) if native is None else native.NativeSampler(spec, method)
+
+
+def engine_for(spec: LawSpec, method: Method, n: int) -> Engine:
+    """Return what draws n times: a function of the law, the method and n alone."""
+    by = engine(spec, method)
+    return engine(spec, "cells") if n >= by.cells_from else by
 
 
 def build_info() -> dict[str, str]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from sys import maxsize
 from threading import RLock
 from typing import Any
 
@@ -27,7 +28,6 @@ from ..errors import (
     SourceError,
 )
 from .add import NO_FIT, Addend, add_objects
-from .fill import in_one_process
 
 if not lib.dg_mpfr_is_thread_local():
     raise ImportError(
@@ -48,7 +48,9 @@ _METHODS = {
     "isochronous": lib.DG_ISOCHRONOUS,
 }
 _KINDS = {"getrandom": lib.DG_SOURCE_GETRANDOM, "chacha20": lib.DG_SOURCE_CHACHA20}
-_SOURCES = {name: ffi.new("dg_source *", {"kind": kind}) for name, kind in _KINDS.items()}
+_SOURCES: dict[Any, Any] = {
+    name: ffi.new("dg_source *", {"kind": kind}) for name, kind in _KINDS.items()
+}
 _FORMATS = {"i": lib.DG_INTEGERS, "f": lib.DG_FLOATS}
 
 #: More threads than this are never started: far more than the processors there are take turns, and
@@ -66,8 +68,13 @@ _LEAST_DRAW = -(2**63) + lib.DG_PYTHON_STATUSES
 
 _buffer, _fill, _draw = ffi.from_buffer, lib.dg_python_fill, lib.dg_python_draw
 
-#: So many draws become Python's integers at a time, about.
+#: About this many draws become Python integers at a time.
 _PIECE = 2**16
+
+#: From how many draws on method "auto" looks cells up, by the method that it uses below. A table
+#: takes up to 2 ms to build. It pays from some 80 000 draws (narrow laws) to 250 000 (wide ones)
+#: beside lanes, and from some thousands beside GMP.
+CELLS_FROM = {lib.DG_ISOCHRONOUS: 2**17, lib.DG_REFERENCE: 2**12, lib.DG_CELLS: maxsize}
 
 
 def _address(value: object) -> Any:
@@ -89,8 +96,8 @@ class _Caller:
 class Call:
     """A call of the C core: with which bits, by how many threads at most.
 
-    The C core starts the threads, joins them, and hears signals between two pieces, all in one call:
-    Python code that did so could itself be cut short by the next signal.
+    The C core starts the threads, joins them, and hears signals between two pieces, all in one
+    call. Python code that did so could itself be cut short by the next signal.
     """
 
     def __init__(self, source: Source, threads: int = 1) -> None:
@@ -178,24 +185,24 @@ def bits_behind(capsule: object, source: str, *, looks: bool = False) -> Any:
     return _Bits(capsule, RLock, _KINDS[source], looks)
 
 
-class NativeFiller:
-    """What fills arrays from a C handle."""
+def fill_by(
+    function: Any, out: NDArray[Any], handle: Any, source: Source, threads: int = 1
+) -> None:
+    """Fill `out` (one axis, contiguous, native integers) by a function like dg_selection_fill."""
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    Call(source, threads)(function, buffer, out.size, _DTYPES[out.dtype], handle)
 
-    _handle: Any
-    _fill: Any
-    """A function of the C core like dg_law_fill."""
 
-    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
-        """Fill `out`: one axis, contiguous, native integers."""
-        buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        given = buffer, out.size, _DTYPES[out.dtype], self._handle
-        Call(source, threads)(self._fill, *given)
+def fill_words(out: NDArray[Any], source: Source, threads: int = 1) -> None:
+    """Fill `out` (one axis, contiguous, native unsigned integers) with uniform words."""
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    Call(source, threads)(lib.dg_words_fill, buffer, out.size, _DTYPES[out.dtype])
 
 
 class NativeSampler:
     """A law made ready in the C core for one method (dg_sampler)."""
 
-    __slots__ = ("_handle", "_spec", "_width", "is_int64")
+    __slots__ = ("_handle", "_spec", "_width", "cells_from", "is_int64")
 
     def __init__(self, spec: LawSpec, method: Method = "auto") -> None:
         handle = ffi.new("dg_sampler **")
@@ -207,16 +214,17 @@ class NativeSampler:
         self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
         self.is_int64 = bool(lib.dg_sampler_fits_int64(self._handle))
         self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+        by_cells = method == "auto" and spec.kind.has_cells
+        self.cells_from = CELLS_FROM[lib.dg_sampler_method(self._handle)] if by_cells else maxsize
 
     def draw(self, source: Source) -> int:
         """Return one draw, of any size."""
         if not self.is_int64:
             return self._integers(1, source)[0]
-        call = None if type(source) is str else Call(source)
-        bits = call.source if call is not None else _SOURCES[source]
-        drawn: int = _draw(self._handle, bits)
+        call = None if isinstance(source, str) else Call(source)
+        drawn: int = _draw(self._handle, _SOURCES[source] if call is None else call.source)
         if drawn < _LEAST_DRAW:
-            raise_for_status(drawn + 2**63, call and call.errors)
+            raise_for_status(drawn + 2**63, None if call is None else call.errors)
         return drawn
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
@@ -225,57 +233,48 @@ class NativeSampler:
         if code is None:
             self._fill_objects(out.reshape(-1), source, threads)
             return
-        if type(source) is str:
-            bits, errors = _SOURCES[source], []
-        else:
-            call = Call(source)
-            bits, errors = call.source, call.errors
+        call = None if isinstance(source, str) else Call(source)
+        bits = _SOURCES[source] if call is None else call.source
+        errors: list[BaseException] = [] if call is None else call.errors
         most = threads if threads < _MOST_THREADS else _MOST_THREADS
         status = _fill(_buffer(out), out.size, code, self._handle, most, bits, id(errors))
         if status:
             raise_for_status(status, errors)
 
     def _fill_objects(self, out: NDArray[Any], source: Source, threads: int) -> None:
+        """Fill `out`, one axis of objects, a piece at a time, with the draws of an int64 array."""
         chunk = lib.dg_sampler_chunk(self._handle)
-        step = max(_PIECE // chunk, 1) * chunk
-        if not self.is_int64:
-            step = max(_PIECE // chunk * 16 // self._width, 1) * chunk
-
-        def fill_each() -> None:
-            for start in range(0, out.size, step):
-                part = out[start : start + step]
-                if self.is_int64:
-                    drawn = np.empty(part.size, INT64)
-                    self.fill(drawn, source, threads)
-                    part[:] = drawn
-                    drawn.fill(0)
-                else:
-                    part[:] = self._integers(part.size, source, threads)
-
-        try:
-            in_one_process(fill_each)
-        except BaseException:
-            out.fill(0)
-            raise
+        words = 1 if self.is_int64 else self._width // 8 + 1
+        step = max(_PIECE // chunk // words, 1) * chunk
+        for start in range(0, out.size, step):
+            part = out[start : start + step]
+            if not self.is_int64:
+                part[:] = self._integers(part.size, source, threads)
+                continue
+            drawn = np.empty(part.size, INT64)
+            try:
+                self.fill(drawn, source, threads)
+                part[:] = drawn
+            finally:
+                drawn.fill(0)
 
     def _integers(self, n: int, source: Source, threads: int = 1) -> list[int]:
-        """Return draws of any size."""
+        """Return n draws of any size."""
         width = self._width
         rows = np.empty(n * width, np.uint8)
-        view, call = memoryview(rows), Call(source, threads)
-        call(lib.dg_sampler_fill_wide, ffi.from_buffer("uint8_t[]", rows), n, width, self._handle)
-        made = [
-            int.from_bytes(view[i : i + width], "little", signed=True)
-            for i in range(0, n * width, width)
-        ]
-        rows.fill(0)
-        return made
+        view, call = rows.data, Call(source, threads)
+        try:
+            call(lib.dg_sampler_fill_wide, _buffer(rows), n, width, self._handle)
+            return [
+                int.from_bytes(view[i : i + width], "little", signed=True)
+                for i in range(0, n * width, width)
+            ]
+        finally:
+            rows.fill(0)
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
-        """Let `out` hold integers plus draws: words in the C core, if noise is int64."""
-        if addend.values.dtype == object or not (
-            self.is_int64 or fits_dtype(self._spec, INT64)
-        ):
+        """Let `out` hold integers plus draws: in the C core, if int64 holds the noise."""
+        if addend.values.dtype == object or not (self.is_int64 or fits_dtype(self._spec, INT64)):
             add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
             return
         added, _kept = _c_addend(addend)
@@ -295,7 +294,8 @@ def addend_ends(addend: Addend, *, exactly: bool) -> tuple[int, int]:
     """Return between which numbers integers are (dg_addend_ends)."""
     (added, _kept), call, found = _c_addend(addend), Call("getrandom"), np.empty(2, np.uint64)
     words, n = ffi.from_buffer("uint64_t[]", found, require_writable=True), addend.values.size
-    raise_for_status(lib.dg_addend_ends(words, n, added, exactly, call.run), call.errors)
+    if status := lib.dg_addend_ends(words, n, added, exactly, call.run):
+        raise_for_status(status, call.errors)
     typed = found.view(f"{addend.values.dtype.kind}8")
     return int(typed[0]), int(typed[1])
 
@@ -315,12 +315,16 @@ def _c_addend(addend: Addend) -> tuple[Any, Any]:
     return ffi.new("dg_addend *", given), (words, are_null)
 
 
-def fill_laws(out: NDArray[Any], laws: Laws, source: Source, threads: int) -> None:
-    """Fill `out`, C-contiguous native integers: element i is drawn from law i (dg_laws_fill)."""
+def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
+    """Fill `out`, C-contiguous native integers: element i from law i (dg_laws_fill)."""
     parameter, centre = laws.parameter.numbers(laws.shape), laws.mu.numbers(laws.shape)
-    given = ffi.new("dg_laws *", (int(laws.kind), _c_column(parameter), _c_column(centre)))
-    target = ffi.from_buffer(out), out.size, _CODES[out.dtype.num]
-    Call(source, threads)(lib.dg_laws_fill, *target, given, ffi.NULL)
+    columns = _c_column(parameter), _c_column(centre)
+    given = ffi.new("dg_laws *", (int(laws.kind), *columns, _METHODS[method]))
+    call = Call(source, threads)
+    buffer, code = ffi.from_buffer(out), _CODES[out.dtype.num]
+    status = lib.dg_laws_fill(buffer, out.size, code, given, ffi.NULL, call.run, call.source)
+    if status:
+        raise_for_status(status, call.errors, refusal=_no_isochronous_laws)
 
 
 def _c_column(words: NDArray[Any]) -> dict[str, Any]:
@@ -333,8 +337,15 @@ def _c_column(words: NDArray[Any]) -> dict[str, Any]:
 
 def _no_isochronous() -> ParameterValueError:
     return ParameterValueError(
-        "method: there is no isochronous sampler for scales below some 2**-28, nor for "
-        "beta of 64 and more, got 'isochronous'"
+        "method: scales from some 2**-20 to 2**52, centres below 2**61 and beta below 64 have "
+        "isochronous draws, got 'isochronous' for another law"
+    )
+
+
+def _no_isochronous_laws() -> ParameterValueError:
+    return ParameterValueError(
+        "method: in arrays of laws, scales from 2**-11 to 2**42 have isochronous draws (sigma2 "
+        "from 2**-16 to 2**62, or 2**-4 if mu is no integer), got 'isochronous' for another law"
     )
 
 

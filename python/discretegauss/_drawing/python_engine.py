@@ -6,6 +6,7 @@ It is the specification of the C core's draws (`reference`), and serves where th
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import maxsize
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,7 +18,7 @@ from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, RangeError
 from .add import NO_FIT, Addend, add_objects
-from .fill import Fill, in_one_process
+from .fill import Fill
 
 
 def refuse(what: str) -> NoReturn:
@@ -36,12 +37,8 @@ def one_by_one(draw: Callable[[int, reference.Bytes], int]) -> Fill:
     def fill(out: NDArray[Any], source: Source, threads: int = 1) -> None:
         del threads
         stream = bits_of(source)
-        try:
-            for i in range(out.size):
-                out[i] = draw(i, stream)
-        except BaseException:
-            out.fill(0)
-            raise
+        for i in range(out.size):
+            out[i] = draw(i, stream)
 
     return fill
 
@@ -50,6 +47,7 @@ class PythonSampler:
     """A law drawn by Algorithms 1-3, one draw after the other."""
 
     is_int64 = False
+    cells_from = maxsize
 
     def __init__(self, spec: LawSpec, method: Method = "auto") -> None:
         if method in ("cells", "isochronous"):
@@ -68,16 +66,8 @@ class PythonSampler:
         info = None if out.dtype == object else np.iinfo(out.dtype)
         values = None if info is None else range(int(info.min), int(info.max) + 1)
         bits, flat = bits_of(source), out.reshape(-1)
-
-        def fill_each() -> None:
-            try:
-                for i in range(flat.size):
-                    flat[i] = _fitting(self._draw(bits), values)
-            except BaseException:
-                flat.fill(0)
-                raise
-
-        in_one_process(fill_each)
+        for i in range(flat.size):
+            flat[i] = _fitting(self._draw(bits), values)
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
         """Let `out` hold integers plus draws."""

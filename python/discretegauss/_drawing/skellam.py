@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -23,7 +23,6 @@ from .._inputs.messages import refused
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import RangeError
-from .fill import in_one_process
 from .python_engine import PythonSampler
 
 __all__ = ["SkellamSampler"]
@@ -36,7 +35,7 @@ _WORDS = LawSpec(Kind.UNIFORM_BELOW, Fraction(2**_WORD))
 
 
 class SkellamSampler(PythonSampler):
-    """A Skellam law; its bits are draws of other laws, by the engines that ``engine_of`` returns."""
+    """A Skellam law. Its bits are draws of other laws, by the engines that `engine_of` returns."""
 
     def __init__(
         self, spec: LawSpec, method: Method, engine_of: Callable[[LawSpec, Method], Any]
@@ -56,7 +55,7 @@ class SkellamSampler(PythonSampler):
         if self._is_reference:
             super().fill(out, source, threads)
         else:
-            in_one_process(partial(self._fill_all, out.reshape(-1), source))
+            self._fill_all(out.reshape(-1), source)
 
     def _drawn(self, n: int, source: Source) -> NDArray[Any]:
         """Return n draws, as int64 or as objects."""
@@ -71,9 +70,6 @@ class SkellamSampler(PythonSampler):
                 info = np.iinfo(out.dtype)
                 _require_within(drawn, int(info.min), int(info.max))
             out[:] = drawn
-        except BaseException:
-            out.fill(0)
-            raise
         finally:
             drawn.fill(0)
 
@@ -103,7 +99,7 @@ class _Draws(NamedTuple):
 
     def word(self) -> int:
         """Return one of 64 bits."""
-        return self.engine_of(_WORDS, "auto").draw(self.source)
+        return int(self.engine_of(_WORDS, "auto").draw(self.source))
 
     def laplace(self, scale: int, n: int) -> NDArray[Any]:
         """Return draws of the discrete Laplace, as objects."""

@@ -66,7 +66,7 @@ MOST_AXES = 32
 
 #: As many objects or 64-bit integers as there are addresses for. Axes of length 0 do not count:
 #: numpy, too, multiplies the others.
-_MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
+MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 
 def _length(n: object, place: int | None) -> int:
@@ -84,7 +84,7 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
         return None
-    if type(size) is int and 0 <= size <= _MOST_ELEMENTS:  # most often
+    if type(size) is int and 0 <= size <= MOST_ELEMENTS:  # most often
         return (size,)
     if isinstance(size, np.ndarray) and size.ndim == 0:
         size = size[()]
@@ -97,11 +97,11 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
         raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
-    if (n_elements := prod(n for n in shape if n)) > _MOST_ELEMENTS:
+    if (n_elements := prod(n for n in shape if n)) > MOST_ELEMENTS:
         several_of = "an array" if isinstance(size, np.ndarray) else f"a {type(size).__name__}"
         got = f"{several_of} of {len(shape)} integers" if several else describe(n_elements)
         raise ParameterOverflowError(
-            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {got}"
+            f"size must be a shape of at most {MOST_ELEMENTS} elements, got {got}"
         )
     return shape
 
@@ -180,7 +180,7 @@ def checked_method(method: object, kind: Kind) -> Method:
     if not kind.has_reference and method == "reference":
         rule = "method must be 'auto', 'cells' or 'isochronous' for this law"
         raise ParameterValueError(f"{rule}, got 'reference'")
-    return cast(Method, method)
+    return AUTO if method == AUTO else cast(Method, method)
 
 
 def _other_generator(source: Any) -> str | None:
@@ -231,6 +231,15 @@ def checked_threads(threads: object, source: Source) -> int:
             f"threads must be 1 with a source of your own, got {describe(threads)}"
         )
     return checked
+
+
+def checked_how(
+    kind: Kind, method: object, source: object, threads: object
+) -> tuple[Method, Source, int]:
+    """Return how to draw from laws of a kind. Defaults are single objects and need no check."""
+    by = AUTO if method is AUTO else checked_method(method, kind)
+    bits = CHACHA20 if source is CHACHA20 else checked_source(source)
+    return by, bits, ONE_THREAD if threads is ONE_THREAD else checked_threads(threads, bits)
 
 
 def fits_dtype(spec: LawSpec, dtype: np.dtype[Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, LawSpec, facts_of
+from .._law import FACTS, Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
@@ -29,11 +29,11 @@ _VARIANCES_BELOW = 2**1024
 
 def parameter_name(kind: Kind) -> str:
     """Return what users call the law's own parameter."""
-    return facts_of(kind).parameter
+    return FACTS[kind].parameter
 
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
-    facts = facts_of(kind)
+    facts = FACTS[kind]
     name = facts.parameter
     if kind is Kind.BERNOULLI:
         exact = exact_rational(value, name)
@@ -104,11 +104,8 @@ def columns_of(law: Any, given: Sequence[object]) -> list[ParameterColumn] | Non
 
 def _column(kind: Kind, array: NDArray[Any], name: str) -> ParameterColumn:
     exact, obeys = _rule(kind, name)
-    how = {"exact": exact, "obeys": obeys, "each": kind in _OBEYING}
-    try:
-        return ParameterColumn.read(array, **how)
-    except (ParameterTypeError, ParameterValueError, ParameterOverflowError):
-        return naming_places(partial(ParameterColumn.read, array, **how), array, name, exact)
+    read = partial(ParameterColumn.read, array, exact, obeys, each=kind in _OBEYING)
+    return naming_places(read, array, name, exact)
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -122,7 +119,7 @@ def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable
         return lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
     if name == "beta":
         return checked_beta, lambda x: x >= 1
-    least = _AT_LEAST_0 if facts_of(kind).may_be_zero else _ABOVE_0
+    least = _AT_LEAST_0 if FACTS[kind].may_be_zero else _ABOVE_0
     return partial(_checked_parameter, kind), _OBEYING.get(kind) or least
 
 

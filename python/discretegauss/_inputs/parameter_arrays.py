@@ -18,10 +18,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, LawSpec, facts_of
+from .._law import FACTS, Kind, LawSpec
 from .draw_arguments import require_fit
 from .messages import if_loaded
-from .numbers import DENORMALS_WORK
 
 #: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
 COMPARED_BY_VALUE = frozenset({int, float, Fraction, Decimal, str} | set(np.sctypeDict.values()))
@@ -62,14 +61,6 @@ def _extremes(values: NDArray[Any]) -> tuple[Any, Any]:
     ends = [(np.minimum.reduce(piece), np.maximum.reduce(piece)) for piece in pieces]
     least, greatest = zip(*ends, strict=True)
     return np.minimum.reduce(least), np.maximum.reduce(greatest)
-
-
-def _has_denormals(floats: NDArray[Any]) -> bool:
-    """Return whether numpy would take some of these floats for 0: see DENORMALS_WORK."""
-    if floats.dtype not in ("f4", "f8"):
-        return False
-    words = floats.view(f"i{floats.itemsize}")
-    return bool(((floats == 0) & (words << 1 != 0)).any())
 
 
 def _numbered(elements: Sequence[_T]) -> tuple[list[int], list[_T]]:
@@ -144,7 +135,7 @@ class ParameterColumn:
             return cls.of_fractions((), [exact(array[()])])
         with np.errstate(invalid="ignore"):  # of a NaN that signals, which is refused by name
             plain = _plain(array.reshape(-1))
-            if plain is None or not (DENORMALS_WORK or not _has_denormals(plain)):
+            if plain is None:
                 return cls._converted(array, exact)
             if plain.dtype != np.int64:
                 plain = plain.astype(np.float64, copy=False)  # exact
@@ -182,8 +173,6 @@ class ParameterColumn:
         of_gmpy2 = {if_loaded("gmpy2", name) for name in ("mpz", "mpq", "mpfr")}
         if set(map(type, elements)) - COMPARED_BY_VALUE - of_gmpy2:
             elements = [exact(x) for x in elements]
-        elif not DENORMALS_WORK:  # denormals would be equal, and those of float32 are 0 by now
-            elements = [exact(x) for x in array.ravel()]
         try:
             index, values = _numbered(elements)
         except (TypeError, ValueError):  # no hash: a NaN that signals
@@ -292,24 +281,21 @@ class Laws:
 
     @property
     def _are_int64(self) -> bool:
-        """Whether int64 holds all laws, at a glance: its ends are 2**12 scales or 2**37 sigma away."""
+        """Whether int64 holds all laws, at a glance: its ends are at least 2**12 scales away."""
         if self.kind not in (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN):
             return False
         parameters, centres = self.parameter.ends, self.mu.ends
         if parameters is None or centres is None:
             return False
-        return parameters[1] <= 2**50 and -(2**62) <= centres[0] and centres[1] <= 2**62
+        return bool(parameters[1] <= 2**50 and centres[0] >= -(2**62) and centres[1] <= 2**62)
 
     def all_fit(self, dtype: np.dtype[Any]) -> bool:
         """Return whether all provably fit `dtype`, because the widest ones there might be do."""
         if self.n_draws == 0 or dtype.kind == "O" or (dtype == np.int64 and self._are_int64):
             return True
-        info, fits = np.iinfo(dtype), facts_of(self.kind).fits
+        info, fits = np.iinfo(dtype), FACTS[self.kind].fits
         low, high = int(info.min), int(info.max)
-        for spec in self.corners():
-            if not fits(spec, low, high):
-                return False
-        return True
+        return all(fits(spec, low, high) for spec in self.corners())
 
     def require_fit(self, dtype: np.dtype[Any], name: str) -> None:
         """Refuse a dtype that some law does not provably fit; name: what users call its number."""

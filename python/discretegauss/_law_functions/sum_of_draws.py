@@ -22,7 +22,7 @@ from .._certified.interval import Interval, arithmetic
 from .._certified.lattice_sums import canonical
 from .._certified.probability import pmf, probability, tail_above
 from .._certified.search import first_true
-from .._inputs.draw_arguments import INT64, CHACHA20, Size, checked_dtype
+from .._inputs.draw_arguments import CHACHA20, INT64, Size, checked_dtype
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable
 from decimal import Decimal
 from importlib import import_module
-from typing import Any, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, ONE_THREAD, CHACHA20, HowOnly, Method, checked_out
+from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, HowOnly, Method, checked_out
 from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.source import Source
@@ -168,18 +168,9 @@ def add_noise(
         if whole_number(modulus, "modulus", minimum=2) and overflow == "saturate":
             raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
         modulus = int(modulus)
-    _check_law(law)
     opened = opened_values(values, columns, floats=integral_floats)
-    law = noise_for(
-        opened,
-        law,
-        rho=rho,
-        epsilon=epsilon,
-        delta=delta,
-        sensitivity=sensitivity,
-        rows_per_person=rows_per_person,
-        disjoint=disjoint,
-    )
+    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    law = _law_for(opened.n_columns, law, budget, sensitivity, rows_per_person, disjoint)
     result = None if out is None else _checked_out(out, values)
     draws: HowOnly = {"method": method, "source": source, "threads": threads}
     results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
@@ -226,10 +217,23 @@ integral_floats
     >>> law, law.interval(0.95)
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
     """
+    opened = opened_values(values, columns, floats=integral_floats)
+    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    return _law_for(opened.n_columns, law, budget, sensitivity, rows_per_person, disjoint)
+
+
+def _law_for(
+    n_columns: int,
+    law: Law | Budget | None,
+    numbers: dict[str, object],
+    sensitivity: object,
+    rows_per_person: object,
+    disjoint: object,
+) -> Law:
+    """Return the law that was given, or the one that a budget for all cells pays for."""
     _check_law(law)
     checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    numbers = {"rho": rho, "epsilon": epsilon, "delta": delta}
     given = [name for name, number in numbers.items() if number is not None]
     if law is None and not given:
         raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
@@ -237,15 +241,13 @@ integral_floats
         budget = Budget.of(law, **numbers)
         from ..privacy import calibrate  # not on workers, which have a law
 
-        opened = opened_values(values, columns, floats=integral_floats)
-        queries = rows * (1 if disjoint else opened.n_columns)
+        queries = rows * (1 if disjoint else n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     of_one = type(sensitivity) is int and sensitivity == 1
     others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
     given = [name for name, is_given in others.items() if is_given] + given
     if given:
         raise ParameterTypeError(f"give either a law or a budget: {given[0]} is of a budget")
-    opened_values(values, columns, floats=integral_floats)
     return law
 
 
@@ -300,8 +302,8 @@ def opened_values(
 
 def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
     checked_flag(floats, "integral_floats")
-    if isinstance(values, Opened):
-        return values
+    if type(values) is np.ndarray and columns is None:
+        return open_array(values, floats=floats)
     opened: Opened | None = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
     if hasattr(type(values), "__arrow_c_stream__"):

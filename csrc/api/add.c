@@ -1,7 +1,6 @@
 #include "api/add.h"
 
-#include "api/draw_items.h"
-#include "api/run.h"
+#include "api/pause.h"
 #include "base/contract.h"
 #include "base/dtype.h"
 #include "base/status.h"
@@ -226,8 +225,8 @@ dg_status dg_add(void *out, size_t first, size_t end, const dg_sums *sums)
         }
         lost |= add_part(to, addend, first, n, sums);
         if (to == draws) {
-            const dg_status stored = dg_store_drawn((uint8_t *)out + first * item_bytes, n,
-                                                    sums->dtype, (const int64_t *)draws);
+            const dg_status stored = dg_dtype_store_all((uint8_t *)out + first * item_bytes, n,
+                                                        sums->dtype, (const int64_t *)draws);
             status = stored != DG_OK ? stored : status;
         }
     }

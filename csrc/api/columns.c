@@ -1,10 +1,9 @@
 #include "api/columns.h"
 
-#include "api/draw_items.h"
-#include "api/run.h"
+#include "api/pause.h"
 #include "base/contract.h"
 #include "base/memory.h"
-#include "base/status.h"
+#include "sampler/make_law.h"
 
 #include <stdlib.h>
 #include <string.h>

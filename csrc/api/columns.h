@@ -2,7 +2,7 @@
 #ifndef DG_API_COLUMNS_H
 #define DG_API_COLUMNS_H
 
-#include "discretegauss_parts.h"
+#include "law/law.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* A law an element: columns of numbers, drawn in order, in lanes of laws where these hold them. */
+#include "api/add.h"
 #include "api/columns.h"
 #include "api/draw_items.h"
-#include "api/run.h"
+#include "api/pause.h"
 #include "base/dtype.h"
 #include "base/isa.h"
 #include "base/status.h"
@@ -14,6 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+/** What such a fill is drawn from. */
+typedef struct dg_each_law {
+    const dg_laws *laws; /* with centres from -1/2 to 1/2 */
+#if DG_HAVE_WORDS
+    dg_lane_staircases staircases; /* where lanes draw */
+#endif
+    dg_isa isa; /* of the lanes */
+} dg_each_law;
 
 #if DG_HAVE_WORDS
 static void init_set(mpz_t out, int64_t value)
@@ -42,9 +52,9 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
     init_set(b, parameter.den);
     init_set(c, centre.num);
     init_set(d, centre.den);
-    dg_law_prepare(&law, fill->laws->kind, a, b, c, d, session->big.one, session->big.one);
+    dg_law_prepare(&law, fill->laws->laws->kind, a, b, c, d, session->big.one, session->big.one);
     law.uses_words = dg_words_prepare_proposals(&law.words, &law);
-    dg_status status = dg_draw_items(fill->out, item, item + 1, beyond, fill->dtype, &law, session);
+    dg_status status = dg_draw_items(fill, item, item + 1, beyond, &law, session);
     const int kept_errno = errno;
     dg_law_clear(&law);
     mpz_clears(a, b, c, d, NULL);
@@ -56,17 +66,17 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
 /** Draw an item by Algorithms 1-3. So many draws of others are beyond. */
 static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, dg_session *session)
 {
+    const dg_laws *laws = fill->laws->laws;
+    const dg_law_kind kind = laws->kind;
     dg_number parameter, centre;
-    DG_TRY(dg_read_number(&parameter, &fill->laws->parameter, item));
-    DG_TRY(dg_read_number(&centre, &fill->laws->centre, item));
+    DG_TRY(dg_read_number(&parameter, &laws->parameter, item));
+    DG_TRY(dg_read_number(&centre, &laws->centre, item));
 #if DG_HAVE_WORDS
-    const dg_law_kind kind = fill->laws->kind;
     const dg_short_ratio a_b = {parameter.num, parameter.den}, c_d = {centre.num, centre.den};
     dg_short_law short_law;
     if (parameter.up + parameter.down + centre.up + centre.down == 0) {
         if (dg_short_law_prepare(&short_law, kind, a_b, c_d)) {
-            return dg_draw_items(fill->out, item, item + 1, beyond, fill->dtype, &short_law.law,
-                                 session);
+            return dg_draw_items(fill, item, item + 1, beyond, &short_law.law, session);
         }
         if ((kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN) &&
             dg_short_law_obeys(a_b, c_d)) {
@@ -76,10 +86,10 @@ static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, d
 #endif
     dg_law *law;
     dg_big_close(&session->big); /* this law wants room of its own */
-    DG_TRY(dg_long_law_new(&law, fill->laws->kind, &parameter, &centre));
+    DG_TRY(dg_long_law_new(&law, kind, &parameter, &centre));
     dg_status status = law->uses_words ? DG_OK : dg_big_open(&session->big, law);
     if (status == DG_OK) {
-        status = dg_draw_items(fill->out, item, item + 1, beyond, fill->dtype, law, session);
+        status = dg_draw_items(fill, item, item + 1, beyond, law, session);
     }
     const int kept_errno = errno;
     dg_big_close(&session->big);
@@ -108,7 +118,7 @@ typedef struct batch {
 static dg_status exact_law(dg_law **law, size_t which, void *context)
 {
     const batch *of = context;
-    return dg_exact_law_new(law, of->fill->laws, of->items[which]);
+    return dg_exact_law_new(law, of->fill->laws->laws, of->items[which]);
 }
 
 /** A number as lanes take it. Returns: false if it is none, or a ratio not in lowest terms. */
@@ -129,15 +139,25 @@ static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, 
     return column->format == DG_INTEGERS;
 }
 
-/** Add an item's law to a batch. Returns: whether lanes hold it; if not, nothing was added. */
-static inline bool add_to(batch *to, size_t item)
+/** Add the law of an item. Returns: whether lanes hold it; if not, nothing was added. */
+static inline bool add_to(dg_lane_laws *to, const dg_each_law *from, size_t item)
 {
-    const dg_laws *laws = to->fill->laws;
     dg_lane_number parameter, centre;
-    to->items[to->laws.n] = item;
-    return read_for_lanes(&parameter, &laws->parameter, item) &&
-           read_for_lanes(&centre, &laws->centre, item) &&
-           dg_lane_laws_add(&to->laws, to->fill->staircases, &parameter, &centre);
+    return read_for_lanes(&parameter, &from->laws->parameter, item) &&
+           read_for_lanes(&centre, &from->laws->centre, item) &&
+           dg_lane_laws_add(to, &from->staircases, &parameter, &centre);
+}
+
+/** Find the first of n laws that lanes do not hold; n: they hold all. */
+static dg_status find_not_held(size_t *which, size_t n, const dg_each_law *from, const dg_run *run)
+{
+    dg_lane_laws scratch;
+    dg_lane_laws_open(&scratch, &from->staircases, from->isa);
+    for (*which = 0; *which < n && add_to(&scratch, from, *which); ++*which) {
+        scratch.n = 0;
+        DG_TRY(dg_pause_at(*which, run));
+    }
+    return DG_OK;
 }
 
 /** Draw a batch, which is empty afterwards; n_later items are to follow. */
@@ -153,8 +173,8 @@ static dg_status draw_batch(batch *of, size_t n_later, dg_session *session)
         for (end = i + 1; end < n && of->items[end] == of->items[end - 1] + 1;) {
             end++;
         }
-        status = dg_store_drawn(fill->out + of->items[i] * fill->item_bytes, end - i, fill->dtype,
-                                drawn + i);
+        status = dg_dtype_store_all(fill->out + of->items[i] * fill->item_bytes, end - i,
+                                    fill->dtype, drawn + i);
     }
     dg_wipe(drawn, sizeof drawn);
     of->laws.n = 0;
@@ -168,12 +188,13 @@ static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t en
 {
     batch together = {.fill = fill};
     size_t others[DG_LANE_LAWS];
-    dg_lane_laws_open(&together.laws, fill->staircases, fill->isa);
+    dg_lane_laws_open(&together.laws, &fill->laws->staircases, fill->laws->isa);
     for (size_t i = first; i < end;) {
         const size_t stop = end - i < DG_LANE_LAWS ? end : i + DG_LANE_LAWS;
         size_t n_others = 0;
         for (; i < stop; i++) {
-            if (!add_to(&together, i)) {
+            together.items[together.laws.n] = i;
+            if (!add_to(&together.laws, fill->laws, i)) {
                 others[n_others++] = i;
             }
         }
@@ -229,12 +250,14 @@ static dg_status find_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_r
 
 /* --- fills --------------------------------------------------------------------------------------- */
 
-/** Draw from laws with centres from -1/2 to 1/2. sums: what the draws become, or NULL. */
+/** Draw from laws with centres from -1/2 to 1/2. sums: what the draws become, or NULL. *not_held: with
+ *  DG_ISOCHRONOUS, the first law that lanes do not hold; else n. */
 static dg_status fill_centred(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                              const dg_sums *sums, dg_isa isa, const dg_run *run,
+                              const dg_sums *sums, size_t *not_held, dg_isa isa, const dg_run *run,
                               const dg_source *source)
 {
     enum { PIECE = 512 }; /* some 2 ms where each is drawn by GMP */
+    dg_each_law each = {.laws = laws, .isa = isa};
     dg_fill fill = {
         .out = out,
         .n = n,
@@ -243,33 +266,40 @@ static dg_status fill_centred(void *out, size_t n, dg_dtype dtype, const dg_laws
         .source = source,
         .draw = draw_laws,
         .dtype = dtype,
-        .laws = laws,
+        .laws = &each,
         .sums = sums,
     };
+    bool in_lanes = false;
+    *not_held = n;
 #if DG_HAVE_WORDS
     enum { PIECE_OF_LANES = 16 * DG_LANE_LAWS }; /* some 0.15 ms; 4 ms where no law is held */
-    dg_lane_staircases staircases;
-    if (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) {
-        dg_lane_staircases_build(&staircases, laws->kind, are_off_centre(laws));
+    in_lanes = laws->method != DG_REFERENCE &&
+               (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN);
+    if (in_lanes) {
+        dg_lane_staircases_build(&each.staircases, laws->kind, are_off_centre(laws));
         fill.draw = draw_laws_in_lanes;
         fill.piece = PIECE_OF_LANES;
         fill.chunk = DG_LANE_LAWS;
-        fill.staircases = &staircases;
-        fill.isa = isa;
+        if (laws->method == DG_ISOCHRONOUS) {
+            DG_TRY(find_not_held(not_held, n, &each, run));
+        }
     }
 #endif
-    return dg_fill_run(&fill, run);
+    if (laws->method == DG_ISOCHRONOUS && !in_lanes) {
+        *not_held = 0;
+    }
+    return *not_held < n ? DG_ERR_PARAMETER : dg_fill_run(&fill, run);
 }
 
 dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
                           dg_isa isa, const dg_run *run, const dg_source *source)
 {
     size_t broken;
-    DG_TRY(find_bad(&broken, laws, n, run));
-    if (bad != NULL) {
-        *bad = broken;
-    }
-    if (broken < n || !dg_is_dtype(dtype) || !dg_isa_available(isa)) {
+    bad = bad == NULL ? &broken : bad;
+    DG_TRY(find_bad(bad, laws, n, run));
+    if (*bad < n || !dg_is_dtype(dtype) || !dg_isa_available(isa) ||
+        (laws->method != DG_AUTO && laws->method != DG_ISOCHRONOUS &&
+         laws->method != DG_REFERENCE)) {
         return DG_ERR_PARAMETER;
     }
     if (n == 0) {
@@ -278,13 +308,13 @@ dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *la
     dg_split split;
     dg_status status = dg_split_centres(&split, &laws->centre, n, run);
     if (status == DG_OK) {
-        const dg_laws centred = {laws->kind, laws->parameter, split.rests};
+        const dg_laws centred = {laws->kind, laws->parameter, split.rests, laws->method};
         const dg_sums sums = {.addend = {.values = split.integers.words, .dtype = DG_INT64},
                               .stride = split.integers.stride,
                               .dtype = dtype};
         const bool moved = split.integers.words != NULL;
         status = fill_centred(out, n, moved ? dg_draws_of_sums(&sums) : dtype, &centred,
-                              moved ? &sums : NULL, isa, run, source);
+                              moved ? &sums : NULL, bad, isa, run, source);
     }
     const int kept_errno = errno;
     dg_split_free(&split);

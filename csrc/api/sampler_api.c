@@ -1,10 +1,10 @@
-/* Samplers from outside: making, fills, facts. */
+/* Samplers: making, fills, and what callers ask. */
+#include "api/add.h"
 #include "api/draw_items.h"
-#include "api/run.h"
 #include "base/dtype.h"
 #include "base/isa.h"
-#include "base/status.h"
 #include "cells/draw.h"
+#include "sampler/make_law.h"
 #include "sampler/prepare.h"
 
 dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
@@ -33,33 +33,53 @@ dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const char *par
     return dg_sampler_new_with(sampler, kind, parameter, mu, beta, method, NULL);
 }
 
-dg_method dg_sampler_method(const dg_sampler *sampler)
+/* --- fills --------------------------------------------------------------------------------------- */
+
+/** How many draws by Algorithms 1-3 make a piece: some 0.3 ms where the parameters are short. */
+static size_t piece_of_law(const dg_law *law)
 {
-    return sampler->method;
+    enum { PIECE_BYTES = 1 << 15 };
+    const size_t bytes = law->wide_bytes + law->limb_bits / 8;
+    return bytes < PIECE_BYTES ? PIECE_BYTES / bytes : 1;
 }
 
-size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
+/** How many draws from a table make a piece, about: some 0.25 ms where the machine has AVX-512, by what a draw
+ *  takes of the table, its rest, and the bits of both. */
+static size_t piece_of_table(const dg_table *table, bool quick_bits)
 {
-    return sampler->law->wide_bytes;
+    enum { PIECE_NS = 250000, DRAW_NS = 1, BITS_NS = 3, REST_NS = 10 };
+    const size_t rest_bytes = table->rest_bytes, chunk = dg_table_chunk(table);
+    const size_t bits_ns = quick_bits ? rest_bytes : BITS_NS * (1 + rest_bytes);
+    const size_t draw_ns = DRAW_NS + bits_ns + (rest_bytes > 0 ? REST_NS : 0);
+    const size_t chunks = PIECE_NS / draw_ns / chunk;
+    return chunks > 0 ? chunks * chunk : chunk;
 }
 
-size_t dg_sampler_chunk(const dg_sampler *sampler)
+/** A fill by the sampler's method: what is left to say is what its items are. */
+static dg_fill filling(void *out, size_t n, const dg_sampler *sampler, const dg_source *source)
 {
-    return sampler->method == DG_CELLS ? dg_table_chunk(sampler->table) : 1;
-}
-
-/** A fill by the sampler's method, to be run. Requires: as dg_law_filling. */
-static dg_fill filling(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
-                       const dg_source *source)
-{
+    enum {
+        PIECE_OF_LANES = 1 << 13,
+        QUICK_PIECE = 1 << 16
+    }; /* some 0.3 ms of bits from getrandom */
+    const bool quick_bits = source == NULL || source->kind == DG_SOURCE_CHACHA20;
+    dg_fill fill = {.out = out, .n = n, .sampler = sampler, .source = source};
     switch (sampler->method) {
     case DG_CELLS:
-        return dg_table_filling(out, n, dtype, sampler->table, source);
+        fill.draw = dg_draw_table;
+        fill.piece = piece_of_table(sampler->table, quick_bits);
+        fill.chunk = dg_table_chunk(sampler->table);
+        break;
     case DG_ISOCHRONOUS:
-        return dg_lanes_filling(out, n, dtype, sampler->lanes, source);
+        fill.draw = dg_draw_lanes;
+        fill.piece = quick_bits ? QUICK_PIECE : PIECE_OF_LANES;
+        break;
     default:
-        return dg_law_filling(out, n, dtype, sampler->law, source);
+        fill.draw = dg_draw_law;
+        fill.piece = piece_of_law(sampler->law);
+        fill.law = sampler->law;
     }
+    return fill;
 }
 
 dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
@@ -68,7 +88,21 @@ dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler 
     if (!dg_is_dtype(dtype)) {
         return DG_ERR_PARAMETER;
     }
-    const dg_fill fill = filling(out, n, dtype, sampler, source);
+    dg_fill fill = filling(out, n, sampler, source);
+    fill.dtype = dtype;
+    fill.item_bytes = dg_dtype_size(dtype);
+    return dg_fill_run(&fill, run);
+}
+
+dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_sampler *sampler,
+                               const dg_run *run, const dg_source *source)
+{
+    if (n_bytes < sampler->law->wide_bytes) {
+        return DG_ERR_RANGE;
+    }
+    dg_fill fill = filling(out, n, sampler, source);
+    fill.wide = true;
+    fill.item_bytes = n_bytes;
     return dg_fill_run(&fill, run);
 }
 
@@ -79,30 +113,28 @@ dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, const dg_
         return DG_ERR_PARAMETER;
     }
     const dg_sums sums = {.addend = *addend, .stride = 1, .dtype = DG_INT64};
-    dg_fill fill = filling(out, n, DG_INT64, sampler, source);
+    dg_fill fill = filling(out, n, sampler, source);
+    fill.dtype = DG_INT64;
+    fill.item_bytes = dg_dtype_size(DG_INT64);
     fill.sums = &sums;
     return dg_fill_run(&fill, run);
 }
 
-dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_sampler *sampler,
-                               const dg_run *run, const dg_source *source)
+/* --- facts --------------------------------------------------------------------------------------- */
+
+dg_method dg_sampler_method(const dg_sampler *sampler)
 {
-    if (n_bytes < sampler->law->wide_bytes) {
-        return DG_ERR_RANGE;
-    }
-    switch (sampler->method) {
-    case DG_CELLS:
-        return dg_table_fill_wide(out, n, n_bytes, sampler->table, run, source);
-    case DG_ISOCHRONOUS:
-        return dg_lanes_fill_wide(out, n, n_bytes, sampler->lanes, run, source);
-    default:
-        return dg_law_fill_wide(out, n, n_bytes, sampler->law, run, source);
-    }
+    return sampler->method;
+}
+
+size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
+{
+    return sampler->law->wide_bytes;
 }
 
 int dg_sampler_fits_int64(const dg_sampler *sampler)
 {
-    /* scale or sigma below 2^54, centre below 2^61: isochronous draws fit, too (isochronous/sampler.h), and
+    /* scale or sigma below 2^54, centre below 2^61: isochronous draws fit, too (isochronous/lanes.h), and
      * others reach 2^62 with a probability below exp(-2^8) */
     enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
     const dg_law *law = sampler->law;

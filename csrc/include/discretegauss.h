@@ -1,9 +1,5 @@
 /** discretegauss: exact integer noise for differential privacy.
  *
- *  This header is the only definition of the C API. C includes it, cffi reads the region between
- *  the two "cffi" marks (plain declarations only there: no #if, no macro but simple integer
- *  constants), and people start here. What a sampler is made of is in discretegauss_parts.h, for tests.
- *
  *  Three ideas:
  *  - a sampler (dg_sampler) is a law and one method to draw from it. Make one (dg_sampler_new), fill
  *    arrays (dg_sampler_fill), free it. It holds no randomness;
@@ -11,11 +7,15 @@
  *  - no random state outlives a call: what a call took from its source and did not use is wiped.
  *
  *  The order of arguments:
- *  1. what is written to comes first: a handle that is made, or an array with its length and its type;
- *  2. then what is read: parameters, integers, the sampler;
- *  3. then how the call is run (dg_run), which may be NULL;
- *  4. the source of bits comes last.
- *  A const pointer to a sampler means that any number of threads may use it at once.
+ *  1. What is written to comes first: a handle that is made, or an array with its length and its type.
+ *  2. Then comes what is read: parameters, integers, the sampler.
+ *  3. Then comes how the call is run (dg_run), which may be NULL.
+ *  4. The source of bits comes last. It may be NULL, too.
+ *
+ *  Rules for all arguments:
+ *  5. A pointer is not NULL, unless its function says that it may be, or it is an array of no items.
+ *  6. Arrays do not overlap, and are aligned for what they hold.
+ *  7. Any number of threads may use what a const pointer points to at once.
  *
  *  No function here aborts, prints, retries silently or falls back to other randomness.
  *
@@ -23,6 +23,9 @@
  *  is compiled with -O0: 512 KiB). Fills take some 70 KiB, with the longest parameters 100 KiB. With
  *  less the call ends the process (SIGSEGV at the stack's end): it cannot be told from within. Threads
  *  have 128 KiB by default with musl, and what pthread_attr_setstacksize says.
+ *
+ *  This header is the only definition of the C API. C includes it; for Python cffi reads what is between the two
+ *  "cffi" marks, where only plain declarations stand: no #if, no macro but simple integer constants.
  */
 #ifndef DISCRETEGAUSS_H
 #define DISCRETEGAUSS_H
@@ -47,20 +50,22 @@ extern "C" {
  *  time), and are asked for before GMP asks. */
 #define DG_MAX_PARAMETER_BITS 65536
 
-/** What a call reports. Everything but DG_OK means: the output holds no draws. */
+/** What a call reports. After everything but DG_OK, what an output array holds means nothing: part of it may be
+ *  drawn, and is not to be used. Nothing writes to it after the call, either way. */
 typedef enum dg_status {
     DG_OK = 0,
     DG_ERR_ENTROPY = 1,   /**< the operating system gave no randomness; errno says why */
     DG_ERR_SOURCE = 2,    /**< the caller's source reported a failure */
     DG_ERR_NOMEM = 3,     /**< an allocation of ours failed */
     DG_ERR_RANGE = 4,     /**< a draw does not fit the output type */
-    DG_ERR_PARAMETER = 5, /**< a parameter breaks the rule of its law */
-    DG_ERR_TOO_LONG = 6,  /**< a parameter has more than DG_MAX_PARAMETER_BITS bits, or comes in
-                               more bytes than those and a sign take */
-    DG_ERR_STOPPED = 7    /**< the caller stopped the fill (dg_run) */
+    DG_ERR_PARAMETER = 5, /**< an argument is not what it has to be: a text is no number, a number
+                               breaks the rule of its law, there is no such dtype, method, ... */
+    DG_ERR_TOO_LONG = 6,  /**< a parameter has more than DG_MAX_PARAMETER_BITS bits */
+    DG_ERR_STOPPED = 7 /**< the caller stopped the call (dg_run), or forked in a pause: the child's
+                               call ends so */
 } dg_status;
 
-/** The laws and their parameters. a/b is the first rational, mu = c/d the second. */
+/** The laws, and the rules of their parameters: the first one, a/b in lowest terms, and mu. */
 typedef enum dg_law_kind {
     DG_BERNOULLI = 0,         /**< 1 with probability a/b;                  0 <= a/b <= 1; mu = 0 */
     DG_UNIFORM_BELOW = 1,     /**< 0 ... a-1, all alike;                    a >= 1, b = 1; mu = 0 */
@@ -111,34 +116,36 @@ typedef struct dg_run {
      *  are gone when the call returns. One thread only with a caller's source. */
     size_t threads;
     /** Called by the calling thread about every 20 ms, between two pieces of the fill; may be NULL.
-     *  Other than 0 ends the fill. The calling thread holds no random bit meanwhile, so pause may
-     *  fork: the child draws the whole fill anew, by itself. */
+     *  Other than 0 ends the fill with DG_ERR_STOPPED. The calling thread holds no random bit meanwhile, so
+     *  pause may fork. In the child the fill ends with DG_ERR_STOPPED: what is drawn already is the parent's. */
     int (*pause)(void *context);
-    void *context;
+    void *context; /**< what pause is called with */
 } dg_run;
 
-/** A law, and all that one method of drawing needs. It does not change after dg_sampler_new: any number of
- *  threads may draw from it at once, and the child of a fork may go on drawing. */
+/** A law, and all that one method of drawing needs. It does not change after dg_sampler_new: threads may share
+ *  it, and the child of a fork may go on drawing. */
 typedef struct dg_sampler dg_sampler;
 
 /** The ways to draw. The law is the same. */
 typedef enum dg_method {
-    DG_AUTO = 0,      /**< by the law alone: isochronous, if vectors hold the law; else the reference, or
-                           cells if there is no reference for it */
+    DG_AUTO = 0,      /**< the first that the law has, of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS */
     DG_REFERENCE = 1, /**< Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the
                            generalised Gaussian */
-    DG_CELLS = 2,     /**< look-up in a table of cells: the laws with a centre. Fastest in bulk; the table
+    DG_CELLS =
+        2, /**< look-up in a table of cells: the laws with a centre. Fastest in bulk; the table
                            takes up to some milliseconds to build */
     DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value: the laws with a centre, if the
-                            scale is above 2^-28 or so and beta below 64 */
+                            scale, or sigma, is from 2^-20 to 2^53, floor(mu + 1/2) below 2^61 in size, and
+                            beta below 64 */
 } dg_method;
 
 /** Make a sampler.
  *
- *  Parameters are text: an optional sign, then an integer ("100"), a quotient ("-5/2") or a decimal fraction
- *  ("0.1"). Integers may be hexadecimal ("0x1f/0x20"). Quotients may be in any terms. mu may be NULL (0), and
- *  so may beta (1), which only the generalised Gaussian has.
+ *  Parameters are text, which is read exactly: a sign or none, then an integer ("100"), a quotient of two ("-5/2"), or
+ *  a decimal fraction ("0.1"). Integers are decimal, whatever zeros they begin with, or hexadecimal ("0x1f/0x20").
+ *  Quotients may be in any terms. Nothing else is a number: no blanks, no exponents ("1e3"), no ".5", no "5.".
  *
+ *  Requires:  mu may be NULL: 0. beta may be NULL: 1. It is read of the generalised Gaussian alone.
  *  Ensures:   DG_OK -> *sampler is new, to be freed by dg_sampler_free; otherwise *sampler is NULL.
  *  Returns:   DG_OK | DG_ERR_PARAMETER (a text is no number; a number breaks the rule of its law; the law has no
  *             such method) | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
@@ -150,10 +157,7 @@ DG_API dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const ch
 /** What a status means, in a few words of English. */
 DG_API const char *dg_status_text(dg_status status);
 
-/** Free a sampler. It may be NULL.
- *
- *  Requires:  no thread of this process draws from it.
- */
+/** Free a sampler. It may be NULL. Requires: no thread of this process draws from it. */
 DG_API void dg_sampler_free(dg_sampler *sampler);
 
 /** How it draws: never DG_AUTO. */
@@ -170,9 +174,8 @@ DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
 /** Draw n independent samples into an array of machine integers.
  *
  *  Law:       that of the sampler, for every integer, conditional on no error.
- *  Requires:  out has room for n elements of dtype, and is aligned for them.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws. Otherwise none is left there: what was
- *             begun is zero bytes, the rest as it was. Nothing writes to out after the call.
+ *  Requires:  out has room for n elements of dtype.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws.
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (a draw does not
  *             fit; by cells also, whatever would be drawn, if the law is far wider than any dtype or its centre
  *             fits none) | DG_ERR_PARAMETER (no such dtype) | DG_ERR_STOPPED.
@@ -191,7 +194,7 @@ DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes,
 
 /** What becomes of a sum that the output does not hold. */
 typedef enum dg_overflow {
-    DG_REFUSE = 0, /**< DG_ERR_RANGE */
+    DG_REFUSE = 0, /**< it ends the call with DG_ERR_RANGE */
     DG_CLAMP = 1,  /**< the nearest integer that it holds */
     DG_REDUCE = 2  /**< every sum becomes its rest modulo dg_addend.modulus */
 } dg_overflow;
@@ -207,10 +210,9 @@ typedef struct dg_addend {
 
 /** Add noise to integers: out[i] = integer i + a draw; 0 where it is null.
  *
- *  Requires:  out has room for n int64_t (with DG_REDUCE they are uint64_t, from 0 to modulus - 1) and does
- *             not overlap what addend refers to, of which there is as much.
- *  Ensures:   DG_OK -> every sum is exact; otherwise as dg_sampler_fill. From given bits the draws are those of
- *             dg_sampler_fill.
+ *  Requires:  out has room for n int64_t (with DG_REDUCE they are uint64_t, from 0 to modulus - 1); addend has n
+ *             integers.
+ *  Ensures:   DG_OK -> every sum is exact. From given bits the draws are those of dg_sampler_fill.
  *  Returns:   as dg_sampler_fill; DG_ERR_RANGE also if a sum that is no null leaves int64, and is refused;
  *             DG_ERR_PARAMETER also if there is no such dg_dtype or dg_overflow.
  *  Cost:      that of the draws, and one pass over the integers while they are in a core's cache.
@@ -242,24 +244,25 @@ typedef struct dg_column {
     dg_number_format format;
 } dg_column;
 
-/** Many laws of one kind, not the generalised Gaussian: the parameter a/b and the centre of each. */
+/** Many laws of one kind, not the generalised Gaussian: the parameter and the centre of each, and how they are
+ *  drawn. Lanes of vectors hold Laplace laws of scales from 2^-11 to 2^42, and Gaussian ones of sigma2 from 2^-16 to
+ *  2^62, or from 2^-4 if the centre is no integer. */
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
-    dg_method method;
+    dg_method
+        method; /**< DG_AUTO: isochronously, in lanes, where these hold the law, and the others of each 256
+                           laws by Algorithms 1-3 after them. DG_ISOCHRONOUS: likewise, but lanes have to hold
+                           all. DG_REFERENCE: by Algorithms 1-3, in order. There is no other */
 } dg_laws;
 
 /** Draw once from each of n laws: out[i] = a draw of law i.
  *
- *  Laplace and Gaussian laws are drawn isochronously if vectors hold them: scales from 2^-11 to 2^42, sigma2 from
- *  2^-16 to 2^62, or from 2^-4 if the centre is no integer. All others are drawn by Algorithms 1-3, after those, of
- *  256 laws at a time.
- *
- *  Requires:  out as for dg_sampler_fill, not among the columns' words; no float of the centres is beyond 2^62.
- *  Ensures:   as dg_sampler_fill. *bad (bad may be NULL) = the first law that breaks a rule, before anything is
- *             drawn; n: none does.
- *  Returns:   as dg_sampler_add, where DG_ERR_PARAMETER also says that some law breaks the rules of dg_law_kind,
- *             that there is no such format, or that a float is not finite.
+ *  Requires:  out as for dg_sampler_fill; no float of the centres is beyond 2^62.
+ *  Ensures:   as dg_sampler_fill. Unless the call is stopped: *bad (bad may be NULL) = the first law that breaks a
+ *             rule, or that lanes do not hold with DG_ISOCHRONOUS, before anything is drawn; n: none does.
+ *  Returns:   as dg_sampler_add, where DG_ERR_PARAMETER also says that there is such a law, no such format, or no
+ *             such method, or that a float is not finite.
  *  Cost:      some 35 ns a draw with AVX-512 where vectors hold the law; a law that they do not hold is made anew.
  */
 DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
@@ -268,7 +271,7 @@ DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws
 /** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
  *
  *  Requires:  out has room for n elements of dtype.
- *  Ensures:   as dg_sampler_fill; a word is read least significant byte first.
+ *  Ensures:   DG_OK -> out holds them; a word is read least significant byte first.
  *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER says that dtype is not unsigned.
  */
 DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
@@ -288,8 +291,8 @@ typedef struct dg_selection dg_selection;
  *  gaps:      how far each score is below the best of its row: n_rows rows of k integers >= 0, each of
  *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
  *             row i modulo n_rows.
- *  Requires:  rate obeys the rules of DG_BERNOULLI_EXP, a/b is the rate; 1 <= k < 2^55; gap_bytes >= 1; every row
- *             has a gap of 0.
+ *  Requires:  rate is text, as dg_sampler_new reads it, and obeys the rule of DG_BERNOULLI_EXP; 1 <= k < 2^55;
+ *             gap_bytes >= 1; every row has a gap of 0.
  *  Ensures:   DG_OK -> *selection is new, refers to gaps and which (which must outlive it), to be
  *             freed by dg_selection_free; otherwise *selection is NULL.
  *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes.
@@ -298,7 +301,7 @@ DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind ki
                                   const char *rate, const uint8_t *gaps, size_t gap_bytes,
                                   size_t n_rows, size_t k, const int64_t *which);
 
-/** Free selections. selection may be NULL. */
+/** Free selections, which may be NULL. */
 DG_API void dg_selection_free(dg_selection *selection);
 
 /** Select n times: out[i] = the place of a candidate in the row of item i.
@@ -322,17 +325,17 @@ typedef struct dg_snapping dg_snapping;
  *
  *  Value i lies offset[i] / 2^shift[i] from the middle of its cell, in cells, which are step 2^doublings
  *  scales of the noise long.
- *  Requires:  step obeys the rules of DG_BERNOULLI_EXP; a/b is at most 1, and above 1/2 unless doublings is 0;
+ *  Requires:  step is text, as dg_sampler_new reads it, from 0 to 1, and above 1/2 unless doublings is 0;
  *             doublings < 64; 1 <= shift[i] <= 4096;
  *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
  *  Ensures:   DG_OK -> *snapping is new, refers to offset and shift (which must outlive it), to be
  *             freed by dg_snapping_free; otherwise *snapping is NULL.
  *  Returns:   as dg_sampler_new.
  */
-DG_API dg_status dg_snapping_new(dg_snapping **snapping, const char *step,
-                                 size_t doublings, const int64_t *offset, const int64_t *shift);
+DG_API dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
+                                 const int64_t *offset, const int64_t *shift);
 
-/** Free it. snapping may be NULL. */
+/** Free it. It may be NULL. */
 DG_API void dg_snapping_free(dg_snapping *snapping);
 
 /** Draw for n values: out[i] = 1 or -1, the side on which value i leaves its cell, or 0: it stays.

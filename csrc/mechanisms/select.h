@@ -6,7 +6,7 @@
 
 struct dg_selection {
     dg_selection_kind kind;
-    dg_law *rate; /* held */
+    dg_law *rate;
     const uint8_t *gaps;
     size_t gap_bytes;
     size_t n_rows;

@@ -168,6 +168,7 @@ def add_noise(
         if whole_number(modulus, "modulus", minimum=2) and overflow == "saturate":
             raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
         modulus = int(modulus)
+    _check_law(law)
     opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     law = _law_for(opened.n_columns, law, budget, sensitivity, rows_per_person, disjoint)
@@ -217,6 +218,7 @@ integral_floats
     >>> law, law.interval(0.95)
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
     """
+    _check_law(law)
     opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return _law_for(opened.n_columns, law, budget, sensitivity, rows_per_person, disjoint)
@@ -231,7 +233,6 @@ def _law_for(
     disjoint: object,
 ) -> Law:
     """Return the law that was given, or the one that a budget for all cells pays for."""
-    _check_law(law)
     checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
     given = [name for name, number in numbers.items() if number is not None]

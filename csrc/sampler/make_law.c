@@ -1,13 +1,9 @@
-/* Making and freeing laws: the only place where parameters from outside are checked in C. */
-#include "api/draw_items.h"
+#include "sampler/make_law.h"
+
 #include "base/memory.h"
-#include "base/status.h"
 #include "exact/words.h"
-#include "law/law.h"
 #include "law/rational.h"
 
-#include <gmp.h>
-#include <mpfr.h>
 #include <stdlib.h>
 
 /** The rules of discretegauss.h, dg_law_kind. value: a, b, c, d, and beta's. */
@@ -78,49 +74,4 @@ dg_status dg_law_new(dg_law **law, dg_law_kind kind, const char *parameter, cons
         mpz_clear(value[i]);
     }
     return status;
-}
-
-void dg_law_free(dg_law *law)
-{
-    dg_law_release(law);
-}
-
-int dg_law_uses_words(const dg_law *law)
-{
-    return law->uses_words;
-}
-
-size_t dg_law_wide_bytes(const dg_law *law)
-{
-    return law->wide_bytes;
-}
-
-const char *dg_status_text(dg_status status)
-{
-    static const char *const texts[] = {
-        "success",
-        "the operating system gave no randomness",
-        "the source of bits reported a failure",
-        "out of memory",
-        "a draw does not fit the output type",
-        "a parameter is no number, breaks the rule of its law, or asks for what the law has not",
-        "a parameter is too long",
-        "the fill was stopped",
-    };
-    return (unsigned)status < sizeof texts / sizeof *texts ? texts[status] : "no such status";
-}
-
-const char *dg_gmp_version(void)
-{
-    return gmp_version;
-}
-
-const char *dg_mpfr_version(void)
-{
-    return mpfr_get_version();
-}
-
-int dg_mpfr_is_thread_local(void)
-{
-    return mpfr_buildopt_tls_p() != 0;
 }

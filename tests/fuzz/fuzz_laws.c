@@ -54,6 +54,33 @@ static dg_law *law_for(dg_law_kind kind, const int64_t numbers[4])
     return law;
 }
 
+/** floor(ratio + 1/2). Requires: the denominator is positive. */
+static int64_t nearest(const int64_t ratio[2])
+{
+    const __int128 twice = 2 * (__int128)ratio[0] + ratio[1], unit = 2 * (__int128)ratio[1];
+    return (int64_t)(twice >= 0 ? twice / unit : -((unit - 1 - twice) / unit));
+}
+
+/** Whether some draw, less its centre's nearest integer, does not fit the signed type of as many bytes: dg_laws_fill
+ *  refuses it, whatever the sum. */
+static bool leaves(const uint8_t *drawn, size_t n, dg_dtype dtype, size_t item,
+                   const int64_t *numbers)
+{
+    const __int128 most = ((__int128)1 << (8 * item - 1)) - 1;
+    bool found = false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned __int128 word = 0;
+        for (size_t k = 0; k < item; k++) {
+            word |= (unsigned __int128)drawn[i * item + k] << (8 * k);
+        }
+        __int128 x = (__int128)word;
+        x -= dtype <= DG_INT64 && x > most ? 2 * (most + 1) : 0;
+        x -= nearest(numbers + 4 * i + 2);
+        found = found || x > most || x < -most - 1;
+    }
+    return found;
+}
+
 /** Store an integer. Returns: whether it fits. */
 static bool store(uint8_t *out, dg_dtype dtype, size_t item, __int128 x)
 {
@@ -126,8 +153,7 @@ static dg_status in_lanes_first(uint8_t *out, size_t n, dg_dtype dtype, size_t i
             return DG_ERR_PARAMETER;
         }
         dg_law_free(law);
-        const __int128 twice = 2 * (__int128)of[2] + of[3], unit = 2 * (__int128)of[3];
-        integers[i] = (int64_t)(twice >= 0 ? twice / unit : -((unit - 1 - twice) / unit));
+        integers[i] = nearest(of + 2);
         const int64_t rest = (int64_t)(of[2] - (__int128)integers[i] * of[3]);
         const dg_lane_number parameter = {of[0], of[1], 0}, centre = {rest, of[3], 0};
         const size_t which = laws.n;
@@ -193,6 +219,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 ? one_by_one(expected, n, dtype, item, kind, numbers, &their_source)
                 : in_lanes_first(expected, n, dtype, item, way == 2, kind, numbers, &their_source);
         /* which failure comes first depends on how many bytes are asked for at once */
+        if (status == DG_ERR_RANGE && wanted == DG_OK) {
+            REQUIRE(leaves(expected, n, dtype, item, numbers));
+            continue;
+        }
         REQUIRE((status == DG_OK) == (wanted == DG_OK));
         if (status == DG_OK) {
             REQUIRE(ours.used == theirs.used);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DRAWS = 3000, SOME_DRAWS = 60, LONG_TAPES = 4, MOST_SHIFT = 200 };
+enum { MOST_DRAWS = 3000, SOME_DRAWS = 60, LONG_TAPES_FROM = 252, MOST_SHIFT = 200 };
 
 /** Draw one by one. Returns: how many draws there were before the tape ended. */
 static size_t one_by_one(uint8_t *words_out, uint8_t *gmp_out, size_t most, size_t *used,
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     numbers of;
     uint8_t kind = take_byte(&from) % DG_GENERALIZED_GAUSSIAN;
     uint8_t length = take_byte(&from); /* sometimes more than the stream's buffer holds */
-    size_t at_least = length < LONG_TAPES ? 32768 : 4u * length;
+    size_t at_least = length >= LONG_TAPES_FROM ? 32768 : 4u * length;
     take_numbers(&of, (dg_law_kind)kind, MOST_SHIFT, &from);
     tape given = take_tape(at_least, &from);
     dg_options by_gmp = usual_options();
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     REQUIRE(dg_sampler_wide_bytes(words) == dg_sampler_wide_bytes(gmp));
 
     const size_t width = dg_sampler_wide_bytes(gmp);
-    const size_t most = length < LONG_TAPES ? MOST_DRAWS : SOME_DRAWS;
+    const size_t most = length >= LONG_TAPES_FROM ? MOST_DRAWS : SOME_DRAWS;
     uint8_t *drawn = exactly(most * width), *again = exactly(most * width);
     size_t used;
     size_t n = one_by_one(drawn, again, most, &used, words, gmp, &given);

@@ -292,10 +292,12 @@ typedef struct dg_selection dg_selection;
  *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
  *             row i modulo n_rows.
  *  Requires:  rate is text, as dg_sampler_new reads it, and obeys the rule of DG_BERNOULLI_EXP; 1 <= k < 2^55;
- *             gap_bytes >= 1; every row has a gap of 0.
+ *             gap_bytes >= 1; every row has a gap of 0, and the gaps stay
+ *             as they are.
  *  Ensures:   DG_OK -> *selection is new, refers to gaps and which (which must outlive it), to be
  *             freed by dg_selection_free; otherwise *selection is NULL.
- *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes.
+ *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes, and DG_ERR_PARAMETER also says that a
+ *             row has no gap of 0.
  */
 DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
                                   const char *rate, const uint8_t *gaps, size_t gap_bytes,
@@ -310,8 +312,7 @@ DG_API void dg_selection_free(dg_selection *selection);
  *             random order, the first that passes is selected; exponential: Pr[c] ~ exp(-gap_c rate).
  *  Requires:  out as for dg_sampler_fill; which, if given, has n entries below n_rows.
  *  Ensures:   as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
- *             there is no row.
+ *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no row.
  *  Cost:      O(k) an item; the time depends on the selections and on the gaps.
  */
 DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,

@@ -116,6 +116,7 @@ WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
 WITH_NUMPY |= {
     "privacy._buckets",
     "privacy._loss_bounds",
+    "privacy._loss_moments",
     "privacy._loss_choices",
     "privacy._loss_cells",
     "privacy._noise_cells",

@@ -6,9 +6,11 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from .._inputs.decimal_text import rounded_up
 from .._inputs.messages import number_of, printable
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
@@ -54,7 +56,7 @@ class GroupsRelease:
             ("kept", f"groups whose noisy count is above {self.rule.threshold}"),
             ("law", f"{self.rule.law!r}, one independent draw for each group"),
             ("groups a person", str(self.groups_per_person)),
-            ("(epsilon, delta)", f"({self.epsilon}, {self.rule.delta:.6g})"),
+            ("(epsilon, delta)", f"({self.epsilon}, {rounded_up(Fraction(self.rule.delta))})"),
             ("time", f"{self.seconds:.2f} s"),
         ]
         return aligned(lines)

@@ -358,9 +358,9 @@ DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint
 /** Read columns of counts of delimited text: cells between delimiters, quoted or not, without the quotes
  *  and the blanks at their ends.
  *
- *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma or a
- *             tab; columns are increasing and below width; counts has room for n_columns counts for each
- *             line feed.
+ *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma, a
+ *             semicolon, a vertical bar or a tab; columns are increasing and below width; counts has room for
+ *             n_columns counts for each line feed.
  *  Ensures:   *n_rows rows at the beginning have width cells, of which those in columns are integers of at
  *             most 19 digits, below 2^63 in magnitude: counts has them, row by row.
  *  Returns:   of how many bytes these rows are; n_bytes, or the row that follows is undecided: something

@@ -316,7 +316,7 @@ def test_a_budget_is_shared_by_all_that_one_person_changes(
     assert sigma2(monkeypatch, row, rho="1/10") == 5
     assert sigma2(monkeypatch, row, rho="1/10", sensitivity=3) == 45
     assert sigma2(monkeypatch, row, rho="1/10", rows_per_person=4) == 20
-    table = row.reshape(2, 3)
+    table = np.arange(12).reshape(4, 3)
     assert sigma2(monkeypatch, table, rho="1/10", rows_per_person=4) == 60
     assert sigma2(monkeypatch, table, rho="1/10", rows_per_person=4, disjoint=True) == 20
     assert sigma2(monkeypatch, row.reshape(1, 2, 3), rho="1/10") == 30
@@ -326,6 +326,29 @@ def test_a_budget_is_shared_by_all_that_one_person_changes(
     assert dg.noise_for(row, law) is law
     given = {"epsilon": 1, "delta": "1e-6", "rows_per_person": 2}
     assert sigma2(monkeypatch, table, **given) == law.sigma2
+
+
+@pytest.mark.parametrize(
+    ("values", "n"),
+    [
+        ([5], 1),
+        (5, 1),
+        ({"a": 5, "b": 6}, 2),
+        (np.array(5), 1),
+        (np.arange(6).reshape(2, 3), 2),
+        (np.arange(6).astype(object).reshape(2, 3), 2),
+    ],
+)
+def test_one_person_cannot_change_more_rows_than_there_are(values: Any, n: int) -> None:
+    """Who says so means one count by several; the message says how that is said."""
+    dg.noise_for(values, rho=1, rows_per_person=n)
+    for call in (dg.add_noise, dg.noise_for):
+        with pytest.raises(ValueError, match=rf"rows_per_person must be at most {n}.*got 3") as e:
+            call(values, rho=1, rows_per_person=3)
+        assert "did you mean sensitivity=3?" in str(e.value)
+        with pytest.raises(ValueError, match="did you mean sensitivity=6"):
+            call(values, rho=1, rows_per_person=3, sensitivity=2)
+    dg.add_noise(np.empty((0, 2), int), rho=1, rows_per_person=3)  # nothing is told of anyone
 
 
 @pytest.mark.usefixtures("native_engine")

@@ -15,7 +15,6 @@ import discretegauss as dg
 from bench.contenders import Draw
 from bench.rounds import Rates, measure
 from bulk_rows import BulkRow, Group, Settings, power
-from discretegauss._drawing.engines import method_for
 from discretegauss._drawing.native import NativeSampler
 from discretegauss._inputs.draw_arguments import fits_dtype
 from discretegauss._law import Kind, LawSpec
@@ -104,13 +103,6 @@ def _building(spec: LawSpec) -> Draw:
     return build_tables
 
 
-def _first_by_table(spec: LawSpec) -> int:
-    """From how many draws on "auto" takes a table."""
-    return min(
-        n for n in (1 << k for k in range(40)) if method_for("auto", spec.kind, n) == "cells"
-    )
-
-
 def crossing(settings: Settings) -> Iterator[BulkRow]:
     """From how many draws on a new table is repaid, against where method="auto" begins.
 
@@ -133,7 +125,7 @@ def crossing(settings: Settings) -> Iterator[BulkRow]:
             rates["building"],
             rates["cells"],
             rates["few"],
-            begins=_first_by_table(spec),
+            begins=NativeSampler(spec, "auto").cells_from,
         )
 
 

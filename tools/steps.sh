@@ -110,9 +110,6 @@ sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || mi
 # What the steps of tools/nightly need besides, here, since no two lanes can install at a time.
 more_tools() {
     local missing=()
-    command -v frama-c >/dev/null || missing+=(frama-c-base)
-    command -v ocamlfind >/dev/null || missing+=(ocaml-findlib)
-    { command -v why3 && command -v z3 && command -v cvc4; } >/dev/null || missing+=(why3 z3 cvc4)
     command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
     { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null ||
         missing+=(rustc r-base-core abigail-tools pkgconf)
@@ -265,11 +262,6 @@ proofs() {
 proofs_whole() {
     "$clone/tools/prove.py" --coq all
     "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq" --whole
-}
-
-# No overflow in the scalar arithmetic, and contracts of small functions, by Frama-C.
-c_overflow() {
-    "$clone/tools/frama_c/run"
 }
 
 c_analysers() {

@@ -40,12 +40,7 @@ dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, con
         return DG_ERR_TOO_LONG;
     }
     DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, rate, NULL, NULL, DG_ARITHMETIC_AUTO));
-    *selection = malloc(sizeof **selection);
-    if (*selection == NULL) {
-        dg_law_free(law);
-        return DG_ERR_NOMEM;
-    }
-    **selection = (dg_selection){
+    const dg_selection rows = {
         .kind = kind,
         .rate = law,
         .gaps = gaps,
@@ -54,6 +49,13 @@ dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, con
         .k = k,
         .which = which,
     };
+    const bool has_best = dg_select_has_best(&rows);
+    *selection = has_best ? malloc(sizeof **selection) : NULL;
+    if (*selection == NULL) {
+        dg_law_free(law);
+        return has_best ? DG_ERR_NOMEM : DG_ERR_PARAMETER;
+    }
+    **selection = rows;
     (*selection)->in_words = dg_select_fits_words(*selection);
     return DG_OK;
 }

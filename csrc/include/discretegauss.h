@@ -304,10 +304,12 @@ typedef struct dg_selection dg_selection;
  *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
  *             row i modulo n_rows.
  *  Requires:  rate is text, as dg_sampler_new reads it, and obeys the rule of DG_BERNOULLI_EXP; 1 <= k < 2^55;
- *             gap_bytes >= 1; every row has a gap of 0.
+ *             gap_bytes >= 1; every row has a gap of 0, and the gaps stay
+ *             as they are.
  *  Ensures:   DG_OK -> *selection is new, refers to gaps and which (which must outlive it), to be
  *             freed by dg_selection_free; otherwise *selection is NULL.
- *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes.
+ *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes, and DG_ERR_PARAMETER also says that a
+ *             row has no gap of 0.
  */
 DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
                                   const char *rate, const uint8_t *gaps, size_t gap_bytes,
@@ -322,8 +324,7 @@ DG_API void dg_selection_free(dg_selection *selection);
  *             random order, the first that passes is selected; exponential: Pr[c] ~ exp(-gap_c rate).
  *  Requires:  out as for dg_sampler_fill; which, if given, has n entries below n_rows.
  *  Ensures:   as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
- *             there is no row.
+ *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no row.
  *  Cost:      O(k) an item; the time depends on the selections and on the gaps.
  */
 DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,
@@ -369,9 +370,9 @@ DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint
 /** Read columns of counts of delimited text: cells between delimiters, quoted or not, without the quotes
  *  and the blanks at their ends.
  *
- *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma or a
- *             tab; columns are increasing and below width; counts has room for n_columns counts for each
- *             line feed.
+ *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma, a
+ *             semicolon, a vertical bar or a tab; columns are increasing and below width; counts has room for
+ *             n_columns counts for each line feed.
  *  Ensures:   *n_rows rows at the beginning have width cells, of which those in columns are integers of at
  *             most 19 digits, below 2^63 in magnitude: counts has them, row by row.
  *  Returns:   of how many bytes these rows are; n_bytes, or the row that follows is undecided: something

@@ -282,8 +282,9 @@ class _Law(LawFunctions):
         Returns
         -------
         Skellam or SumOfDraws
-            Of a `Skellam` another one. Of other laws what knows its moments, draws, and of discrete
-            Gaussians probabilities; `discretegauss.privacy` knows what such sums cost.
+            Of a `Skellam` another one. Of other laws what knows its moments and draws, and its
+            probabilities unless it is a wide sum of another law than the discrete Gaussian.
+            `discretegauss.privacy` knows what such sums cost.
 
         Raises
         ------

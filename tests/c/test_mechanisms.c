@@ -65,7 +65,7 @@ static void test_selections(void)
 
 static void test_errors_of_selections(void)
 {
-    static const uint8_t gaps[2 * K] = {0, 1, 2, 3, 9, 9, 9, 9};
+    static const uint8_t gaps[2 * K] = {0, 1, 2, 3, 9, 0, 9, 9}, far[] = {0, 0, 200, 200};
     dg_selection *s;
     CHECK(dg_selection_new(&s, (dg_selection_kind)2, "1", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
           "no such kind");
@@ -81,12 +81,20 @@ static void test_errors_of_selections(void)
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1 << 20, 2, K, NULL) == DG_ERR_TOO_LONG,
           "long gaps");
     CHECK(s == NULL, "a selection was left");
+    for (int kind = DG_PERMUTE_AND_FLIP; kind <= DG_EXPONENTIAL; kind++) {
+        /* the second row has no gap of 0: an exponential selection from it would hardly ever end */
+        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, "1", far, 1, 2, 2, NULL) ==
+                  DG_ERR_PARAMETER,
+              "no gap of 0, kind %d", kind);
+        CHECK(s == NULL, "a selection was left");
+        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, "1", far, 2, 1, 2, NULL) == DG_OK,
+              "a gap of 0 in two bytes, kind %d", kind);
+        dg_selection_free(s);
+    }
     CHECK(dg_selection_new(&s, DG_PERMUTE_AND_FLIP, rate, gaps, 1, 2, K, NULL) == DG_OK, "rows");
     int64_t out[2];
-    tape from = {bytes, TAPE, 0}, empty = {bytes, 0, 0};
-    dg_source source = tape_source(&from);
-    CHECK(dg_selection_fill(out, 2, DG_INT64, s, NULL, &source) == DG_ERR_PARAMETER, "no gap of 0");
-    source = tape_source(&empty);
+    tape empty = {bytes, 0, 0};
+    const dg_source source = tape_source(&empty);
     CHECK(dg_selection_fill(out, 2, DG_INT64, s, NULL, &source) == DG_ERR_SOURCE, "no bytes");
     CHECK(dg_selection_fill(out, 2, (dg_dtype)99, s, NULL, NULL) == DG_ERR_PARAMETER, "dtype");
     dg_selection_free(s);

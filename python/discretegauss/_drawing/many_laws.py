@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._inputs.draw_arguments import INT64, Method
 from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source
-from .._law import Kind, LawSpec
+from .._law import Kind
 from ..errors import ParameterValueError
 from .add import Addend
 from .engines import engine_for, native
@@ -59,15 +59,13 @@ def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, thread
 def _fill_by_laws(
     flat: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int
 ) -> None:
-    """Fill an array one distinct law after the other."""
-    places: dict[LawSpec, list[int]] = {}
-    for i in range(flat.size):
-        places.setdefault(laws.spec_at(i), []).append(i)
+    """Fill an array one distinct law after the other, in the order of their first elements."""
+    places = laws.places()
     try:
-        engines = [engine_for(spec, method, len(its)) for spec, its in places.items()]
+        engines = [engine_for(laws.spec_at(its[0]), method, len(its)) for its in places]
     except ParameterValueError as error:  # no value: parameters may be elements of arrays
         raise ParameterValueError(str(error).partition(", got ")[0]) from None
-    for its, by in zip(places.values(), engines, strict=True):
+    for its, by in zip(places, engines, strict=True):
         drawn = empty(len(its), flat.dtype)
         try:
             by.fill(drawn, source, threads)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import product, starmap
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -259,6 +260,19 @@ class Laws:
     def spec_at(self, place: int) -> LawSpec:
         """Return the law of a draw, flat."""
         return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in self._columns))
+
+    def places(self) -> list[NDArray[np.intp]]:
+        """Return the draws of each distinct law, flat, in the order of their first ones."""
+        which = np.zeros(self.n_draws, np.intp)
+        for column in self._columns:
+            words = column.numbers(self.shape)
+            if len(words) > 1:
+                _, own = np.unique(words, axis=0, return_inverse=True)
+                pairs = which * self.n_draws + own.reshape(-1)
+                which = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        order = np.argsort(which, kind="stable")
+        ends = np.cumsum(np.bincount(which))
+        return sorted(np.split(order, ends[:-1]), key=itemgetter(0))
 
     def moved(self) -> tuple[LawSpec, NDArray[np.int64]] | None:
         """Return one law, and the whole numbers by which it is moved, if all laws are so."""

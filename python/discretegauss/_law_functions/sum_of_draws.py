@@ -15,8 +15,6 @@ from numpy.typing import DTypeLike
 
 from .._certified import moments
 from .._certified.convolution import factor_upper, tails_of_sum
-from .._certified.families import family_of
-from .._certified.family import RationalFamily
 from .._certified.floats import float_bounds, float_value
 from .._certified.interval import Interval, arithmetic
 from .._certified.lattice_sums import canonical
@@ -118,9 +116,8 @@ class SumOfDraws:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If k is no integer, or nothing is known: of other laws than the discrete Gaussian and
-            Laplace, and where the sum is neither narrow nor of Gaussians with a sigma2 from about 3
-            on; or if mu is no integer.
+            If k is no integer, or mu is none; if the sum is too wide, unless it is of discrete
+            Gaussians with a sigma2 from about 3 on.
         """
         return self._at(self._pmf, k, bounds)
 
@@ -194,8 +191,7 @@ class SumOfDraws:
         """Return lower bounds on P(X >= m) and P(X >= m + 1), and what they may lack."""
         one = self._of_one()
         precision = max(bits, _LEAST_BITS)
-        is_known = isinstance(family_of(one), RationalFamily)
-        found = tails_of_sum(one, self.clients, precision) if is_known else None
+        found = tails_of_sum(one, self.clients, precision)
         if found is None:
             raise ParameterOverflowError(
                 f"clients must be fewer, or the law narrower, for {describe(repr(self))} to be "

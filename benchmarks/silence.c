@@ -6,7 +6,7 @@
  * by one way and then some by the next, so that a busy moment of the machine hits all. A WAY is two
  * letters: who draws, and where bits come from.
  *
- *     d  dg_isochronous_draw (SIZE 1)           t  a tape of test data, read through a caller's source
+ *     d  dg_lanes_fill, the best kernel         t  a tape of test data, read through a caller's source
  *     p  dg_lanes_fill, the portable kernel     c  ChaCha20
  *     2  the same, AVX2                         g  getrandom
  *     5  the same, AVX-512
@@ -111,7 +111,6 @@ typedef struct way {
 typedef struct samplers {
     dg_law *law;
     dg_sampler *sampler;
-    dg_isochronous *single;
     dg_lanes *lanes[DG_ISA_NEON + 1]; /* NULL: not asked for */
     dg_laws laws;
 } samplers;
@@ -139,9 +138,6 @@ static dg_status fill(const way *by, size_t n, const samplers *of)
 {
     dg_status status;
     switch (by->who) {
-    case 'd':
-        out[0] = dg_isochronous_draw(of->single, &by->source);
-        return out[0] < DG_LEAST_DRAW ? DG_ERR_SOURCE : DG_OK;
     case 'l':
         return dg_laws_fill_in_lanes(out, n, DG_INT64, &of->laws, NULL, 1, DG_ISA_AUTO, NULL,
                                      &by->source);
@@ -227,9 +223,6 @@ static bool read_way(way *by, samplers *of, const char *text)
     } else if (text[1] == 'g') {
         by->source.kind = DG_SOURCE_GETRANDOM;
     }
-    if (text[0] == 'd') {
-        return of->single != NULL || dg_isochronous_new(&of->single, of->law) == DG_OK;
-    }
     if (strchr("alr", text[0]) != NULL || of->lanes[isa] != NULL) {
         return true;
     }
@@ -287,7 +280,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i <= DG_ISA_NEON; i++) {
         dg_lanes_free(of.lanes[i]);
     }
-    dg_isochronous_free(of.single);
     dg_law_free(of.law);
     dg_sampler_free(of.sampler);
     return fflush(stdout) != 0;

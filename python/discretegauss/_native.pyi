@@ -42,7 +42,6 @@ class _FFI:
 
 class _Lib:
     DG_MAX_PARAMETER_BITS: Final[int]
-    DG_LEAST_DRAW: Final[int]
     DG_PYTHON_STATUSES: Final[int]
 
     DG_OK: Final[int]

@@ -42,7 +42,6 @@ class _FFI:
 
 class _Lib:
     DG_MAX_PARAMETER_BITS: Final[int]
-    DG_LEAST_DRAW: Final[int]
     DG_PYTHON_STATUSES: Final[int]
 
     DG_OK: Final[int]
@@ -114,44 +113,20 @@ class _Lib:
         /,
     ) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
-    def dg_law_new(
-        self,
-        law: _CData,
-        kind: int,
-        parameter: bytes | _CData,
-        mu: bytes | _CData,
-        beta: bytes | _CData,
-        arithmetic: int,
-        /,
-    ) -> int: ...
-    def dg_law_free(self, law: _CData, /) -> None: ...
-    def dg_law_uses_words(self, law: _CData, /) -> int: ...
-    def dg_law_wide_bytes(self, law: _CData, /) -> int: ...
-    def dg_law_fill(
-        self, out: _CData, n: int, dtype: int, law: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_law_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, law: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
     def dg_laws_fill(
         self,
         out: _CData,
         n: int,
         dtype: int,
         laws: _CData,
-        which: _CData,
+        bad: _CData,
         run: _CData,
         source: _CData,
         /,
     ) -> int: ...
-    def dg_table_new(
-        self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
-    ) -> int: ...
-    def dg_table_free(self, table: _CData, /) -> None: ...
-    def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...
-    def dg_table_cell(self, block: _CData, level: _CData, i: int, table: _CData, /) -> None: ...
+    def dg_table_cell(self, block: _CData, level: _CData, i: int, sampler: _CData, /) -> None: ...
     def dg_table_row(
-        self, end: _CData, code: _CData, special: _CData, i: int, table: _CData, /
+        self, end: _CData, code: _CData, special: _CData, i: int, sampler: _CData, /
     ) -> None: ...
     def dg_table_arc(
         self,
@@ -160,24 +135,9 @@ class _Lib:
         error: _CData,
         bulge: _CData,
         i: int,
-        table: _CData,
+        sampler: _CData,
         /,
     ) -> None: ...
-    def dg_table_fill(
-        self, out: _CData, n: int, dtype: int, table: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_table_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, table: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_lanes_new(self, lanes: _CData, law: _CData, isa: int, /) -> int: ...
-    def dg_lanes_free(self, lanes: _CData, /) -> None: ...
-    def dg_lanes_describe(self, info: _CData, lanes: _CData, /) -> None: ...
-    def dg_lanes_fill(
-        self, out: _CData, n: int, dtype: int, lanes: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_lanes_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, lanes: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
     def dg_sampler_new(
         self,
         sampler: _CData,
@@ -189,6 +149,7 @@ class _Lib:
         /,
     ) -> int: ...
     def dg_sampler_free(self, sampler: _CData, /) -> None: ...
+    def dg_sampler_describe(self, info: _CData, sampler: _CData, /) -> None: ...
     def dg_sampler_wide_bytes(self, sampler: _CData, /) -> int: ...
     def dg_sampler_fill(
         self, out: _CData, n: int, dtype: int, sampler: _CData, run: _CData, source: _CData, /

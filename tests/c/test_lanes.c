@@ -482,8 +482,8 @@ static void check_powers(const test_case *of, const dg_lanes *lanes, uint64_t *s
 
 /** Check what becomes of an attempt whose height begins with `value`, n_bits of which are words and 64 more behind
  *  them, and goes on with bytes `last`. */
-static void check_settled(const spot *at, const mpz_t value, uint8_t last, bool wanted, const mpz_t y,
-                          const dg_lanes *lanes)
+static void check_settled(const spot *at, const mpz_t value, uint8_t last, bool wanted,
+                          const mpz_t y, const dg_lanes *lanes)
 {
     enum { ONES = 8, MORE = 64 };
     uint8_t bytes[16 + ONES + 8 + MORE];

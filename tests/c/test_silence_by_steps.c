@@ -30,15 +30,14 @@ typedef struct subject {
     int64_t parameter;
     int64_t scale;  /* about: what is near and what is far */
     int64_t thirds; /* the centre */
-    dg_law *law;
-    dg_lanes *lanes;
+    dg_sampler *sampler;
 } subject;
 
 static int64_t drawn[MOST_DRAWS];
 
 static dg_status draw_fill(size_t n, const subject *of, const dg_source *source)
 {
-    return dg_lanes_fill(drawn, n, DG_INT64, of->lanes, NULL, source);
+    return dg_sampler_fill(drawn, n, DG_INT64, of->sampler, NULL, source);
 }
 
 static dg_status draw_laws(size_t n, const subject *of, const dg_source *source)
@@ -55,7 +54,7 @@ static dg_status draw_single(size_t n, const subject *of, const dg_source *sourc
 {
     dg_status status = DG_OK;
     for (size_t i = 0; i < n && status == DG_OK; i++) {
-        status = dg_lanes_fill(&drawn[i], 1, DG_INT64, of->lanes, NULL, source);
+        status = dg_sampler_fill(&drawn[i], 1, DG_INT64, of->sampler, NULL, source);
     }
     return status;
 }
@@ -283,27 +282,25 @@ static bool compare(int *n_places, int *n_addresses, const subject *of)
 }
 
 static subject SUBJECTS[] = {
-    {"gaussian", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
-    {"gaussian, mu = 1/3", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 1, NULL, NULL},
-    {"narrow gaussian", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 4, 2, 0, NULL, NULL},
-    {"narrow gaussian, mu = 1/3", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 25, 5, 1, NULL, NULL},
-    {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL, NULL},
-    {"gaussian, wide", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, INT64_C(1) << 60, 1 << 30, 0, NULL,
-     NULL},
-    {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL},
-    {"laplace, wide, mu = -2/3", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 1 << 30, 1 << 30, -2, NULL,
-     NULL},
-    {"laplace laws", draw_laws, 16, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL},
-    {"generalised", draw_fill, 4, DG_GENERALIZED_GAUSSIAN, 100, 100, 0, NULL, NULL},
-    {"single draws", draw_single, 4, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"gaussian", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL},
+    {"gaussian, mu = 1/3", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 1, NULL},
+    {"narrow gaussian", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 4, 2, 0, NULL},
+    {"narrow gaussian, mu = 1/3", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 25, 5, 1, NULL},
+    {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL},
+    {"gaussian, wide", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, INT64_C(1) << 60, 1 << 30, 0, NULL},
+    {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL},
+    {"laplace, wide, mu = -2/3", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 1 << 30, 1 << 30, -2, NULL},
+    {"laplace laws", draw_laws, 16, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL},
+    {"generalised", draw_fill, 4, DG_GENERALIZED_GAUSSIAN, 100, 100, 0, NULL},
+    {"single draws", draw_single, 4, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
 };
 
 static subject LEAKS[] = {
-    {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
 };
 
 static bool is_of_addresses(const subject *leak)
@@ -313,17 +310,18 @@ static bool is_of_addresses(const subject *leak)
 
 static void prepare(subject *of)
 {
-    of->law = law_of(of->kind, DG_ARITHMETIC_AUTO, of->parameter, 1, of->thirds,
-                     of->thirds % 3 == 0 ? 1 : 3);
-    if (dg_lanes_new(&of->lanes, of->law, DG_ISA_AUTO) != DG_OK) {
+    char parameter[LONGEST_RATIO], mu[LONGEST_RATIO];
+    of->sampler = sampler_of(of->kind, write_ratio(parameter, of->parameter, 0, 1, 0),
+                             write_ratio(mu, of->thirds, 0, 3, 0), NULL, DG_ISOCHRONOUS,
+                             DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+    if (of->sampler == NULL) {
         exit(2);
     }
 }
 
 static void discard(subject *of)
 {
-    dg_lanes_free(of->lanes);
-    dg_law_free(of->law);
+    dg_sampler_free(of->sampler);
 }
 
 static void do_nothing(void *context)
@@ -343,8 +341,8 @@ int main(void)
         prepare(&SUBJECTS[i]);
         CHECK(compare(&places, &addresses, &SUBJECTS[i]), "a call cannot be traced");
         if (i == 0) {
-            dg_lanes_info info;
-            dg_lanes_describe(&info, SUBJECTS[i].lanes);
+            dg_sampler_info info;
+            dg_sampler_describe(&info, SUBJECTS[i].sampler);
             printf("the kernel's dg_isa: %d\n", (int)info.isa);
         }
         discard(&SUBJECTS[i]);

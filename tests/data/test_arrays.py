@@ -290,7 +290,7 @@ def test_swapped_arguments_say_so() -> None:
 def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
     """K = rows times columns, unless the columns are of different people."""
     row = np.arange(6)
-    table, cube = row.reshape(2, 3), row.reshape(1, 2, 3)
+    table, cube = np.arange(12).reshape(4, 3), row.reshape(1, 2, 3)
     law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=6)
     cases: list[tuple[Any, Any, dict[str, Any]]] = [
         (row, 5, {}),
@@ -307,12 +307,34 @@ def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
         noise = dg.DiscreteGaussian(sigma2)
         assert dg.noise_for(values, **budget) == noise
         noisy, expected = (
-            dg.add_noise(values, source=same_bits(), **given)
-            for given in (budget, {"law": noise})
+            dg.add_noise(values, source=same_bits(), **given) for given in (budget, {"law": noise})
         )
         assert np.array_equal(noisy, expected)
     assert dg.noise_for(row, dg.privacy.Budget(rho="1/10")) == dg.DiscreteGaussian(5)
     assert dg.noise_for(row, law) is law
+
+
+@pytest.mark.parametrize(
+    ("values", "n"),
+    [
+        ([5], 1),
+        (5, 1),
+        ({"a": 5, "b": 6}, 2),
+        (np.array(5), 1),
+        (np.arange(6).reshape(2, 3), 2),
+        (np.arange(6).astype(object).reshape(2, 3), 2),
+    ],
+)
+def test_one_person_cannot_change_more_rows_than_there_are(values: Any, n: int) -> None:
+    """Who says so means one count by several; the message says how that is said."""
+    dg.noise_for(values, rho=1, rows_per_person=n)
+    for call in (dg.add_noise, dg.noise_for):
+        with pytest.raises(ValueError, match=rf"rows_per_person must be at most {n}.*got 3") as e:
+            call(values, rho=1, rows_per_person=3)
+        assert "did you mean sensitivity=3?" in str(e.value)
+        with pytest.raises(ValueError, match="did you mean sensitivity=6"):
+            call(values, rho=1, rows_per_person=3, sensitivity=2)
+    dg.add_noise(np.empty((0, 2), int), rho=1, rows_per_person=3)  # nothing is told of anyone
 
 
 @pytest.mark.usefixtures("native_engine")
@@ -346,5 +368,3 @@ def test_arguments_are_checked_though_there_is_nothing_to_draw() -> None:
     for option in ({"source": "urandom"}, {"method": "fast"}, {"threads": 0}):
         with pytest.raises(ValueError, match=f"^{next(iter(option))} must be"):
             dg.add_noise([], LAW, **option)
-
-

@@ -357,7 +357,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("add_noise", "rho"): positive,
     ("add_noise", "epsilon"): _no_value,
     ("add_noise", "delta"): _no_value,
-    ("add_noise", "rows_per_person"): RULES["queries"],
+    ("add_noise", "rows_per_person"): _whole(1, 1),  # as many as there are
     ("add_noise", "columns"): _no_value,  # of a list
     ("add_noise", "out"): _no_value,  # of a list
     ("add_noise", "disjoint"): _flag,
@@ -394,16 +394,16 @@ BUT: dict[tuple[str, str], Rule | Other] = {
         lambda given: given.value is None or probability.takes(given)
     ),
     ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
-    ("release_table", "rows_per_person"): _whole(1, 10**1200),
+    ("release_table", "rows_per_person"): _whole(1, 2),
+    ("release_table", "delimiter"): _no_value,
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
     ("calibrate", "queries"): {"sigma2"},  # which follows, and is too long
-    ("add_noise", "rows_per_person"): {"queries", "sigma2"},
+    ("release_table", "rows_per_person"): {"queries"},  # which are too many for a report
     ("compare_noise", "sigma2"): {"rho"},  # which follows
     ("compare_queries", "epsilon"): {"delta"},
-    ("release_table", "rows_per_person"): {"queries", "sigma2"},
     **{(name, part): {"grid"} for name in SNAPPED for part in ("epsilon", "sensitivity", "bound")},
 }
 """What else a message may speak of."""

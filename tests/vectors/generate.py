@@ -3,9 +3,9 @@
     python tests/vectors/generate.py [--check]
 
 Draws of the algorithms come from the specification, ``discretegauss.reference``; cells of tables
-and draws from them from oracles/cell_twin.py, which has nothing of the C code. The compiled core is
-asked for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without it
-these are taken from the file as it stands.
+and draws from them from oracles/cell_model.py, which has nothing of the C code. The compiled core
+is asked for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without
+it these are taken from the file as it stands.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import beside  # noqa: F401  # where the next ones are
 import parts
 from cases import ALGORITHMS, FILLS, HAND_MADE, TABLES, TableCase, shown
-from cell_twin import CellTwin, Facts, Height
+from cell_model import CellModel, Facts, Height
 from keystream import Tape, key_tape
 from lanes_twin import LaneFacts, LanesTwin
 from narrow_twin import NarrowTwin, is_narrow
@@ -133,7 +133,7 @@ def reference_draw(spec: LawSpec) -> Callable[[Tape], int]:
     return _reference_draw(spec)
 
 
-class DoubtfulTwin(CellTwin):
+class DoubtfulTwin(CellModel):
     """Draws from a tape that it changes: every other height that might decides nothing.
 
     Those between do, so that draws that read on and draws that do not follow one another.
@@ -167,7 +167,7 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
     """Return the vectors of the tables; `chosen` has what the core chose for each."""
     for case, choice in zip(TABLES, chosen, strict=True):
         facts = Facts(*(choice[name] for name in Facts._fields))
-        twin = CellTwin(case.spec, facts)
+        twin = CellModel(case.spec, facts)
         tape_key = next(key)
         tape = key_tape(tape_key)
         cells = [*twin.full, *chain.from_iterable(twin.partial)]
@@ -194,7 +194,7 @@ def doubtful_draw(spec: LawSpec, facts: Facts, key: bytes) -> Case:
     twin.draw(IN_DOUBT, tape)
     data = twin.written(tape)
     again = Tape(data)
-    draws = CellTwin(spec, facts).draw(IN_DOUBT, again)
+    draws = CellModel(spec, facts).draw(IN_DOUBT, again)
     if again.used != len(data) or len(twin.doubtful) < 2:
         raise ValueError(f"{spec}: no height was refined")
     return {"tape": data.hex(), **drawn(draws, again)}

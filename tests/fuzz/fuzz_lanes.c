@@ -414,7 +414,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             n_lanes++;
         }
     }
-    if (n_lanes > 0 && lanes[0]->kernel != NULL) { /* else it is drawn one by one, or not at all */
+    if (n_lanes > 0) { /* else lanes do not hold it */
         const bool fills = take_byte(&from) % 4 == 0;
         REQUIRE(lanes[0]->narrow != NULL || !is_surely_narrow(&of));
         if (!fills && lanes[0]->narrow != NULL) {

@@ -29,8 +29,8 @@ from keystream import Tape, key_tape  # noqa: E402
 KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]
 KINDS += ["discrete_laplace", "discrete_gaussian", "generalized_gaussian"]
 PARAMETERS = ("p", "n_values", "gamma", "scale", "sigma2")
-METHODS = {"algorithms": 1, "tables": 2, "fills": 3}
-"""The methods that draw the sections of the file."""
+METHODS = [("fills", 0), ("algorithms", 1), ("tables", 2), ("fills", 3)]
+"""Sections of the file and the methods that draw them; 0: that of the law."""
 MOST = 2**53
 """What R's numbers hold."""
 
@@ -84,7 +84,7 @@ def vectors() -> list[dict[str, Any]]:
     """Return the vectors that a sampler draws and whose numbers all programs hold."""
     file = json.loads((HERE.parent / "vectors/vectors.json").read_text(encoding="ascii"))
     found = []
-    for section, method in METHODS.items():
+    for section, method in METHODS:
         for case in file[section]:
             texts = [case[name] for name in PARAMETERS if name in case]
             texts += [case.get("mu", "0"), case.get("beta", "1")]
@@ -92,7 +92,7 @@ def vectors() -> list[dict[str, Any]]:
             fits = max(map(abs, numbers)) < MOST and Fraction(texts[0]) < 2**40
             if fits and case.get("index_bits", 16) == 16:
                 found.append(case | {"texts": texts, "method": method})
-    assert {case["method"] for case in found} == set(METHODS.values())
+    assert {case["method"] for case in found} == {method for _, method in METHODS}
     assert {case["law"] for case in found} == set(KINDS)
     return found
 

@@ -435,7 +435,6 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("SecureSum.message", "vector"): "vectors: tests/distributed",
     ("SecureSum.total", "messages"): "integers of any kind: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
-    ("sample_bytes", "n_bytes"): "what holds the law: tests/drawing/test_objects.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
@@ -536,7 +535,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "release_plan": {},
     "sample": {},  # of each law
     "rvs": {},
-    "sample_bytes": {"n_bytes": 16},
     "sum": {"clients": 3},
     "stream": {"total": 3},
     **{name: {"k": 3} for name in AT_K},

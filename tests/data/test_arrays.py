@@ -307,8 +307,7 @@ def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
         noise = dg.DiscreteGaussian(sigma2)
         assert dg.noise_for(values, **budget) == noise
         noisy, expected = (
-            dg.add_noise(values, source=same_bits(), **given)
-            for given in (budget, {"law": noise})
+            dg.add_noise(values, source=same_bits(), **given) for given in (budget, {"law": noise})
         )
         assert np.array_equal(noisy, expected)
     assert dg.noise_for(row, dg.privacy.Budget(rho="1/10")) == dg.DiscreteGaussian(5)
@@ -369,5 +368,3 @@ def test_arguments_are_checked_though_there_is_nothing_to_draw() -> None:
     for option in ({"source": "urandom"}, {"method": "fast"}, {"threads": 0}):
         with pytest.raises(ValueError, match=f"^{next(iter(option))} must be"):
             dg.add_noise([], LAW, **option)
-
-

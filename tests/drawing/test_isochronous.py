@@ -4,7 +4,8 @@ The model is tests/oracles/lanes_twin.py, every comparison decided in ball arith
 protocol of csrc/isochronous/lanes.h and the three numbers of the staircase, and nothing else.
 Of narrow laws (csrc/isochronous/narrow.h) it is tests/oracles/narrow_twin.py, which asks nothing.
 The C tests enclose the heights (tests/c/test_lanes.c), plant words at every threshold
-(tests/c/test_narrow.c) and look for branches (tests/c/test_silence.c).
+(tests/c/test_narrow.c) and look for branches (tests/c/test_silence.c). What remains to be seen in
+the times is measured by benchmarks/leakage.py.
 """
 
 from __future__ import annotations

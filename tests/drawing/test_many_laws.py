@@ -73,6 +73,7 @@ def test_laws_that_lanes_do_not_hold_are_drawn_by_the_reference(function: Any) -
         assert one.used == other.used
 
 
+@native
 @pytest.mark.parametrize("function", [dg.geometric_exp, dg.bernoulli_exp, dg.bernoulli])
 def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
     """Element i is drawn from law i, in order."""

@@ -17,17 +17,15 @@ HEADERS = (INCLUDE / "discretegauss.h", INCLUDE / "discretegauss_parts.h")
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
-#: Written in C: what the core calls that is Python's, passed to it as pointers, and what makes
-#: built-in functions (functions.h); what makes Python integers (integers.h).
+#: Written in C (csrc/python): what the core calls that is Python's, fills, and bits for numpy.
 OF_PYTHON = """
-int dg_python_fill(void *context, uint8_t *out, size_t n);
+int dg_python_source(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);
-dg_sampler *dg_python_sampler_of(void *context, size_t i, const uint64_t *rest);
-int dg_python_functions(void *list);
-typedef struct dg_python_wide { void **objects; uint8_t *rows; size_t row_bytes, reached; }
-    dg_python_wide;
-dg_status dg_python_keep(
-    void *context, size_t first, size_t n, size_t n_bytes, const uint8_t *integers);
+int dg_python_fill(void *out, size_t n, int dtype, const dg_sampler *sampler, size_t threads,
+                   const dg_source *source, uintptr_t errors);
+int64_t dg_python_draw(const dg_sampler *sampler, const dg_source *source);
+#define DG_PYTHON_STATUSES 8
+int dg_python_bits_type(void *list);
 """
 
 
@@ -47,5 +45,5 @@ for header in HEADERS:
 ffibuilder.cdef(OF_PYTHON)
 ffibuilder.set_source(
     "discretegauss._native",
-    '#include "discretegauss_parts.h"\n#include "python/functions.h"\n#include "python/integers.h"',
+    '#include "discretegauss_parts.h"\n#include "python/bit_generator.h"',
 )

@@ -110,9 +110,6 @@ sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || mi
 # What the steps of tools/nightly need besides, here, since no two lanes can install at a time.
 more_tools() {
     local missing=()
-    command -v frama-c >/dev/null || missing+=(frama-c-base)
-    command -v ocamlfind >/dev/null || missing+=(ocaml-findlib)
-    { command -v why3 && command -v z3 && command -v cvc4; } >/dev/null || missing+=(why3 z3 cvc4)
     command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
     { command -v rustc && command -v R && command -v abidiff && command -v pkg-config; } >/dev/null ||
         missing+=(rustc r-base-core abigail-tools pkgconf)
@@ -166,8 +163,7 @@ format_c() {
 # The contracts are compiled in, which what ships does without: c_gcc_release, c_clang_release.
 c_gcc() {
     c_build gcc gcc -DDG_CHECKS=ON
-    must_have_run gcc test_isochronous_time_by_valgrind
-    must_have_run gcc test_isochronous_counts_by_callgrind
+    must_have_run gcc test_silence_by_valgrind
 }
 
 c_gcc_release() {
@@ -181,8 +177,7 @@ c_gcc_narrow() {
 
 c_clang() {
     c_build clang clang -DDG_CHECKS=ON
-    must_have_run clang test_isochronous_time_by_valgrind
-    must_have_run clang test_isochronous_counts_by_callgrind
+    must_have_run clang test_silence_by_valgrind
 }
 
 c_clang_release() {
@@ -190,18 +185,17 @@ c_clang_release() {
 }
 
 # What says that isochronous draws are silent, by each compiler at each level: branches and addresses by
-# valgrind, numbers of instructions by callgrind, and each instruction and address by single steps.
+# valgrind and, for AVX-512, by single steps.
 c_silence() {
-    local compiler level name tests=(test_isochronous_{time,counts,steps})
+    local compiler level name tests=(test_silence{,_by_steps})
     for compiler in gcc clang; do
         for level in O2 O3; do
             name=silence-$compiler-$level
-            only='isochronous_(time|counts|steps)' targets="${tests[*]}" \
+            only='test_silence' targets="${tests[*]}" \
                 c_build "$name" "$compiler" -DDG_CHECKS=ON \
                 -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-$level -DNDEBUG"
-            must_have_run "$name" test_isochronous_time_by_valgrind
-            must_have_run "$name" test_isochronous_counts_by_callgrind
-            must_have_run "$name" test_isochronous_steps
+            must_have_run "$name" test_silence_by_valgrind
+            must_have_run "$name" test_silence_by_steps
         done
     done
 }
@@ -268,11 +262,6 @@ proofs() {
 proofs_whole() {
     "$clone/tools/prove.py" --coq all
     "$venv/bin/python" "$clone/tools/coq.py" --folder "$work/coq" --whole
-}
-
-# No overflow in the scalar arithmetic, and contracts of small functions, by Frama-C.
-c_overflow() {
-    "$clone/tools/frama_c/run"
 }
 
 c_analysers() {

@@ -1,7 +1,6 @@
 #include "api/add.h"
 
-#include "api/draw_items.h"
-#include "api/run.h"
+#include "api/pause.h"
 #include "base/contract.h"
 #include "base/dtype.h"
 #include "base/status.h"
@@ -90,21 +89,12 @@ static void widen(uint64_t *out, size_t n, const void *values, size_t first, dg_
 /** The integers of draws [first, first + n). */
 static void read_addend(uint64_t *out, size_t n, size_t first, const dg_sums *sums)
 {
-    const void *values = sums->addend.values;
-    const dg_dtype dtype = sums->addend.dtype;
-    if (sums->stride == 1 && sums->n == 0) {
-        widen(out, n, values, first, dtype);
+    if (sums->stride == 1) {
+        widen(out, n, sums->addend.values, first, sums->addend.dtype);
         return;
     }
-    const size_t n_values = sums->n == 0 ? SIZE_MAX : sums->n;
-    const size_t repeat = sums->n > 0 && sums->repeat > 1 ? sums->repeat : 1;
-    size_t k = first / repeat % n_values, left = repeat - first % repeat;
     for (size_t i = 0; i < n; i++) {
-        out[i] = ((const uint64_t *)values)[k * sums->stride];
-        if (--left == 0) {
-            left = repeat;
-            k = k + 1 < n_values ? k + 1 : 0;
-        }
+        out[i] = *(const uint64_t *)sums->addend.values;
     }
 }
 
@@ -217,7 +207,7 @@ dg_status dg_add(void *out, size_t first, size_t end, const dg_sums *sums)
     uint64_t lost = 0;
     dg_status status = DG_OK;
     if (by->dtype == DG_INT64 && by->overflow == DG_REFUSE && sums->dtype == DG_INT64 &&
-        sums->stride == 1 && sums->n == 0) {
+        sums->stride == 1) {
         const uint8_t *is_null = by->is_null == NULL ? NULL : by->is_null + first;
         lost = add_words((int64_t *)out + first, (const int64_t *)by->values + first, is_null,
                          end - first);
@@ -235,8 +225,8 @@ dg_status dg_add(void *out, size_t first, size_t end, const dg_sums *sums)
         }
         lost |= add_part(to, addend, first, n, sums);
         if (to == draws) {
-            const dg_status stored = dg_store_drawn((uint8_t *)out + first * item_bytes, n,
-                                                    sums->dtype, (const int64_t *)draws);
+            const dg_status stored = dg_dtype_store_all((uint8_t *)out + first * item_bytes, n,
+                                                        sums->dtype, (const int64_t *)draws);
             status = stored != DG_OK ? stored : status;
         }
     }

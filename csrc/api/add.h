@@ -10,8 +10,7 @@
 /** Integers to be added to draws, in their place. */
 typedef struct dg_sums {
     dg_addend addend;
-    size_t stride, repeat,
-        n; /* which of them each draw gets: as in dg_column; but 1, 0, 0 of DG_INT64 only */
+    size_t stride; /* 1, or 0: all draws get the first one, of DG_INT64 */
     dg_dtype
         dtype; /* of the sums: DG_INT64, or any where sums are refused and addend.dtype is DG_INT64 */
 } dg_sums;

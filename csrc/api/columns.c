@@ -1,8 +1,9 @@
 #include "api/columns.h"
 
-#include "api/run.h"
+#include "api/pause.h"
 #include "base/contract.h"
-#include "base/status.h"
+#include "base/memory.h"
+#include "sampler/make_law.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,42 +54,47 @@ dg_status dg_read_number(dg_number *out, const dg_column *column, size_t i)
     return DG_ERR_PARAMETER;
 }
 
-/* A word and a sign, times up to 2^1074. */
-enum { NUMBER_BYTES = 9 + 1074 / 8 + 1 };
-
-/** word 2^shift in two's complement. */
-static dg_integer encode(uint8_t bytes[NUMBER_BYTES], int64_t word, unsigned shift)
+static void set_number(mpz_t out, int64_t word, unsigned shift)
 {
-    memset(bytes, 0, NUMBER_BYTES);
-    const uint64_t magnitude = word < 0 ? 0 - (uint64_t)word : (uint64_t)word;
-    const size_t start = shift / 8, low = shift % 8;
-    for (size_t k = 0; k < 9; k++) {
-        const uint64_t below = k > 0 ? magnitude >> (8 * k - 8) : 0;
-        const uint64_t here = k < 8 ? magnitude >> (8 * k) : 0;
-        bytes[start + k] = (uint8_t)((here << low) | ((below & 0xff) << low >> 8));
+    const uint64_t size = word < 0 ? 0 - (uint64_t)word : (uint64_t)word;
+    mpz_import(out, 1, -1, sizeof size, 0, 0, &size);
+    mpz_mul_2exp(out, out, shift);
+    if (word < 0) {
+        mpz_neg(out, out);
     }
-    unsigned carry = 1;
-    for (size_t k = 0; word < 0 && k < NUMBER_BYTES; k++) {
-        carry += (uint8_t)~bytes[k];
-        bytes[k] = (uint8_t)carry;
-        carry >>= 8;
-    }
-    return (dg_integer){bytes, NUMBER_BYTES};
+}
+
+static void reduce(mpz_t num, mpz_t den)
+{
+    mpz_t common;
+    mpz_init(common);
+    mpz_gcd(common, num, den);
+    mpz_divexact(num, num, common);
+    mpz_divexact(den, den, common);
+    mpz_clear(common);
 }
 
 dg_status dg_long_law_new(dg_law **law, dg_law_kind kind, const dg_number *parameter,
                           const dg_number *centre)
 {
-    uint8_t bytes[4][NUMBER_BYTES];
-    const dg_parameters parameters = {
-        encode(bytes[0], parameter->num, parameter->up),
-        encode(bytes[1], parameter->den, parameter->down),
-        encode(bytes[2], centre->num, centre->up),
-        encode(bytes[3], centre->den, centre->down),
-        {NULL, 0},
-        {NULL, 0},
-    };
-    return dg_law_new(law, kind, DG_ARITHMETIC_AUTO, &parameters);
+    enum { ROOM = 4 * (64 + 1074) / 8 };
+    mpz_t value[6];
+    *law = NULL;
+    DG_TRY(dg_memory_at_hand(DG_ROOM + 32 * ROOM));
+    for (size_t i = 0; i < 6; i++) {
+        mpz_init_set_ui(value[i], 1);
+    }
+    set_number(value[0], parameter->num, parameter->up);
+    set_number(value[1], parameter->den, parameter->down);
+    set_number(value[2], centre->num, centre->up);
+    set_number(value[3], centre->den, centre->down);
+    reduce(value[0], value[1]);
+    reduce(value[2], value[3]);
+    const dg_status status = dg_law_make(law, kind, DG_ARITHMETIC_AUTO, value);
+    for (size_t i = 0; i < 6; i++) {
+        mpz_clear(value[i]);
+    }
+    return status;
 }
 
 dg_status dg_exact_law_new(dg_law **law, const dg_laws *laws, size_t i)
@@ -177,7 +183,7 @@ static int64_t split_number(uint64_t *rest, const uint64_t *words, dg_number_for
 dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, const dg_run *run)
 {
     static const uint64_t zero = 0;
-    *split = (dg_split){.rests = {.words = &zero, .format = DG_INTEGERS, 0, 0}};
+    *split = (dg_split){.rests = {.words = &zero, .format = DG_INTEGERS}};
     if (centres->format == DG_INTEGERS) {
         if (centres->stride != 0 || *centres->words != 0) {
             split->integers = *centres;

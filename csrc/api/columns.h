@@ -2,7 +2,7 @@
 #ifndef DG_API_COLUMNS_H
 #define DG_API_COLUMNS_H
 
-#include "discretegauss_parts.h"
+#include "law/law.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,25 +31,15 @@ static inline bool dg_split_float(int64_t *mantissa, int *exponent, uint64_t bit
     return biased != LARGEST_EXPONENT;
 }
 
-/** How many laws in a row a number of a column has. */
-static inline size_t dg_repeat(const dg_column *column)
-{
-    return column->repeat > 1 && column->n > 0 ? column->repeat : 1;
-}
-
 /** How many numbers n laws have. */
 static inline size_t dg_n_numbers(const dg_column *column, size_t n)
 {
-    const size_t n_turns = column->n > 0 && n > 0 ? (n - 1) / dg_repeat(column) + 1 : n;
-    return column->stride == 0 ? 1 : column->n > 0 && column->n < n_turns ? column->n : n_turns;
+    return column->stride == 0 ? 1 : n;
 }
 
 /** The words of law i. */
 static inline const uint64_t *dg_words_at(const dg_column *column, size_t i)
 {
-    if (column->n > 0) {
-        i = i / dg_repeat(column) % column->n;
-    }
     return column->words + i * column->stride;
 }
 

@@ -1,41 +1,175 @@
 #include "api/draw_items.h"
 
-#include "base/contract.h"
 #include "base/dtype.h"
+#include "base/wipe.h"
+#include "cells/draw.h"
+#include "exact/words.h"
+#include "sampler/prepare.h"
 
 #include <string.h>
 
-dg_status dg_store_drawn(uint8_t *out, size_t n, dg_dtype dtype, const int64_t *drawn)
+/* --- by Algorithms 1-3 --------------------------------------------------------------------------- */
+
+/** One draw as sign and magnitude. A magnitude of more than 64 bits lies in `big`. */
+typedef struct one_draw {
+    bool negative;
+    bool is_big;
+    uint64_t low, high; /* magnitude = high 2^64 + low, unless is_big */
+} one_draw;
+
+static dg_status draw_one(one_draw *out, const dg_law *law, dg_big *big, dg_bits *bits)
 {
-    const size_t size = dg_dtype_size(dtype);
-    const bool is_signed = dtype <= DG_INT64;
-    /* of a signed type the least integer is taken to 0; bits from `above` on are to be 0 then */
-    const uint64_t least = is_signed ? UINT64_C(1) << (8 * size - 1) : 0;
-    const uint64_t above = size < 8 ? UINT64_MAX << (8 * size) : is_signed ? 0 : UINT64_C(1) << 63;
-    uint64_t lost = 0;
-    for (size_t i = 0; i < n; i++) {
-        lost |= ((uint64_t)drawn[i] + least) & above;
+#if DG_HAVE_WORDS
+    if (law->uses_words) {
+        dg_i128 value;
+        DG_TRY(dg_words_draw(&value, law, big, bits));
+        dg_u128 magnitude = value < 0 ? -(dg_u128)value : (dg_u128)value;
+        *out = (one_draw){value < 0, false, (uint64_t)magnitude, (uint64_t)(magnitude >> 64)};
+        return DG_OK;
     }
-    switch (size) {
-    case 1:
-        for (size_t i = 0; i < n; i++) {
-            out[i] = (uint8_t)drawn[i];
-        }
-        break;
-    case 2:
-        for (size_t i = 0; i < n; i++) {
-            ((uint16_t *)(void *)out)[i] = (uint16_t)drawn[i];
-        }
-        break;
-    case 4:
-        for (size_t i = 0; i < n; i++) {
-            ((uint32_t *)(void *)out)[i] = (uint32_t)drawn[i];
-        }
-        break;
-    default:
-        memcpy(out, drawn, n * sizeof *drawn);
+#endif
+    DG_TRY(dg_big_draw(law, big, bits));
+    *out = (one_draw){mpz_sgn(big->y) < 0, true, 0, 0};
+    if (mpz_sizeinbase(big->y, 2) <= 64) {
+        out->is_big = false;
+        mpz_export(&out->low, NULL, -1, sizeof out->low, 0, 0, big->y);
     }
-    lost = lost != 0;
-    DG_PUBLIC(lost);
-    return lost ? DG_ERR_RANGE : DG_OK;
+    return DG_OK;
 }
+
+/** Say how many bytes the call is certain (or likely) to use after the ones that a draw asks for: those
+ *  of draws_left draws of this law and, likely, of draws_beyond others. */
+static inline void look_ahead(dg_bits *bits, size_t draws_left, size_t draws_beyond,
+                              const dg_law *law)
+{
+    size_t a_draw = law->min_bytes;
+    if (!dg_bits_from_caller(bits)) {
+        a_draw = law->expected_bytes;
+        draws_left += draws_beyond;
+    }
+    bits->bytes_ahead = draws_left < DG_BITS_CAPACITY ? draws_left * a_draw : DG_BITS_CAPACITY;
+    if (!dg_bits_from_caller(bits)) {
+        bits->bytes_ahead += 2 * a_draw;
+    }
+}
+
+/** out[0 .. n_bytes) = the draw in two's complement, least significant byte first. */
+static dg_status store_wide(uint8_t *out, size_t n_bytes, const one_draw *one, const mpz_t y)
+{
+    memset(out, 0, n_bytes);
+    if (one->is_big) {
+        if (mpz_sizeinbase(y, 2) > 8 * n_bytes) {
+            return DG_ERR_RANGE;
+        }
+        mpz_export(out, NULL, -1, 1, 0, 0, y);
+    } else {
+        for (size_t i = 0; i < 16; i++) {
+            uint8_t byte = (uint8_t)((i < 8 ? one->low : one->high) >> (8 * (i % 8)));
+            if (i < n_bytes) {
+                out[i] = byte;
+            } else if (byte != 0) {
+                return DG_ERR_RANGE;
+            }
+        }
+    }
+    unsigned carry = 1;
+    for (size_t i = 0; one->negative && i < n_bytes; i++) {
+        carry += (uint8_t)~out[i];
+        out[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    /* The sign bit tells whether the magnitude had room. */
+    bool reads_negative = out[n_bytes - 1] >= 128;
+    return reads_negative == one->negative ? DG_OK : DG_ERR_RANGE;
+}
+
+dg_status dg_draw_items(const dg_fill *fill, size_t first, size_t end, size_t beyond,
+                        const dg_law *law, dg_session *session)
+{
+    for (size_t i = first; i < end; i++) {
+        one_draw one;
+        look_ahead(&session->bits, end - 1 - i, beyond, law);
+        DG_TRY(draw_one(&one, law, &session->big, &session->bits));
+        if (fill->wide) {
+            DG_TRY(store_wide(fill->out + i * fill->item_bytes, fill->item_bytes, &one,
+                              session->big.y));
+        } else if (one.is_big || one.high != 0) {
+            return DG_ERR_RANGE;
+        } else {
+            DG_TRY(dg_dtype_store(fill->out, i, fill->dtype, one.negative, one.low));
+        }
+    }
+    return DG_OK;
+}
+
+dg_status dg_draw_law(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    return dg_draw_items(fill, first, end, 0, fill->law, session);
+}
+
+/* --- by cells ------------------------------------------------------------------------------------ */
+
+dg_status dg_draw_table(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    uint8_t *out = fill->out + first * fill->item_bytes;
+    const dg_table *table = fill->sampler->table;
+    return fill->wide
+               ? dg_table_fill_bytes(out, end - first, fill->item_bytes, table, &session->bits)
+               : dg_table_fill_dtype(out, end - first, fill->dtype, table, &session->bits);
+}
+
+/* --- in lanes ------------------------------------------------------------------------------------ */
+
+#if DG_HAVE_WORDS
+
+/** out[0 .. n_bytes) = value in two's complement, least significant byte first. */
+static void store_bytes(uint8_t *out, size_t n_bytes, int64_t value)
+{
+    for (size_t i = 0; i < n_bytes; i++) {
+        out[i] = (uint8_t)((uint64_t)value >> (8 * (i < 8 ? i : 7)));
+        if (i >= 8) {
+            out[i] = (uint8_t)(0 - (out[i] >> 7));
+        }
+    }
+}
+
+static dg_status store_lanes(const dg_fill *fill, size_t first, size_t n, const int64_t *drawn)
+{
+    uint8_t *out = fill->out + first * fill->item_bytes;
+    if (!fill->wide) {
+        return dg_dtype_store_all(out, n, fill->dtype, drawn);
+    }
+    for (size_t i = 0; i < n; i++) {
+        store_bytes(out + i * fill->item_bytes, fill->item_bytes, drawn[i]);
+    }
+    return DG_OK;
+}
+
+dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    enum {
+        LOT = 2048
+    }; /* draws before they are stored: batches get short at the end of each lot */
+    int64_t drawn[LOT + DG_LANE_BEHIND];
+    const size_t most = end - first < LOT ? end - first : LOT;
+    dg_status status = DG_OK;
+    for (size_t n; first < end && status == DG_OK; first += n) {
+        n = end - first < LOT ? end - first : LOT;
+        status = dg_lanes_draw(drawn, n, end - first - n, fill->sampler->lanes, &session->bits);
+        if (status == DG_OK) {
+            status = store_lanes(fill, first, n, drawn);
+        }
+    }
+    dg_wipe(drawn, (most + DG_LANE_BEHIND) * sizeof *drawn);
+    return status;
+}
+
+#else /* no sampler has lanes */
+
+dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    (void)fill, (void)first, (void)end, (void)session;
+    return DG_ERR_PARAMETER;
+}
+
+#endif

@@ -1,7 +1,8 @@
-/* Fills of many laws: their numbers as they come, and each law drawn as soon as it is made. */
+/* A law an element: columns of numbers, drawn in order, in lanes of laws where these hold them. */
+#include "api/add.h"
 #include "api/columns.h"
 #include "api/draw_items.h"
-#include "api/run.h"
+#include "api/pause.h"
 #include "base/dtype.h"
 #include "base/isa.h"
 #include "base/status.h"
@@ -15,6 +16,15 @@
 #include <stdint.h>
 #include <string.h>
 
+/** What such a fill is drawn from. */
+typedef struct dg_each_law {
+    const dg_laws *laws; /* with centres from -1/2 to 1/2 */
+#if DG_HAVE_WORDS
+    dg_lane_staircases staircases; /* where lanes draw */
+#endif
+    dg_isa isa; /* of the lanes */
+} dg_each_law;
+
 #if DG_HAVE_WORDS
 static void init_set(mpz_t out, int64_t value)
 {
@@ -26,13 +36,13 @@ static void init_set(mpz_t out, int64_t value)
     }
 }
 
-/** Draw items [first, end) of a Laplace or Gaussian by GMP, but a Gaussian's proposals. The integers
+/** Draw an item of a Laplace or Gaussian by GMP, but a Gaussian's proposals. The integers
  *  to draw with stay open, so that memory is asked for once.
  *
  *  Requires:  the law's numbers obey the rules.
  */
 static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter,
-                                   dg_short_ratio centre, size_t first, size_t end, size_t last,
+                                   dg_short_ratio centre, size_t item, size_t beyond,
                                    dg_session *session)
 {
     mpz_t a, b, c, d;
@@ -42,9 +52,9 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
     init_set(b, parameter.den);
     init_set(c, centre.num);
     init_set(d, centre.den);
-    dg_law_prepare(&law, fill->laws->kind, a, b, c, d, session->big.one, session->big.one);
+    dg_law_prepare(&law, fill->laws->laws->kind, a, b, c, d, session->big.one, session->big.one);
     law.uses_words = dg_words_prepare_proposals(&law.words, &law);
-    dg_status status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, &law, session);
+    dg_status status = dg_draw_items(fill, item, item + 1, beyond, &law, session);
     const int kept_errno = errno;
     dg_law_clear(&law);
     mpz_clears(a, b, c, d, NULL);
@@ -53,34 +63,33 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
 }
 #endif
 
-/** Draw items [first, end), which are of one law. Others follow up to last. */
-static dg_status draw_run(const dg_fill *fill, int64_t which, size_t first, size_t end, size_t last,
-                          dg_session *session)
+/** Draw an item by Algorithms 1-3. So many draws of others are beyond. */
+static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, dg_session *session)
 {
+    const dg_laws *laws = fill->laws->laws;
+    const dg_law_kind kind = laws->kind;
     dg_number parameter, centre;
-    DG_TRY(dg_read_number(&parameter, &fill->laws->parameter, (size_t)which));
-    DG_TRY(dg_read_number(&centre, &fill->laws->centre, (size_t)which));
+    DG_TRY(dg_read_number(&parameter, &laws->parameter, item));
+    DG_TRY(dg_read_number(&centre, &laws->centre, item));
 #if DG_HAVE_WORDS
-    const dg_law_kind kind = fill->laws->kind;
     const dg_short_ratio a_b = {parameter.num, parameter.den}, c_d = {centre.num, centre.den};
     dg_short_law short_law;
     if (parameter.up + parameter.down + centre.up + centre.down == 0) {
         if (dg_short_law_prepare(&short_law, kind, a_b, c_d)) {
-            return dg_draw_items(fill->out, first, end, last - end, fill->dtype, &short_law.law,
-                                 session);
+            return dg_draw_items(fill, item, item + 1, beyond, &short_law.law, session);
         }
         if ((kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN) &&
             dg_short_law_obeys(a_b, c_d)) {
-            return draw_short_by_gmp(fill, a_b, c_d, first, end, last, session);
+            return draw_short_by_gmp(fill, a_b, c_d, item, beyond, session);
         }
     }
 #endif
     dg_law *law;
     dg_big_close(&session->big); /* this law wants room of its own */
-    DG_TRY(dg_long_law_new(&law, fill->laws->kind, &parameter, &centre));
+    DG_TRY(dg_long_law_new(&law, kind, &parameter, &centre));
     dg_status status = law->uses_words ? DG_OK : dg_big_open(&session->big, law);
     if (status == DG_OK) {
-        status = dg_draw_items(fill->out, first, end, last - end, fill->dtype, law, session);
+        status = dg_draw_items(fill, item, item + 1, beyond, law, session);
     }
     const int kept_errno = errno;
     dg_big_close(&session->big);
@@ -89,27 +98,10 @@ static dg_status draw_run(const dg_fill *fill, int64_t which, size_t first, size
     return status;
 }
 
-/** The law of an item. */
-static int64_t law_of_item(const dg_fill *fill, size_t item)
-{
-    return fill->which == NULL ? (int64_t)item : fill->which[item];
-}
-
-/** The first item from `item` + 1 on, at most `end`, that is of another law. */
-static size_t end_of_run(const dg_fill *fill, size_t item, size_t end)
-{
-    size_t same = item + 1;
-    while (fill->which != NULL && same < end && fill->which[same] == fill->which[item]) {
-        same++;
-    }
-    return same;
-}
-
 static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
-    for (size_t i = first, same; i < end; i = same) {
-        same = end_of_run(fill, i, end);
-        DG_TRY(draw_run(fill, law_of_item(fill, i), i, same, end, session));
+    for (size_t i = first; i < end; i++) {
+        DG_TRY(draw_exactly(fill, i, end - 1 - i, session));
     }
     return DG_OK;
 }
@@ -119,7 +111,6 @@ static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_ses
 typedef struct batch {
     dg_lane_laws laws;
     size_t items[DG_LANE_LAWS];
-    int64_t last; /* the law that was added last */
     const dg_fill *fill;
 } batch;
 
@@ -127,13 +118,13 @@ typedef struct batch {
 static dg_status exact_law(dg_law **law, size_t which, void *context)
 {
     const batch *of = context;
-    return dg_exact_law_new(law, of->fill->laws, (size_t)law_of_item(of->fill, of->items[which]));
+    return dg_exact_law_new(law, of->fill->laws->laws, of->items[which]);
 }
 
 /** A number as lanes take it. Returns: false if it is none, or a ratio not in lowest terms. */
-static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, int64_t law)
+static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, size_t law)
 {
-    const uint64_t *words = dg_words_at(column, (size_t)law);
+    const uint64_t *words = dg_words_at(column, law);
     out->num = (int64_t)words[0];
     out->den = 1;
     out->exponent = 0;
@@ -148,20 +139,25 @@ static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, 
     return column->format == DG_INTEGERS;
 }
 
-/** Add a law to a batch. Returns: whether lanes hold it; if not, nothing was added. */
-static inline bool add_to(batch *to, int64_t which)
+/** Add the law of an item. Returns: whether lanes hold it; if not, nothing was added. */
+static inline bool add_to(dg_lane_laws *to, const dg_each_law *from, size_t item)
 {
-    const dg_laws *laws = to->fill->laws;
     dg_lane_number parameter, centre;
-    if (to->laws.n > 0 && which == to->last) {
-        dg_lane_laws_again(&to->laws);
-        return true;
+    return read_for_lanes(&parameter, &from->laws->parameter, item) &&
+           read_for_lanes(&centre, &from->laws->centre, item) &&
+           dg_lane_laws_add(to, &from->staircases, &parameter, &centre);
+}
+
+/** Find the first of n laws that lanes do not hold; n: they hold all. */
+static dg_status find_not_held(size_t *which, size_t n, const dg_each_law *from, const dg_run *run)
+{
+    dg_lane_laws scratch;
+    dg_lane_laws_open(&scratch, &from->staircases, from->isa);
+    for (*which = 0; *which < n && add_to(&scratch, from, *which); ++*which) {
+        scratch.n = 0;
+        DG_TRY(dg_pause_at(*which, run));
     }
-    const bool is_held = read_for_lanes(&parameter, &laws->parameter, which) &&
-                         read_for_lanes(&centre, &laws->centre, which) &&
-                         dg_lane_laws_add(&to->laws, to->fill->staircases, &parameter, &centre);
-    to->last = is_held ? which : to->last;
-    return is_held;
+    return DG_OK;
 }
 
 /** Draw a batch, which is empty afterwards; n_later items are to follow. */
@@ -177,8 +173,8 @@ static dg_status draw_batch(batch *of, size_t n_later, dg_session *session)
         for (end = i + 1; end < n && of->items[end] == of->items[end - 1] + 1;) {
             end++;
         }
-        status = dg_store_drawn(fill->out + of->items[i] * fill->item_bytes, end - i, fill->dtype,
-                                drawn + i);
+        status = dg_dtype_store_all(fill->out + of->items[i] * fill->item_bytes, end - i,
+                                    fill->dtype, drawn + i);
     }
     dg_wipe(drawn, sizeof drawn);
     of->laws.n = 0;
@@ -186,48 +182,25 @@ static dg_status draw_batch(batch *of, size_t n_later, dg_session *session)
     return status;
 }
 
-/** Draw items [first, end), which are of one law, by a sampler of its own. */
-static dg_status draw_run_isochronously(const dg_fill *fill, int64_t which, size_t first,
-                                        size_t end, dg_session *session)
-{
-    dg_law *law;
-    dg_lanes *lanes;
-    DG_TRY(dg_exact_law_new(&law, fill->laws, (size_t)which));
-    dg_status status = dg_lanes_new(&lanes, law, fill->isa);
-    if (status == DG_OK) {
-        dg_fill of_law = *fill;
-        of_law.lanes = lanes;
-        status = dg_draw_lanes(&of_law, first, end, session);
-    }
-    const int kept_errno = errno;
-    dg_lanes_free(lanes); /* NULL if there are none */
-    dg_law_free(law);
-    errno = kept_errno;
-    return status;
-}
-
 /** As draw_laws: of 256 items at a time first those whose laws lanes hold, then the others. */
 static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t end,
                                     dg_session *session)
 {
-    batch together = {.last = -1, .fill = fill};
+    batch together = {.fill = fill};
     size_t others[DG_LANE_LAWS];
-    dg_lane_laws_open(&together.laws, fill->staircases, fill->isa);
+    dg_lane_laws_open(&together.laws, &fill->laws->staircases, fill->laws->isa);
     for (size_t i = first; i < end;) {
         const size_t stop = end - i < DG_LANE_LAWS ? end : i + DG_LANE_LAWS;
         size_t n_others = 0;
         for (; i < stop; i++) {
             together.items[together.laws.n] = i;
-            if (!add_to(&together, law_of_item(fill, i))) {
+            if (!add_to(&together.laws, fill->laws, i)) {
                 others[n_others++] = i;
             }
         }
         DG_TRY(draw_batch(&together, end - stop, session));
-        for (size_t k = 0, same; k < n_others; k += same - others[k]) {
-            const int64_t which = law_of_item(fill, others[k]);
-            same = end_of_run(fill, others[k], stop); /* whose law is held no more than its own */
-            DG_TRY(fill->isochronous ? draw_run_isochronously(fill, which, others[k], same, session)
-                                     : draw_run(fill, which, others[k], same, same, session));
+        for (size_t k = 0; k < n_others; k++) {
+            DG_TRY(draw_exactly(fill, others[k], n_others - 1 - k, session));
         }
     }
     return DG_OK;
@@ -240,19 +213,52 @@ static bool are_off_centre(const dg_laws *laws)
 }
 #endif
 
-/** What cannot be drawn isochronously. */
-static dg_status refuse(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+/* --- rules --------------------------------------------------------------------------------------- */
+
+/** Whether a parameter that dg_read_number reads obeys the kind's rule. */
+static bool number_obeys(const dg_number *x, dg_law_kind kind)
 {
-    (void)fill, (void)first, (void)end, (void)session;
-    return DG_ERR_PARAMETER;
+    switch (kind) {
+    case DG_BERNOULLI:
+        return x->num >= 0 && (x->down > 0 || (x->up == 0 && x->num <= x->den));
+    case DG_UNIFORM_BELOW:
+        return x->num > 0 && x->den == 1 && x->down == 0;
+    case DG_BERNOULLI_EXP:
+        return x->num >= 0;
+    case DG_GENERALIZED_GAUSSIAN:
+        return false;
+    default:
+        return x->num > 0;
+    }
 }
 
-/** What is common to all fills of many laws. */
-static dg_fill filling(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                       const int64_t *which, const dg_sums *sums, const dg_source *source)
+/** Find the first law that breaks a rule; n: none does. */
+static dg_status find_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_run *run)
 {
-    enum { PIECE = 512 }; /* some 2 ms where each is another law's, and drawn by GMP */
-    return (dg_fill){
+    for (*bad = 0; *bad < n; ++*bad) {
+        dg_number parameter, centre;
+        if (dg_read_number(&parameter, &laws->parameter, *bad) != DG_OK || parameter.den <= 0 ||
+            !number_obeys(&parameter, laws->kind) ||
+            dg_read_number(&centre, &laws->centre, *bad) != DG_OK || centre.den <= 0 ||
+            (laws->kind < DG_DISCRETE_LAPLACE && centre.num != 0)) {
+            return DG_OK;
+        }
+        DG_TRY(dg_pause_at(*bad, run));
+    }
+    return DG_OK;
+}
+
+/* --- fills --------------------------------------------------------------------------------------- */
+
+/** Draw from laws with centres from -1/2 to 1/2. sums: what the draws become, or NULL. *not_held: with
+ *  DG_ISOCHRONOUS, the first law that lanes do not hold; else n. */
+static dg_status fill_centred(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
+                              const dg_sums *sums, size_t *not_held, dg_isa isa, const dg_run *run,
+                              const dg_source *source)
+{
+    enum { PIECE = 512 }; /* some 2 ms where each is drawn by GMP */
+    dg_each_law each = {.laws = laws, .isa = isa};
+    dg_fill fill = {
         .out = out,
         .n = n,
         .item_bytes = dg_dtype_size(dtype),
@@ -260,61 +266,64 @@ static dg_fill filling(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
         .source = source,
         .draw = draw_laws,
         .dtype = dtype,
-        .laws = laws,
-        .which = which,
+        .laws = &each,
         .sums = sums,
     };
-}
-
-static dg_status fill_in_lanes(dg_fill fill, bool isochronous, dg_isa isa, const dg_run *run)
-{
-    if (!dg_isa_available(isa)) {
-        return DG_ERR_PARAMETER;
-    }
+    bool in_lanes = false;
+    *not_held = n;
 #if DG_HAVE_WORDS
-    /* some 0.15 ms; 4 ms where no law is held, 80 ms where none is and each is to be isochronous */
-    enum { PIECE = 16 * DG_LANE_LAWS };
-    const dg_laws *laws = fill.laws;
-    if (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN) {
-        dg_lane_staircases staircases;
-        dg_lane_staircases_build(&staircases, laws->kind, fill.n > 0 && are_off_centre(laws));
+    enum { PIECE_OF_LANES = 16 * DG_LANE_LAWS }; /* some 0.15 ms; 4 ms where no law is held */
+    in_lanes = laws->method != DG_REFERENCE &&
+               (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN);
+    if (in_lanes) {
+        dg_lane_staircases_build(&each.staircases, laws->kind, are_off_centre(laws));
         fill.draw = draw_laws_in_lanes;
-        fill.piece = PIECE;
+        fill.piece = PIECE_OF_LANES;
         fill.chunk = DG_LANE_LAWS;
-        fill.staircases = &staircases;
-        fill.isochronous = isochronous;
-        fill.isa = isa;
-        return dg_fill_run(&fill, run);
+        if (laws->method == DG_ISOCHRONOUS) {
+            DG_TRY(find_not_held(not_held, n, &each, run));
+        }
     }
 #endif
-    if (isochronous) {
-        fill.draw = refuse;
-        fill.piece = fill.n;
+    if (laws->method == DG_ISOCHRONOUS && !in_lanes) {
+        *not_held = 0;
     }
-    return dg_fill_run(&fill, run);
+    return *not_held < n ? DG_ERR_PARAMETER : dg_fill_run(&fill, run);
 }
 
-dg_status dg_crowd_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                        const int64_t *which, const dg_sums *sums, bool in_lanes, bool isochronous,
-                        const dg_run *run, const dg_source *source)
+dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
+                          dg_isa isa, const dg_run *run, const dg_source *source)
 {
-    const dg_fill fill = filling(out, n, dtype, laws, which, sums, source);
-    return in_lanes ? fill_in_lanes(fill, isochronous, DG_ISA_AUTO, run) : dg_fill_run(&fill, run);
+    size_t broken;
+    bad = bad == NULL ? &broken : bad;
+    DG_TRY(find_bad(bad, laws, n, run));
+    if (*bad < n || !dg_is_dtype(dtype) || !dg_isa_available(isa) ||
+        (laws->method != DG_AUTO && laws->method != DG_ISOCHRONOUS &&
+         laws->method != DG_REFERENCE)) {
+        return DG_ERR_PARAMETER;
+    }
+    if (n == 0) {
+        return DG_OK;
+    }
+    dg_split split;
+    dg_status status = dg_split_centres(&split, &laws->centre, n, run);
+    if (status == DG_OK) {
+        const dg_laws centred = {laws->kind, laws->parameter, split.rests, laws->method};
+        const dg_sums sums = {.addend = {.values = split.integers.words, .dtype = DG_INT64},
+                              .stride = split.integers.stride,
+                              .dtype = dtype};
+        const bool moved = split.integers.words != NULL;
+        status = fill_centred(out, n, moved ? dg_draws_of_sums(&sums) : dtype, &centred,
+                              moved ? &sums : NULL, bad, isa, run, source);
+    }
+    const int kept_errno = errno;
+    dg_split_free(&split);
+    errno = kept_errno;
+    return status;
 }
 
-dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                                const int64_t *which, int isochronous, dg_isa isa,
-                                const dg_run *run, const dg_source *source)
+dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
+                       const dg_run *run, const dg_source *source)
 {
-    return dg_is_dtype(dtype) ? fill_in_lanes(filling(out, n, dtype, laws, which, NULL, source),
-                                              isochronous != 0, isa, run)
-                              : DG_ERR_PARAMETER;
-}
-
-dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                       const int64_t *which, const dg_run *run, const dg_source *source)
-{
-    return dg_is_dtype(dtype)
-               ? dg_crowd_fill(out, n, dtype, laws, which, NULL, false, false, run, source)
-               : DG_ERR_PARAMETER;
+    return dg_laws_fill_by(out, n, dtype, laws, bad, DG_ISA_AUTO, run, source);
 }

@@ -1,4 +1,4 @@
-/* Noisy selection and the first step of snapping from outside: making, freeing, and fills. */
+/* Noisy selection, the first step of snapping, and random words: making, freeing, and fills. */
 #include "api/run.h"
 #include "base/dtype.h"
 #include "base/memory.h"
@@ -6,6 +6,7 @@
 #include "base/wipe.h"
 #include "mechanisms/leave_cell.h"
 #include "mechanisms/select.h"
+#include "sampler/make_law.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,47 +26,38 @@ static void look_ahead(dg_bits *bits, size_t items_left)
 
 /* --- selection */
 
-dg_status dg_selection_new_of(dg_selection **selection, dg_selection_kind kind, dg_law *rate,
-                              const uint8_t *gaps, size_t gap_bytes, size_t n_rows, size_t k,
-                              const int64_t *which)
+dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, const char *rate,
+                           const uint8_t *gaps, size_t gap_bytes, size_t n_rows, size_t k,
+                           const int64_t *which)
 {
+    dg_law *law;
     *selection = NULL;
-    if (rate->kind != DG_BERNOULLI_EXP || gap_bytes == 0 || k == 0 || (uint64_t)k >> 55 != 0 ||
+    if (gap_bytes == 0 || k == 0 || (uint64_t)k >> 55 != 0 ||
         (kind != DG_PERMUTE_AND_FLIP && kind != DG_EXPONENTIAL)) {
         return DG_ERR_PARAMETER;
     }
     if (gap_bytes > DG_MAX_PARAMETER_BITS / 4) {
         return DG_ERR_TOO_LONG;
     }
-    *selection = malloc(sizeof **selection);
-    if (*selection == NULL) {
-        return DG_ERR_NOMEM;
-    }
-    **selection = (dg_selection){
+    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, rate, NULL, NULL, DG_ARITHMETIC_AUTO));
+    const dg_selection rows = {
         .kind = kind,
-        .rate = rate,
+        .rate = law,
         .gaps = gaps,
         .gap_bytes = gap_bytes,
         .n_rows = n_rows,
         .k = k,
         .which = which,
     };
-    dg_law_hold(rate);
+    const bool has_best = dg_select_has_best(&rows);
+    *selection = has_best ? malloc(sizeof **selection) : NULL;
+    if (*selection == NULL) {
+        dg_law_free(law);
+        return has_best ? DG_ERR_NOMEM : DG_ERR_PARAMETER;
+    }
+    **selection = rows;
     (*selection)->in_words = dg_select_fits_words(*selection);
     return DG_OK;
-}
-
-dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
-                           const dg_parameters *rate, const uint8_t *gaps, size_t gap_bytes,
-                           size_t n_rows, size_t k, const int64_t *which)
-{
-    dg_law *law;
-    *selection = NULL;
-    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, rate));
-    const dg_status status =
-        dg_selection_new_of(selection, kind, law, gaps, gap_bytes, n_rows, k, which);
-    dg_law_free(law);
-    return status;
 }
 
 void dg_selection_free(dg_selection *selection)
@@ -141,46 +133,40 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
 
 /* --- snapping */
 
-/** Whether the parameter is above 1/2. */
-static bool above_half(const dg_law *step)
+/** Whether the rules of dg_snapping_new hold for a step. Returns: DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM. */
+static dg_status check_step(const dg_law *step, size_t doublings)
 {
+    DG_TRY(dg_memory_at_hand(step->room_bytes));
     mpz_t twice;
     mpz_init(twice);
     mpz_mul_2exp(twice, step->a, 1);
-    const bool above = mpz_cmp(twice, step->b) > 0;
+    const bool above_half = mpz_cmp(twice, step->b) > 0;
     mpz_clear(twice);
-    return above;
+    /* of many halvings of a short step there would be up to 2^63 flips that hardly ever fail */
+    return mpz_cmp(step->a, step->b) > 0 || (doublings > 0 && !above_half) ? DG_ERR_PARAMETER
+                                                                           : DG_OK;
 }
 
-dg_status dg_snapping_new_of(dg_snapping **snapping, dg_law *step, size_t doublings,
-                             const int64_t *offset, const int64_t *shift)
-{
-    *snapping = NULL;
-    if (step->kind != DG_BERNOULLI_EXP || mpz_cmp(step->a, step->b) > 0 || doublings >= 64) {
-        return DG_ERR_PARAMETER;
-    }
-    DG_TRY(dg_memory_at_hand(step->room_bytes));
-    if (doublings > 0 && !above_half(step)) { /* else up to 2^63 flips that hardly ever fail */
-        return DG_ERR_PARAMETER;
-    }
-    *snapping = malloc(sizeof **snapping);
-    if (*snapping == NULL) {
-        return DG_ERR_NOMEM;
-    }
-    dg_law_hold(step);
-    **snapping = (dg_snapping){step, doublings, offset, shift};
-    return DG_OK;
-}
-
-dg_status dg_snapping_new(dg_snapping **snapping, const dg_parameters *step, size_t doublings,
+dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
                           const int64_t *offset, const int64_t *shift)
 {
     dg_law *law;
     *snapping = NULL;
-    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, DG_ARITHMETIC_AUTO, step));
-    const dg_status status = dg_snapping_new_of(snapping, law, doublings, offset, shift);
-    dg_law_free(law);
-    return status;
+    if (doublings >= 64) {
+        return DG_ERR_PARAMETER;
+    }
+    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, step, NULL, NULL, DG_ARITHMETIC_AUTO));
+    dg_status status = check_step(law, doublings);
+    if (status == DG_OK) {
+        *snapping = malloc(sizeof **snapping);
+        status = *snapping == NULL ? DG_ERR_NOMEM : DG_OK;
+    }
+    if (status != DG_OK) {
+        dg_law_free(law);
+        return status;
+    }
+    **snapping = (dg_snapping){law, doublings, offset, shift};
+    return DG_OK;
 }
 
 void dg_snapping_free(dg_snapping *snapping)
@@ -223,6 +209,40 @@ dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snappin
         .draw = draw_sides,
         .dtype = dtype,
         .snapping = snapping,
+    };
+    return dg_fill_run(&fill, run);
+}
+
+/* --- random words */
+
+static dg_status draw_words(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    for (size_t i = first; i < end; i++) {
+        uint64_t word;
+        const size_t left = end - 1 - i;
+        session->bits.bytes_ahead =
+            left < DG_BITS_CAPACITY ? left * fill->item_bytes : (size_t)DG_BITS_CAPACITY;
+        DG_TRY(dg_bits_word(&word, fill->item_bytes, &session->bits));
+        DG_TRY(dg_dtype_store(fill->out, i, fill->dtype, false, word));
+    }
+    return DG_OK;
+}
+
+dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
+                        const dg_source *source)
+{
+    enum { PIECE = 1 << 16 };
+    if (!dg_is_dtype(dtype) || dtype < DG_UINT8) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_fill fill = {
+        .out = out,
+        .n = n,
+        .item_bytes = dg_dtype_size(dtype),
+        .piece = PIECE,
+        .source = source,
+        .draw = draw_words,
+        .dtype = dtype,
     };
     return dg_fill_run(&fill, run);
 }

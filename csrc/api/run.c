@@ -1,14 +1,12 @@
 #include "api/run.h"
 
-#include "base/status.h"
+#include "api/add.h"
 #include "base/threads.h"
 
 #include <errno.h>
 #include <mpfr.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** What the threads of a fill share. Pieces are numbered; piece i < n_threads is thread i's first, so
  *  that each has one, and the calling thread's are also those of threads that could not be started. */
@@ -21,9 +19,8 @@ typedef struct job {
     atomic_size_t next; /* the first piece that nobody has taken */
     atomic_bool stop;
     /* the calling thread's alone: */
-    size_t n_started;
+    size_t n_started;    /* threads beside it, in this process */
     size_t unstarted;    /* the first of the pieces < n_threads that it has to take, too */
-    size_t n_touched;    /* of pieces, before a fork */
     uint64_t last_pause; /* in milliseconds */
     int64_t process;
 } job;
@@ -96,26 +93,17 @@ static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *s
     return DG_OK;
 }
 
-/** Let the caller do something. In the child of a fork that it made this thread begins anew: the threads of
- *  the fill are gone, with what they were about to draw, and what was drawn is the parent's. */
-static dg_status pause_fill(size_t *piece, job *of)
+/** Let the caller do something. In the child of a fork that it made the fill ends: what was drawn is the
+ *  parent's, too, and the threads of the fill are not here. */
+static dg_status pause_fill(job *of)
 {
-    if (of->run->pause(of->run->context) != 0) {
+    const bool stops = of->run->pause(of->run->context) != 0;
+    if (dg_process() != of->process) {
+        of->n_started = 0;
         return DG_ERR_STOPPED;
     }
-    const int64_t process = dg_process();
-    if (process != of->process) {
-        const size_t taken = atomic_load(&of->next);
-        of->process = process;
-        of->n_touched = taken > of->n_touched ? taken : of->n_touched;
-        of->n_started = 0;
-        of->unstarted = of->n_threads;
-        atomic_store(&of->stop, false);
-        atomic_store(&of->next, 1);
-        *piece = 0;
-    }
     of->last_pause = dg_milliseconds();
-    return DG_OK;
+    return stops ? DG_ERR_STOPPED : DG_OK;
 }
 
 /** One thread's part. Its session is closed in a pause: a fork there copies no stream. */
@@ -130,7 +118,7 @@ static dg_status work(size_t piece, bool calling, job *of)
         }
         session_close(&session);
         if (status == DG_OK && calling && piece < of->n_pieces && of->run->pause != NULL) {
-            status = pause_fill(&piece, of);
+            status = pause_fill(of);
         }
     }
     if (status != DG_OK) {
@@ -198,12 +186,6 @@ dg_status dg_fill_run(const dg_fill *fill, const dg_run *run)
         }
     }
     free(workers);
-    if (status != DG_OK) {
-        const size_t taken = atomic_load(&of.next);
-        const size_t touched = taken > of.n_touched ? taken : of.n_touched;
-        memset(fill->out, 0,
-               (touched < of.n_pieces ? touched * of.piece : fill->n) * fill->item_bytes);
-    }
     errno = kept_errno;
     return status;
 }

@@ -2,8 +2,6 @@
 #ifndef DG_API_RUN_H
 #define DG_API_RUN_H
 
-#include "api/add.h"
-#include "discretegauss_parts.h"
 #include "exact/big.h"
 #include "random/bits.h"
 
@@ -17,8 +15,15 @@ typedef struct dg_session {
     dg_big big;
 } dg_session;
 
-/** A fill: n items into out. */
 typedef struct dg_fill dg_fill;
+
+/** Draw items [first, end) of a fill. Reads no bit of a caller's source that these do not use.
+ *
+ *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE.
+ */
+typedef dg_status dg_draw(const dg_fill *fill, size_t first, size_t end, dg_session *session);
+
+/** A fill: n items into out. */
 struct dg_fill {
     uint8_t *out;
     size_t n;
@@ -28,49 +33,23 @@ struct dg_fill {
     size_t piece;
     const dg_source *source;
     const dg_law *law; /* whose integers a session opens; NULL: draw opens its own */
-    /* Draw items [first, end). Reads no bit of a caller's source that these do not use. */
-    dg_status (*draw)(const dg_fill *fill, size_t first, size_t end, dg_session *session);
+    dg_draw *draw;
     /* what draw knows: */
-    dg_dtype dtype;        /* or wide, which has none */
-    const dg_table *table; /* of table fills */
-    const dg_lanes *lanes; /* of isochronous fills */
-    const dg_laws *laws;   /* of many laws, and which of them each item is of */
-    const int64_t *which;
-    const struct dg_lane_staircases *staircases; /* where many laws are drawn in lanes; else NULL */
-    bool isochronous;                            /* there, those that lanes do not hold, too; */
-    dg_isa isa;                                  /* by which instruction set */
-    const dg_selection *selection;               /* of selections */
-    const dg_snapping *snapping;                 /* of snapped noise */
-    const struct dg_blocks *blocks;              /* of few laws, block by block */
-    const dg_sums *sums; /* what draws become as they are made, in the cache; NULL: they stay */
+    bool wide; /* items are integers of item_bytes bytes, else of a dtype: */
+    dg_dtype dtype;
+    const dg_sampler *sampler;      /* of one law */
+    const struct dg_each_law *laws; /* of a law an item: laws_api.c */
+    const dg_selection *selection;  /* of selections */
+    const dg_snapping *snapping;    /* of snapped noise */
+    const struct dg_sums
+        *sums;    /* what draws become as they are made, in the cache; NULL: they stay */
     size_t chunk; /* so many draws at once, or a multiple of it, are added to; 0: any number */
 };
 
-/** Fills of arrays of a dtype, to be run. Requires: dg_is_dtype(dtype); out and the law or what was made of it
- *  outlive the run. */
-dg_fill dg_law_filling(void *out, size_t n, dg_dtype dtype, const dg_law *law,
-                       const dg_source *source);
-dg_fill dg_table_filling(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                         const dg_source *source);
-dg_fill dg_lanes_filling(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
-                         const dg_source *source);
-
-/** Have a pause every 2^22 steps of a loop: some 20 ms where a step takes some nanoseconds. Returns: DG_OK |
- *  DG_ERR_STOPPED. */
-static inline dg_status dg_pause_at(size_t step, const dg_run *run)
-{
-    enum { STEPS = 1 << 22 };
-    return step % STEPS == STEPS - 1 && run != NULL && run->pause != NULL &&
-                   run->pause(run->context) != 0
-               ? DG_ERR_STOPPED
-               : DG_OK;
-}
-
 /** Run a fill.
  *
- *  Ensures:   DG_OK -> all items are drawn; otherwise no item holds a draw: those that were begun are
- *             zero bytes, the others untouched. Either way no thread of the fill is left, and what it
- *             drew with is wiped.
+ *  Ensures:   DG_OK -> all items are drawn. Either way no thread of the fill is left, and what it drew with is
+ *             wiped.
  *  Returns:   what draw returns (errno kept) | DG_ERR_NOMEM | DG_ERR_STOPPED | DG_ERR_RANGE: a sum does not
  *             fit.
  */

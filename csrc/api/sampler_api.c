@@ -1,27 +1,130 @@
-/* Samplers from outside: making, choosing, fills, single draws, looking inside. */
+/* Samplers: making, fills, and what callers ask. */
+#include "api/add.h"
 #include "api/draw_items.h"
-#include "api/run.h"
 #include "base/dtype.h"
-#include "base/status.h"
-#include "base/threads.h"
-#include "base/wipe.h"
+#include "base/isa.h"
 #include "cells/draw.h"
-#include "sampler/parts.h"
+#include "sampler/make_law.h"
+#include "sampler/prepare.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const dg_parameters *parameters)
+dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
+                              const char *mu, const char *beta, dg_method method,
+                              const dg_options *options)
 {
+    static const dg_options usual = {DG_ARITHMETIC_AUTO, DG_ISA_AUTO, DG_INDEX_BITS, -1};
+    const dg_options *with = options == NULL ? &usual : options;
     dg_law *law;
     *sampler = NULL;
-    DG_TRY(dg_law_new(&law, kind, DG_ARITHMETIC_AUTO, parameters));
-    const dg_status status = dg_sampler_build(sampler, law);
+    if (!dg_isa_available(with->isa) || with->index_bits < 4 || with->index_bits > DG_INDEX_BITS ||
+        with->block_bits > DG_MAX_PARAMETER_BITS) {
+        return DG_ERR_PARAMETER;
+    }
+    DG_TRY(dg_law_new(&law, kind, parameter, mu, beta, with->arithmetic));
+    const dg_status status = dg_sampler_build(sampler, law, method, with);
     if (status != DG_OK) {
         dg_law_free(law);
     }
     return status;
+}
+
+dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
+                         const char *mu, const char *beta, dg_method method)
+{
+    return dg_sampler_new_with(sampler, kind, parameter, mu, beta, method, NULL);
+}
+
+/* --- fills --------------------------------------------------------------------------------------- */
+
+/** How many draws by Algorithms 1-3 make a piece: some 0.3 ms where the parameters are short. */
+static size_t piece_of_law(const dg_law *law)
+{
+    enum { PIECE_BYTES = 1 << 15 };
+    const size_t bytes = law->wide_bytes + law->limb_bits / 8;
+    return bytes < PIECE_BYTES ? PIECE_BYTES / bytes : 1;
+}
+
+/** How many draws from a table make a piece, about: some 0.25 ms where the machine has AVX-512, by what a draw
+ *  takes of the table, its rest, and the bits of both. */
+static size_t piece_of_table(const dg_table *table, bool quick_bits)
+{
+    enum { PIECE_NS = 250000, DRAW_NS = 1, BITS_NS = 3, REST_NS = 10 };
+    const size_t rest_bytes = table->rest_bytes, chunk = dg_table_chunk(table);
+    const size_t bits_ns = quick_bits ? rest_bytes : BITS_NS * (1 + rest_bytes);
+    const size_t draw_ns = DRAW_NS + bits_ns + (rest_bytes > 0 ? REST_NS : 0);
+    const size_t chunks = PIECE_NS / draw_ns / chunk;
+    return chunks > 0 ? chunks * chunk : chunk;
+}
+
+/** A fill by the sampler's method: what is left to say is what its items are. */
+static dg_fill filling(void *out, size_t n, const dg_sampler *sampler, const dg_source *source)
+{
+    enum {
+        PIECE_OF_LANES = 1 << 13,
+        QUICK_PIECE = 1 << 16
+    }; /* some 0.3 ms of bits from getrandom */
+    const bool quick_bits = source == NULL || source->kind == DG_SOURCE_CHACHA20;
+    dg_fill fill = {.out = out, .n = n, .sampler = sampler, .source = source};
+    switch (sampler->method) {
+    case DG_CELLS:
+        fill.draw = dg_draw_table;
+        fill.piece = piece_of_table(sampler->table, quick_bits);
+        fill.chunk = dg_table_chunk(sampler->table);
+        break;
+    case DG_ISOCHRONOUS:
+        fill.draw = dg_draw_lanes;
+        fill.piece = quick_bits ? QUICK_PIECE : PIECE_OF_LANES;
+        break;
+    default:
+        fill.draw = dg_draw_law;
+        fill.piece = piece_of_law(sampler->law);
+        fill.law = sampler->law;
+    }
+    return fill;
+}
+
+dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
+                          const dg_run *run, const dg_source *source)
+{
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_PARAMETER;
+    }
+    dg_fill fill = filling(out, n, sampler, source);
+    fill.dtype = dtype;
+    fill.item_bytes = dg_dtype_size(dtype);
+    return dg_fill_run(&fill, run);
+}
+
+dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_sampler *sampler,
+                               const dg_run *run, const dg_source *source)
+{
+    if (n_bytes < sampler->law->wide_bytes) {
+        return DG_ERR_RANGE;
+    }
+    dg_fill fill = filling(out, n, sampler, source);
+    fill.wide = true;
+    fill.item_bytes = n_bytes;
+    return dg_fill_run(&fill, run);
+}
+
+dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, const dg_sampler *sampler,
+                         const dg_run *run, const dg_source *source)
+{
+    if (!dg_is_dtype(addend->dtype) || (unsigned)addend->overflow > DG_REDUCE) {
+        return DG_ERR_PARAMETER;
+    }
+    const dg_sums sums = {.addend = *addend, .stride = 1, .dtype = DG_INT64};
+    dg_fill fill = filling(out, n, sampler, source);
+    fill.dtype = DG_INT64;
+    fill.item_bytes = dg_dtype_size(DG_INT64);
+    fill.sums = &sums;
+    return dg_fill_run(&fill, run);
+}
+
+/* --- facts --------------------------------------------------------------------------------------- */
+
+dg_method dg_sampler_method(const dg_sampler *sampler)
+{
+    return sampler->method;
 }
 
 size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
@@ -29,194 +132,10 @@ size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
     return sampler->law->wide_bytes;
 }
 
-dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampler *sampler,
-                            const dg_run *run, const dg_source *source)
-{
-    dg_way chosen;
-    DG_TRY(dg_way_begin(&chosen, n, method, sampler, run, source));
-    *way = chosen.method;
-    dg_way_end(&chosen);
-    return DG_OK;
-}
-
-dg_status dg_way_fill(void *out, size_t n, dg_dtype dtype, const dg_sums *sums, const dg_way *way,
-                      dg_sampler *sampler, const dg_run *run, const dg_source *source)
-{
-    dg_fill fill;
-    dg_way_count(n, way, sampler);
-    if (way->table != NULL) {
-        fill = dg_table_filling(out, n, dtype, way->table, source);
-    } else if (way->lanes != NULL) {
-        fill = dg_lanes_filling(out, n, dtype, way->lanes, source);
-    } else {
-        fill = dg_law_filling(out, n, dtype, sampler->law, source);
-    }
-    fill.sums = sums;
-    return dg_fill_run(&fill, run);
-}
-
-/** Choose, fill, and add integers where there are any. */
-static dg_status fill_and_add(void *out, size_t n, dg_dtype dtype, const dg_sums *sums,
-                              dg_method method, dg_sampler *sampler, const dg_run *run,
-                              const dg_source *source)
-{
-    dg_way way;
-    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
-    const dg_status status = dg_way_fill(out, n, dtype, sums, &way, sampler, run, source);
-    dg_way_end(&way);
-    return status;
-}
-
-dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
-                          dg_sampler *sampler, const dg_run *run, const dg_source *source)
-{
-    return dg_is_dtype(dtype) ? fill_and_add(out, n, dtype, NULL, method, sampler, run, source)
-                              : DG_ERR_PARAMETER;
-}
-
-dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, dg_method method,
-                         dg_sampler *sampler, const dg_run *run, const dg_source *source)
-{
-    const dg_sums sums = {.addend = *addend, .stride = 1, .dtype = DG_INT64};
-    return dg_is_dtype(addend->dtype) && (unsigned)addend->overflow <= DG_REDUCE
-               ? fill_and_add(out, n, DG_INT64, &sums, method, sampler, run, source)
-               : DG_ERR_PARAMETER;
-}
-
-/** As dg_way_fill, integers of any size. Requires: n_bytes as for dg_sampler_fill_wide. */
-static dg_status way_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_way *way,
-                               dg_sampler *sampler, const dg_run *run, const dg_source *source)
-{
-    dg_way_count(n, way, sampler);
-    if (way->table != NULL) {
-        return dg_table_fill_wide(out, n, n_bytes, way->table, run, source);
-    }
-    if (way->lanes != NULL) {
-        return dg_lanes_fill_wide(out, n, n_bytes, way->lanes, run, source);
-    }
-    return dg_law_fill_wide(out, n, n_bytes, sampler->law, run, source);
-}
-
-dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
-                               dg_sampler *sampler, const dg_run *run, const dg_source *source)
-{
-    if (n_bytes < sampler->law->wide_bytes) {
-        return DG_ERR_RANGE;
-    }
-    dg_way way;
-    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
-    const dg_status status = way_fill_wide(out, n, n_bytes, &way, sampler, run, source);
-    dg_way_end(&way);
-    return status;
-}
-
-/** Draw pieces of at most `most` draws into a buffer, and have each taken. */
-static dg_status stream(uint8_t *buffer, size_t most, dg_take take, void *context, size_t n,
-                        const dg_way *way, dg_sampler *sampler, const dg_run *run,
-                        const dg_source *source)
-{
-    const size_t n_bytes = sampler->law->wide_bytes;
-    for (size_t first = 0; first < n; first += most) {
-        const size_t m = n - first < most ? n - first : most;
-        if (first > 0 && run != NULL && run->pause != NULL && run->pause(run->context) != 0) {
-            return DG_ERR_STOPPED;
-        }
-        DG_TRY(way_fill_wide(buffer, m, n_bytes, way, sampler, run, source));
-        DG_TRY(take(context, first, m, n_bytes, buffer));
-    }
-    return DG_OK;
-}
-
-dg_status dg_sampler_stream(dg_take take, void *context, size_t n, dg_method method,
-                            dg_sampler *sampler, const dg_run *run, const dg_source *source)
-{
-    enum { BUFFER_BYTES = 1 << 20 };
-    dg_way way;
-    DG_TRY(dg_way_begin(&way, n, method, sampler, run, source));
-    /* whole chunks, so that all use the bits that one fill would use */
-    const size_t chunk = way.table != NULL ? dg_table_chunk(way.table) : 1;
-    const size_t n_bytes = sampler->law->wide_bytes, chunks = BUFFER_BYTES / n_bytes / chunk;
-    const size_t repaid = chunks > 0 ? chunks * chunk : chunk, most = n < repaid ? n : repaid;
-    uint8_t *buffer = n > 0 ? malloc(most * n_bytes) : NULL;
-    dg_status status = n > 0 && buffer == NULL ? DG_ERR_NOMEM : DG_OK;
-    int64_t process, after = dg_process();
-    do {
-        process = after;
-        if (status == DG_OK) {
-            status = stream(buffer, most, take, context, n, &way, sampler, run, source);
-        }
-        after = dg_process();
-    } while (status == DG_OK && after != process);
-    const int kept_errno = errno;
-    dg_way_end(&way);
-    if (buffer != NULL) {
-        dg_wipe(buffer, most * n_bytes);
-    }
-    free(buffer);
-    errno = kept_errno;
-    return status;
-}
-
-/** Find out how single draws are made.
- *
- *  Ensures:   DG_OK -> *one is the sampler that draws; NULL: a fill does, by *method.
- */
-static dg_status choose_one(const dg_isochronous **one, dg_method *method, dg_sampler *sampler)
-{
-    *one = NULL;
-    if (*method != DG_AUTO && *method != DG_ISOCHRONOUS) {
-        return DG_OK;
-    }
-    const dg_status status = dg_sampler_one(one, sampler);
-    if (status != DG_ERR_PARAMETER || *method == DG_ISOCHRONOUS) {
-        return status;
-    }
-    *method = sampler->prices.has_reference ? DG_REFERENCE : DG_CELLS;
-    return DG_OK;
-}
-
-dg_status dg_sampler_draw_wide(uint8_t *out, size_t n_bytes, dg_method method, dg_sampler *sampler,
-                               const dg_source *source)
-{
-    const dg_isochronous *one;
-    dg_status status =
-        n_bytes < sampler->law->wide_bytes ? DG_ERR_RANGE : choose_one(&one, &method, sampler);
-    if (status == DG_OK && one != NULL) {
-        dg_count(&sampler->by_one, 1);
-        return dg_isochronous_draw_wide(out, n_bytes, one, source);
-    }
-    if (status == DG_OK) {
-        status = dg_sampler_fill_wide(out, 1, n_bytes, method, sampler, NULL, source);
-    }
-    if (status != DG_OK && n_bytes > 0) {
-        memset(out, 0, n_bytes);
-    }
-    return status;
-}
-
-int64_t dg_sampler_draw(dg_method method, dg_sampler *sampler, const dg_source *source)
-{
-    const dg_isochronous *one;
-    int64_t drawn = 0;
-    dg_status status = dg_sampler_fits_int64(sampler) ? choose_one(&one, &method, sampler)
-                                                      : DG_ERR_RANGE; /* before it is drawn */
-    if (status == DG_OK && one != NULL) {
-        dg_count(&sampler->by_one, 1);
-        return dg_isochronous_draw(one, source);
-    }
-    if (status == DG_OK) {
-        status = dg_sampler_fill(&drawn, 1, DG_INT64, method, sampler, NULL, source);
-    }
-    if (status == DG_OK && drawn < DG_LEAST_DRAW) {
-        status = DG_ERR_RANGE;
-    }
-    return status == DG_OK ? drawn : INT64_MIN + (int64_t)status;
-}
-
 int dg_sampler_fits_int64(const dg_sampler *sampler)
 {
-    /* scale or sigma below 2^54, centre below 2^61: an isochronous sampler's draws fit, too
-     * (isochronous/sampler.h), and others reach 2^62 with a probability below exp(-2^8) */
+    /* scale or sigma below 2^54, centre below 2^61: a draw in lanes is one of z below 2^62, and others go
+     * beyond with a probability below exp(-2^8) */
     enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
     const dg_law *law = sampler->law;
     const size_t a = mpz_sizeinbase(law->a, 2), b = mpz_sizeinbase(law->b, 2);
@@ -231,27 +150,5 @@ int dg_sampler_fits_int64(const dg_sampler *sampler)
     default:
         return a <= b + (law->kind == DG_DISCRETE_GAUSSIAN ? 2 * SCALE_BITS : SCALE_BITS) &&
                mpz_sizeinbase(law->c, 2) <= CENTRE_BITS;
-    }
-}
-
-void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler)
-{
-    const dg_ticket ticket = atomic_load_explicit(&sampler->ticket, memory_order_relaxed);
-    const dg_table *table = dg_tables_enter(ticket);
-    *info = (dg_sampler_info){
-        .by_reference = atomic_load_explicit(&sampler->by_reference, memory_order_relaxed),
-        .by_cells = atomic_load_explicit(&sampler->by_cells, memory_order_relaxed),
-        .by_lanes = atomic_load_explicit(&sampler->by_lanes, memory_order_relaxed),
-        .by_one = atomic_load_explicit(&sampler->by_one, memory_order_relaxed),
-        .n_built = atomic_load_explicit(&sampler->n_built, memory_order_relaxed),
-        .has_lanes = atomic_load_explicit(&sampler->lanes, memory_order_relaxed) != NULL,
-        .has_table = table != NULL,
-        .has_one = atomic_load_explicit(&sampler->one, memory_order_relaxed) != NULL,
-        .uses_words = sampler->law->uses_words,
-        .table_bytes = table == NULL ? 0 : dg_table_bytes(table),
-        .chunk = atomic_load_explicit(&sampler->chunk, memory_order_relaxed),
-    };
-    if (table != NULL) {
-        dg_tables_leave(ticket);
     }
 }

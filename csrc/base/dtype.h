@@ -1,4 +1,4 @@
-/* Storing one integer into an array of a given dtype: it fits, or DG_ERR_RANGE. */
+/* Storing integers into an array of a given dtype: they fit, or DG_ERR_RANGE. */
 #ifndef DG_BASE_DTYPE_H
 #define DG_BASE_DTYPE_H
 
@@ -53,5 +53,9 @@ static inline dg_status dg_dtype_store(void *out, size_t i, dg_dtype dtype, bool
     }
     return DG_OK;
 }
+
+/** out[0 .. n) = drawn integers. No branch depends on them but the last, which is taken with a probability
+ *  below 2^-128 where the dtype holds the law. Returns: DG_OK | DG_ERR_RANGE: out is written all the same. */
+dg_status dg_dtype_store_all(void *out, size_t n, dg_dtype dtype, const int64_t *drawn);
 
 #endif

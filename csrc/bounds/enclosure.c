@@ -9,27 +9,15 @@ static mpfr_rnd_t rounding(bool up)
     return up ? MPFR_RNDA : MPFR_RNDZ;
 }
 
-void dg_enclosure_resume(dg_enclosure *e)
+void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision)
 {
+    e->law = NULL;
+    e->in_words = precision == DG_WORDS_PRECISION;
     e->least_exponent = mpfr_get_emin();
     e->most_exponent = mpfr_get_emax();
     e->flags = mpfr_flags_save();
     (void)mpfr_set_emin(mpfr_get_emin_min());
     (void)mpfr_set_emax(mpfr_get_emax_max());
-}
-
-void dg_enclosure_suspend(dg_enclosure *e)
-{
-    (void)mpfr_set_emin(e->least_exponent);
-    (void)mpfr_set_emax(e->most_exponent);
-    mpfr_flags_restore(e->flags, MPFR_FLAGS_ALL);
-}
-
-void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision)
-{
-    e->law = NULL;
-    e->in_words = precision == DG_WORDS_PRECISION;
-    dg_enclosure_resume(e);
     mpz_inits(e->y_d, e->integer, NULL);
     mpfr_inits2(precision, e->lower, e->upper, e->unit_lower, e->unit_upper, e->centre_lower,
                 e->centre_upper, e->beta_lower, e->beta_upper, e->radius, e->work, (mpfr_ptr)0);
@@ -46,7 +34,9 @@ void dg_enclosure_close(dg_enclosure *e)
     dg_wipe_mpz(e->y_d);
     dg_wipe_mpz(e->integer);
     mpz_clears(e->y_d, e->integer, NULL);
-    dg_enclosure_suspend(e);
+    (void)mpfr_set_emin(e->least_exponent);
+    (void)mpfr_set_emax(e->most_exponent);
+    mpfr_flags_restore(e->flags, MPFR_FLAGS_ALL);
 }
 
 /** out = base^beta, rounded up or down; base >= 0 is a bound of its own in that direction. x^t

@@ -40,10 +40,6 @@ typedef struct dg_enclosure {
 void dg_enclosure_open(dg_enclosure *e, mpfr_prec_t precision);
 void dg_enclosure_close(dg_enclosure *e);
 
-/** Give the thread its range and its flags back while it does something else, and take them again. */
-void dg_enclosure_suspend(dg_enclosure *e);
-void dg_enclosure_resume(dg_enclosure *e);
-
 /** 0 <= e->lower <= g(y) <= e->upper <= 1; both 1 at y = 0. At DG_WORDS_PRECISION by elementary.h,
  *  else by MPFR alone. */
 void dg_enclose_weight(dg_enclosure *e, const mpz_t y, const dg_law *law);

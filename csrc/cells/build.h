@@ -24,13 +24,7 @@ typedef struct dg_builder {
     dg_table *table;
     uint32_t n_right, n_left; /* blocks of the core on each side */
     int64_t centre;           /* f, as a distance: build_arcs.c */
-    const dg_run *run;        /* whose pauses are due */
-    uint64_t last_pause;      /* in milliseconds */
-    dg_status status;         /* what a pause ended it with */
 } dg_builder;
-
-/** Let the caller do something if it is time. Returns: whether to go on; if not, build->status says why. */
-bool dg_build_goes_on(dg_builder *build);
 
 /** Ask about the first or the last integer of a block: set e.y_d. */
 static inline void dg_build_edge(long block, bool last, dg_builder *build)
@@ -44,8 +38,7 @@ static inline void dg_build_edge(long block, bool last, dg_builder *build)
 /** Set table->tail_arc_bits. */
 void dg_build_tail_arc_bits(dg_table *table);
 
-/** Fill in the arcs of the partial cells and of the tails. Returns: DG_OK | DG_ERR_NOMEM |
- *  DG_ERR_STOPPED. */
+/** Fill in the arcs of the partial cells and of the tails. Returns: DG_OK | DG_ERR_NOMEM. */
 dg_status dg_build_arcs(dg_builder *build);
 
 #endif

@@ -115,7 +115,7 @@ static void level_arcs(level_arc *of_level, dg_chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
     dg_end_at_level(&c->far, table->height, c, build);
-    for (uint32_t m = table->height - 1; m > 0 && dg_build_goes_on(build); m--) {
+    for (uint32_t m = table->height - 1; m > 0; m--) {
         dg_chord_step(c);
         dg_end_at_level(&c->far, m, c, build);
         of_level[m] = parabola(c, build);
@@ -255,9 +255,6 @@ static void choose_arcs(const level_arc *of_level, dg_chord *c, dg_builder *buil
     for (uint32_t i = 0; i < table->n_partial; i++) {
         dg_partial *cell = &table->partial[i];
         if (cell->block != of_block.block) {
-            if (!dg_build_goes_on(build)) {
-                return;
-            }
             set_block_arc(&of_block, cell->block, c, build);
         }
         const dg_arc by_level = level_on_block(&of_level[cell->level], cell->block, build);
@@ -303,7 +300,7 @@ static void tail_arcs(dg_arc *arcs, bool left, dg_chord *c, dg_builder *build)
     dg_build_edge(left ? table->first_block - 1 : table->last_block + 1, left, build);
     dg_end_set(&c->far, c, build);
     const size_t n = (size_t)DG_TAIL_LEVELS << table->tail_arc_bits;
-    for (size_t i = 0; i < n && dg_build_goes_on(build); i++) {
+    for (size_t i = 0; i < n; i++) {
         const unsigned level = (unsigned)(i >> table->tail_arc_bits);
         if (part_bits == 0) {
             arcs[i] = tail_integer_arc(level, build);
@@ -384,7 +381,6 @@ dg_status dg_build_arcs(dg_builder *build)
         tail_arcs(table->tail_arcs, true, &c, build);
         tail_arcs(table->tail_arcs + dg_table_tail_arcs(table) / 2, false, &c, build);
         dg_chord_close(&c);
-        status = build->status;
     }
     free(of_level);
     return status;

@@ -3,7 +3,6 @@
 #include "base/contract.h"
 #include "base/int128_portable.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "cells/dispatch.h"
 
 #include <stdlib.h>
@@ -14,9 +13,6 @@ enum { MOST_BLOCKS = 1 << 14 };
 /** Append the next block outwards. */
 static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
 {
-    if (!dg_build_goes_on(build)) {
-        return build->status;
-    }
     if (to->n == to->room) {
         uint32_t room = to->room == 0 ? 256 : 2 * to->room;
         if (room > MOST_BLOCKS) {
@@ -327,7 +323,7 @@ static dg_status build_table(dg_builder *build)
 }
 
 dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
-                         dg_isa isa, const dg_run *run)
+                         dg_isa isa)
 {
     DG_REQUIRES(law->kind >= DG_DISCRETE_LAPLACE);
     DG_REQUIRES(index_bits >= 4 && index_bits <= DG_INDEX_BITS);
@@ -346,8 +342,6 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     dg_builder build;
     memset(&build, 0, sizeof build);
     build.table = table;
-    build.run = run;
-    build.last_pause = dg_milliseconds();
     mpz_init(build.block_d);
     mpz_mul_2exp(build.block_d, law->d, table->block_bits);
     dg_enclosure_open_for_table(&build.e, law);

@@ -110,14 +110,12 @@ static inline uint32_t dg_table_tail_arcs(const dg_table *table)
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; 4 <= index_bits <= DG_INDEX_BITS;
  *             block_bits < 0: chosen here; else w = 2^block_bits;
- *             isa available; run may be NULL: its pause is called about every 20 ms, its threads are
- *             not asked for.
+ *             isa available.
  *  Ensures:   DG_OK -> *out is the table, which refers to law, to be freed by dg_table_release.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER if no H >= 1 fits 2^index_bits cells |
- *             DG_ERR_STOPPED.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER if no H >= 1 fits 2^index_bits cells.
  */
 dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
-                         dg_isa isa, const dg_run *run);
+                         dg_isa isa);
 
 /** The memory that a table takes. */
 size_t dg_table_bytes(const dg_table *table);

@@ -1,15 +1,21 @@
 /** discretegauss: exact integer noise for differential privacy.
  *
- *  This header is the only definition of the C API. C includes it, cffi reads the region between
- *  the two "cffi" marks (plain declarations only there: no #if, no macro but simple integer
- *  constants), and people start here. What a sampler is made of is in discretegauss_parts.h, for tests.
- *
  *  Three ideas:
- *  - a sampler (dg_sampler) is a law with its parameters, and every way to draw from it. Make one
- *    (dg_sampler_new), fill arrays (dg_sampler_fill), free it. It holds no randomness, and threads may
- *    share it;
+ *  - a sampler (dg_sampler) is a law and one method to draw from it. Make one (dg_sampler_new), fill
+ *    arrays (dg_sampler_fill), free it. It holds no randomness;
  *  - a source (dg_source) says where bits come from, and is passed to every call that draws;
  *  - no random state outlives a call: what a call took from its source and did not use is wiped.
+ *
+ *  The order of arguments:
+ *  1. What is written to comes first: a handle that is made, or an array with its length and its type.
+ *  2. Then comes what is read: parameters, integers, the sampler.
+ *  3. Then comes how the call is run (dg_run), which may be NULL.
+ *  4. The source of bits comes last. It may be NULL, too.
+ *
+ *  Rules for all arguments:
+ *  5. A pointer is not NULL, unless its function says that it may be, or it is an array of no items.
+ *  6. Arrays do not overlap, and are aligned for what they hold.
+ *  7. A const pointer to a sampler, a selection or a snapping means that any number of threads may use it at once.
  *
  *  No function here aborts, prints, retries silently or falls back to other randomness.
  *
@@ -17,6 +23,9 @@
  *  is compiled with -O0: 512 KiB). Fills take some 70 KiB, with the longest parameters 100 KiB. With
  *  less the call ends the process (SIGSEGV at the stack's end): it cannot be told from within. Threads
  *  have 128 KiB by default with musl, and what pthread_attr_setstacksize says.
+ *
+ *  This header is the only definition of the C API. C includes it; for Python cffi reads what is between the two
+ *  "cffi" marks, where only plain declarations stand: no #if, no macro but simple integer constants.
  */
 #ifndef DISCRETEGAUSS_H
 #define DISCRETEGAUSS_H
@@ -41,20 +50,28 @@ extern "C" {
  *  time), and are asked for before GMP asks. */
 #define DG_MAX_PARAMETER_BITS 65536
 
-/** What a call reports. Everything but DG_OK means: the output holds no draws. */
+/** What a call reports. After everything but DG_OK, what an output array holds means nothing: part of it may be
+ *  drawn, and is not to be used. Nothing writes to it after the call, either way. */
 typedef enum dg_status {
     DG_OK = 0,
-    DG_ERR_ENTROPY = 1,   /**< the operating system gave no randomness; errno says why */
-    DG_ERR_SOURCE = 2,    /**< the caller's source reported a failure */
-    DG_ERR_NOMEM = 3,     /**< an allocation of ours failed */
-    DG_ERR_RANGE = 4,     /**< a draw does not fit the output type */
-    DG_ERR_PARAMETER = 5, /**< a parameter breaks the rule of its law */
-    DG_ERR_TOO_LONG = 6,  /**< a parameter has more than DG_MAX_PARAMETER_BITS bits, or comes in
-                               more bytes than those and a sign take */
-    DG_ERR_STOPPED = 7    /**< the caller stopped the fill (dg_run) */
+    DG_ERR_ENTROPY = 1, /**< the operating system gave no randomness; errno says why */
+    DG_ERR_SOURCE = 2,  /**< the caller's source reported a failure */
+    DG_ERR_NOMEM = 3,   /**< an allocation of ours failed */
+    DG_ERR_RANGE = 4,   /**< a draw does not fit the output type */
+
+    /** An argument is not what it has to be: a text is no number, a number breaks the rule of its law, there is no
+     *  such dtype, or the law has no such method. */
+    DG_ERR_PARAMETER = 5,
+
+    /** A parameter has more than DG_MAX_PARAMETER_BITS bits in lowest terms, or more than twice as many as it is
+     *  written. */
+    DG_ERR_TOO_LONG = 6,
+
+    /** The caller stopped the call (dg_run), or forked in a pause: so ends the call in the child. */
+    DG_ERR_STOPPED = 7
 } dg_status;
 
-/** The laws and their parameters. a/b is the first rational, mu = c/d the second. */
+/** The laws, and the rules of their parameters: the first one, a/b in lowest terms, and mu. */
 typedef enum dg_law_kind {
     DG_BERNOULLI = 0,         /**< 1 with probability a/b;                  0 <= a/b <= 1; mu = 0 */
     DG_UNIFORM_BELOW = 1,     /**< 0 ... a-1, all alike;                    a >= 1, b = 1; mu = 0 */
@@ -78,145 +95,116 @@ typedef enum dg_dtype {
     DG_UINT64 = 7
 } dg_dtype;
 
-/** An integer of any size as it comes in: two's complement, least significant byte first. */
-typedef struct dg_integer {
-    const uint8_t *bytes;
-    size_t n_bytes;
-} dg_integer;
-
-/** The parameters of a law: a/b and mu = c/d, in lowest terms, b >= 1, d >= 1; for the generalised
- *  Gaussian beta, likewise, else those two are not looked at. */
-typedef struct dg_parameters {
-    dg_integer a, b, c, d;
-    dg_integer beta_num, beta_den;
-} dg_parameters;
-
-/** A caller's source of bits: writes n independent uniform bytes to out.
+/** A caller's source of bits: writes n independent uniform bytes to out. The calling thread calls it, perhaps
+ *  often.
  *
- *  Returns: 0 on success; anything else ends the draw with DG_ERR_SOURCE.
+ *  Returns: 0 on success; anything else ends the call with DG_ERR_SOURCE.
  */
 typedef int (*dg_fill_bytes)(void *context, uint8_t *out, size_t n);
 
 /** Where the bits of a call come from. */
 typedef enum dg_source_kind {
-    DG_SOURCE_GETRANDOM = 0, /**< every byte from getrandom(2) */
-    DG_SOURCE_CHACHA20 = 1,  /**< a fresh key from getrandom(2), expanded by ChaCha20 (RFC 8439) */
+    DG_SOURCE_GETRANDOM = 0, /**< every byte from the system: getrandom(2), or its like elsewhere */
+    DG_SOURCE_CHACHA20 = 1,  /**< a fresh key from there, expanded by ChaCha20 (RFC 8439) */
     DG_SOURCE_CALLER = 2     /**< the caller's function */
 } dg_source_kind;
 
-/** A source of bits. NULL for a source means DG_SOURCE_GETRANDOM. */
+/** A source of bits. NULL for a source means DG_SOURCE_CHACHA20. */
 typedef struct dg_source {
     dg_source_kind kind;
     dg_fill_bytes fill; /**< a caller's: asked only for bytes that the draws will use, in order */
-    void *context;
+    void *context;      /**< what fill is called with */
 } dg_source;
 
 /** How a fill is run. NULL for it means: by the calling thread alone, to its end. */
 typedef struct dg_run {
-    /** Threads that draw, at most; the calling one is among them. Fewer, if the fill has not some
+    /** Threads that draw, at most, the calling one among them; 0 counts as 1. Fewer, if the fill has not some
      *  0.25 ms of work for each, or if the system has none to give. The others get no signals, and
      *  are gone when the call returns. One thread only with a caller's source. */
     size_t threads;
     /** Called by the calling thread about every 20 ms, between two pieces of the fill; may be NULL.
-     *  Other than 0 ends the fill. The calling thread holds no random bit meanwhile, so pause may
-     *  fork: the child draws the whole fill anew, by itself. */
+     *  Other than 0 ends the fill with DG_ERR_STOPPED. The calling thread holds no random bit meanwhile, so
+     *  pause may fork. In the child the fill ends with DG_ERR_STOPPED: what is drawn already is the parent's. */
     int (*pause)(void *context);
-    void *context;
+    void *context; /**< what pause is called with */
 } dg_run;
 
-/** A law and every way to draw from it. It finds out which way costs least, and makes ready what that
- *  needs when it pays: lanes, an isochronous sampler, a cell table. Any number of threads may draw from it
- *  at once, no call waits for another thread, and the child of a fork may go on drawing whatever other
- *  threads did meanwhile. */
+/** A law, and all that one method of drawing needs. It does not change after dg_sampler_new: threads may share
+ *  it, and the child of a fork may go on drawing. */
 typedef struct dg_sampler dg_sampler;
 
-/** The ways to draw. The law is the same. The reference draws every law but the generalised Gaussian; the
- *  others draw it, the Gaussian and the Laplace: isochronous draws if the scale is above 2^-28 or so, and
- *  beta below 64. */
+/** The ways to draw. The law is the same. */
 typedef enum dg_method {
-    DG_AUTO = 0,       /**< the one that costs least */
-    DG_REFERENCE = 1,  /**< Algorithms 1-3 of Canonne, Kamath and Steinke (2020) */
-    DG_CELLS = 2,      /**< look-up in a table of cells */
-    DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value */
+    DG_AUTO = 0, /**< the first that the law has, of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS */
+
+    /** Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the generalised Gaussian. */
+    DG_REFERENCE = 1,
+
+    /** Look-up in a table of cells: the laws with a centre. Fastest in bulk; the table takes up to some milliseconds
+     *  to build. */
+    DG_CELLS = 2,
+
+    /** Attempts whose time says nothing about the value: the laws with a centre, if the scale, or sigma, is from 2^-20
+     *  to 2^53, floor(mu + 1/2) below 2^61 in size, and beta below 64. */
+    DG_ISOCHRONOUS = 3
 } dg_method;
 
-/** Make a sampler. Only the law is made ready.
+/** Make a sampler.
  *
+ *  Parameters are text, which is read exactly: a sign or none, then an integer ("100"), a quotient of two ("-5/2"), or
+ *  a decimal fraction ("0.1"). Integers are decimal, whatever zeros they begin with, or hexadecimal ("0x1f/0x20").
+ *  Quotients may be in any terms. Nothing else is a number: no blanks, no exponents ("1e3"), no ".5", no "5.".
+ *
+ *  Requires:  mu may be NULL: 0. beta may be NULL: 1. It is read of the generalised Gaussian alone.
  *  Ensures:   DG_OK -> *sampler is new, to be freed by dg_sampler_free; otherwise *sampler is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER (a text is no number; a number breaks the rule of its law; the law has no
+ *             such method) | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
+ *  Cost:      some 20 microseconds; with DG_CELLS up to some milliseconds.
  */
-DG_API dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind,
-                                const dg_parameters *parameters);
+DG_API dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
+                                const char *mu, const char *beta, dg_method method);
 
-/** Free a sampler. It may be NULL.
- *
- *  Requires:  no thread of this process draws from it.
- */
+/** What a status means, in a few words of English. */
+DG_API const char *dg_status_text(dg_status status);
+
+/** Free a sampler. It may be NULL. Requires: no thread of this process draws from it. */
 DG_API void dg_sampler_free(dg_sampler *sampler);
+
+/** How it draws: never DG_AUTO. */
+DG_API dg_method dg_sampler_method(const dg_sampler *sampler);
 
 /** Bytes a draw needs, at most, as a two's complement integer: room for mu plus or minus 2^64 scales
  *  (standard deviations), so that dg_sampler_fill_wide reports that a draw does not fit with a probability
  *  below exp(-2^63). */
 DG_API size_t dg_sampler_wide_bytes(const dg_sampler *sampler);
 
-/** Say how n draws are to be made, and make that ready.
- *
- *  DG_AUTO: with a caller's bits the way depends on the law and n alone. With the system's, draws without a
- *  table pay rent, over all calls, and the call whose draws bring it to a table's price builds one: so
- *  all calls together take at most twice the time of the best choice in hindsight. This call charges
- *  the rent of n draws.
- *
- *  Ensures:   DG_OK -> *way is not DG_AUTO, and its part is made; nothing is drawn. A table may be given up
- *             again (dg_tables_set_budget): then the draws build it anew.
- *  Returns:   DG_OK | DG_ERR_PARAMETER (no such method; the law has no such way) | DG_ERR_NOMEM |
- *             DG_ERR_STOPPED (run->pause, which is called about every 20 ms where a table takes so long to
- *             build).
- */
-DG_API dg_status dg_sampler_choose(dg_method *way, size_t n, dg_method method, dg_sampler *sampler,
-                                   const dg_run *run, const dg_source *source);
+/** Whether int64 holds a draw, but with a probability below 2^-128. */
+DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
 
-/** Draw n independent samples into an array of machine integers: choose, then fill.
+/** Draw n independent samples into an array of machine integers.
  *
  *  Law:       that of the sampler, for every integer, conditional on no error.
- *  Requires:  out has room for n elements of dtype, and is aligned for them.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws. Otherwise none is left there: what was
- *             begun is zero bytes, the rest as it was. With run == NULL all of it is begun, except
- *             where there is no such dtype, or the way cannot be made ready. Nothing writes to out
- *             after the call.
- *  Returns:   as dg_sampler_choose, and DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_RANGE (a
- *             draw does not fit; by cells also, whatever would be drawn, if the law is far wider than
- *             any dtype or its centre fits none) | DG_ERR_PARAMETER (no such dtype) | DG_ERR_STOPPED.
+ *  Requires:  out has room for n elements of dtype.
+ *  Ensures:   DG_OK -> out[0 .. n) hold independent draws.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (a draw does not
+ *             fit; by cells also, whatever would be drawn, if the law is far wider than any dtype or its centre
+ *             fits none) | DG_ERR_PARAMETER (no such dtype) | DG_ERR_STOPPED.
  *  Cost:      O(1) expected arithmetic operations a draw; unbounded in the worst case. The time depends
- *             on the values drawn unless the way is DG_ISOCHRONOUS.
+ *             on the values drawn unless the method is DG_ISOCHRONOUS.
  */
-DG_API dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, dg_method method,
-                                 dg_sampler *sampler, const dg_run *run, const dg_source *source);
+DG_API dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
+                                 const dg_run *run, const dg_source *source);
 
 /** Draw n independent samples of any size: n integers of n_bytes bytes each, one after the other, two's
  *  complement, least significant byte first. Otherwise as dg_sampler_fill, but DG_ERR_RANGE, whatever would
  *  be drawn, if n_bytes is less than dg_sampler_wide_bytes. */
-DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, dg_method method,
-                                      dg_sampler *sampler, const dg_run *run,
+DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes,
+                                      const dg_sampler *sampler, const dg_run *run,
                                       const dg_source *source);
-
-/** Takes draws [first, first + n) of dg_sampler_stream: integers as dg_sampler_fill_wide writes them, wiped when it
- *  returns. Returns: DG_OK, or what ends the call. */
-typedef dg_status (*dg_take)(void *context, size_t first, size_t n, size_t n_bytes,
-                             const uint8_t *integers);
-
-/** Draw n independent samples of any size, and have them taken, some at a time, about 1 MiB, in order.
- *
- *  From given bits they are those of dg_sampler_fill_wide. In the child of a fork in a pause all are drawn and taken
- *  anew: what was taken before is the parent's, too.
- *  Ensures:   what was not taken is wiped.
- *  Returns:   as dg_sampler_fill_wide, and what take returns.
- */
-DG_API dg_status dg_sampler_stream(dg_take take, void *context, size_t n, dg_method method,
-                                   dg_sampler *sampler, const dg_run *run, const dg_source *source);
 
 /** What becomes of a sum that the output does not hold. */
 typedef enum dg_overflow {
-    DG_REFUSE = 0, /**< DG_ERR_RANGE */
+    DG_REFUSE = 0, /**< it ends the call with DG_ERR_RANGE */
     DG_CLAMP = 1,  /**< the nearest integer that it holds */
     DG_REDUCE = 2  /**< every sum becomes its rest modulo dg_addend.modulus */
 } dg_overflow;
@@ -232,16 +220,16 @@ typedef struct dg_addend {
 
 /** Add noise to integers: out[i] = integer i + a draw; 0 where it is null.
  *
- *  Requires:  out has room for n int64_t (with DG_REDUCE they are uint64_t, from 0 to modulus - 1) and does
- *             not overlap what addend refers to, of which there is as much.
- *  Ensures:   DG_OK -> every sum is exact; otherwise as dg_sampler_fill. From given bits the draws are those of
- *             dg_sampler_fill.
+ *  Requires:  out has room for n int64_t (with DG_REDUCE they are uint64_t, from 0 to modulus - 1); addend has n
+ *             integers.
+ *  Ensures:   DG_OK -> every sum is exact. From given bits the draws are those of dg_sampler_fill.
  *  Returns:   as dg_sampler_fill; DG_ERR_RANGE also if a sum that is no null leaves int64, and is refused;
  *             DG_ERR_PARAMETER also if there is no such dg_dtype or dg_overflow.
  *  Cost:      that of the draws, and one pass over the integers while they are in a core's cache.
  */
-DG_API dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, dg_method method,
-                                dg_sampler *sampler, const dg_run *run, const dg_source *source);
+DG_API dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend,
+                                const dg_sampler *sampler, const dg_run *run,
+                                const dg_source *source);
 
 /** Find between which numbers n integers are, for which noise needs room: ends[0] <= each <= ends[1].
  *
@@ -252,57 +240,6 @@ DG_API dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, dg
 DG_API dg_status dg_addend_ends(uint64_t ends[2], size_t n, const dg_addend *addend, int exactly,
                                 const dg_run *run);
 
-/** Draw one sample of any size, as dg_sampler_fill_wide writes it. DG_AUTO: isochronous, where the law has
- *  such a sampler; else by what draws few. No rent is paid. After a failure out is zero bytes.
- *
- *  Returns:   as dg_sampler_fill_wide, without pauses.
- */
-DG_API dg_status dg_sampler_draw_wide(uint8_t *out, size_t n_bytes, dg_method method,
-                                      dg_sampler *sampler, const dg_source *source);
-
-/** Where draws begin: what dg_sampler_draw returns below it is -2^63 + a dg_status. */
-#define DG_LEAST_DRAW -9223372036854775800
-
-/** Draw one sample: otherwise as dg_sampler_draw_wide, from the same bytes the same sample.
- *
- *  Requires:  dg_sampler_fits_int64; if not, DG_ERR_RANGE, whatever would be drawn.
- *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + a status.
- */
-DG_API int64_t dg_sampler_draw(dg_method method, dg_sampler *sampler, const dg_source *source);
-
-/** Whether a draw is no int64 with a probability below 2^-128. */
-DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
-
-/** What a sampler did and has. Counts may be short where threads drew at once. */
-typedef struct dg_sampler_info {
-    uint64_t by_reference; /**< draws by each way, of fills ... */
-    uint64_t by_cells;
-    uint64_t by_lanes;
-    uint64_t by_one;  /**< ... and by the isochronous sampler for single ones */
-    uint64_t n_built; /**< tables */
-    int has_lanes;
-    int has_table; /**< now: it may be given up at any time */
-    int has_one;
-    int uses_words;       /**< the reference draws in machine words; 0: by GMP */
-    uint64_t table_bytes; /**< of the table that it has */
-    /** A fill by cells may be cut at multiples of this without changing what it draws from given bits;
-     *  0: no table was built yet. By the other ways: anywhere. */
-    uint64_t chunk;
-} dg_sampler_info;
-
-/** Say what a sampler did and has so far. */
-DG_API void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
-
-/** What all tables of samplers of this process take together, in bytes. */
-DG_API size_t dg_tables_bytes(void);
-
-/** What they may take: at first 64 MiB. */
-DG_API size_t dg_tables_budget(void);
-
-/** Set what they may take; 0: no table is kept. Tables that were not used for longest are given up; one from
- *  which a thread draws goes later. */
-DG_API void dg_tables_set_budget(size_t n_bytes);
-
 /** How a column of numbers is written. Each is exactly what it says. */
 typedef enum dg_number_format {
     DG_INTEGERS = 0, /**< int64_t */
@@ -310,62 +247,43 @@ typedef enum dg_number_format {
     DG_RATIOS = 2    /**< two int64_t: numerator and denominator, in lowest terms */
 } dg_number_format;
 
-/** A number for each law: that of law i begins at words + i stride. A stride of 0 gives all the same.
- *
- *  Where n is not 0, there are so many numbers, which take turns, each for `repeat` laws (0: one) in a row:
- *  law i has number floor(i / repeat) mod n.
- */
+/** A number for each law: that of law i begins at words + i stride. A stride of 0 gives all the same. */
 typedef struct dg_column {
     const uint64_t *words;
     size_t stride;
     dg_number_format format;
-    size_t repeat, n;
 } dg_column;
 
-/** Many laws of one kind: the parameter a/b and the centre of each; and what dg_samplers_fill needs beside. */
+/** Many laws of one kind, not the generalised Gaussian, and how they are drawn.
+ *
+ *  method:    DG_AUTO: isochronously, in lanes of vectors, where these hold the law; of 256 laws at a time the others
+ *             after those, by Algorithms 1-3. DG_ISOCHRONOUS: likewise, but lanes have to hold all. DG_REFERENCE: by
+ *             Algorithms 1-3, in order. There is no other.
+ *
+ *  Lanes hold Laplace laws of scales from 2^-11 to 2^42, and Gaussian ones of sigma2 from 2^-16 to 2^62, or from 2^-4
+ *  if the centre is no integer. */
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
-    /** Returns the sampler of law i, its centre without the nearest integer, to be kept by the caller while
-     *  dg_samplers_fill runs; rest: what is left of the centre, in its column's format. NULL ends the call with
-     *  DG_ERR_STOPPED. So what laws have paid and built outlives the call. NULL for it: none is kept. */
-    dg_sampler *(*sampler_of)(void *context, size_t i, const uint64_t *rest);
-    void *context;
-    /** Of numbers too long for words, which sampler_of knows, ratios have the denominator 0, and a numerator that
-     *  is the same where the numbers are; of generalised Gaussians, beta is such a column of any format. */
-    dg_column beta;
+    dg_method method;
 } dg_laws;
 
 /** Draw once from each of n laws: out[i] = a draw of law i.
  *
- *  Equal laws are grouped, unless they are many, and drawn in order of first appearance; first those that are drawn
- *  by themselves, by a sampler, because that pays or because they are not drawn together; few laws with bits of the
- *  system and DG_AUTO in this order within each block of elements. Laws differ by the rests of
- *  their centres, and the nearest integers (halves up) are added to draws. From given bits the draws are those
- *  of dg_sampler_fill, one law after the other; those drawn together with DG_ISOCHRONOUS are of 256 at a time
- *  first those that lanes hold. Which laws are drawn by themselves depends on the laws and n alone with a caller's bits.
- *
- *  Requires:  out as for dg_sampler_fill, not among the columns' words; no float of the centres is beyond 2^62;
- *             generalised Gaussians and long numbers have laws->sampler_of.
- *  Ensures:   as dg_sampler_fill. *bad (bad may be NULL) = the first law that breaks a rule, before anything is drawn; n:
- *             none does.
- *  Returns:   as dg_sampler_fill and dg_sampler_add, where DG_ERR_PARAMETER also says that some law breaks the
- *             rules of dg_law_kind, that there is no such format, or that a float is not finite.
- *  Cost:      that of the draws, and some nanoseconds and bytes a law; for laws that are drawn by themselves as for
- *             dg_sampler_fill, if sampler_of keeps them.
+ *  Requires:  out as for dg_sampler_fill; no float of the centres is beyond 2^62.
+ *  Ensures:   as dg_sampler_fill. Unless the call is stopped: *bad (bad may be NULL) = the first law that breaks a
+ *             rule, or that lanes do not hold with DG_ISOCHRONOUS, before anything is drawn; n: none does.
+ *  Returns:   as dg_sampler_add, where DG_ERR_PARAMETER also says that there is such a law, no such format, or no
+ *             such method, or that a float is not finite.
+ *  Cost:      some 35 ns a draw with AVX-512 where vectors hold the law; a law that they do not hold is made anew.
  */
-DG_API dg_status dg_samplers_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                                  dg_method method, size_t *bad, const dg_run *run,
-                                  const dg_source *source);
-
-/** Whether all of n laws, Laplace or Gaussian, obey their rules, and a draw of any is no int64 with a probability
- *  below 2^-128. 0: not so, or not seen at a glance. */
-DG_API int dg_laws_fit_int64(size_t n, const dg_laws *laws);
+DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
+                              const dg_run *run, const dg_source *source);
 
 /** Fill an array with n independent uniform words: every bit of an unsigned dtype is fair.
  *
  *  Requires:  out has room for n elements of dtype.
- *  Ensures:   as dg_sampler_fill; a word is read least significant byte first.
+ *  Ensures:   DG_OK -> out holds them; a word is read least significant byte first.
  *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER says that dtype is not unsigned.
  */
 DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
@@ -385,17 +303,19 @@ typedef struct dg_selection dg_selection;
  *  gaps:      how far each score is below the best of its row: n_rows rows of k integers >= 0, each of
  *             gap_bytes bytes, least significant first. which: of n items the rows; NULL: item i has
  *             row i modulo n_rows.
- *  Requires:  rate obeys the rules of DG_BERNOULLI_EXP, a/b is the rate; 1 <= k < 2^55; gap_bytes >= 1; every row
- *             has a gap of 0.
+ *  Requires:  rate is text, as dg_sampler_new reads it, and obeys the rule of DG_BERNOULLI_EXP; 1 <= k < 2^55;
+ *             gap_bytes >= 1; every row has a gap of 0, and the gaps stay
+ *             as they are.
  *  Ensures:   DG_OK -> *selection is new, refers to gaps and which (which must outlive it), to be
  *             freed by dg_selection_free; otherwise *selection is NULL.
- *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes.
+ *  Returns:   as dg_sampler_new, where DG_ERR_TOO_LONG is also of gap_bytes, and DG_ERR_PARAMETER also says that a
+ *             row has no gap of 0.
  */
 DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
-                                  const dg_parameters *rate, const uint8_t *gaps, size_t gap_bytes,
+                                  const char *rate, const uint8_t *gaps, size_t gap_bytes,
                                   size_t n_rows, size_t k, const int64_t *which);
 
-/** Free selections. selection may be NULL. */
+/** Free selections, which may be NULL. */
 DG_API void dg_selection_free(dg_selection *selection);
 
 /** Select n times: out[i] = the place of a candidate in the row of item i.
@@ -404,8 +324,7 @@ DG_API void dg_selection_free(dg_selection *selection);
  *             random order, the first that passes is selected; exponential: Pr[c] ~ exp(-gap_c rate).
  *  Requires:  out as for dg_sampler_fill; which, if given, has n entries below n_rows.
  *  Ensures:   as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that a row has no gap of 0, or that
- *             there is no row.
+ *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no row.
  *  Cost:      O(k) an item; the time depends on the selections and on the gaps.
  */
 DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,
@@ -419,17 +338,17 @@ typedef struct dg_snapping dg_snapping;
  *
  *  Value i lies offset[i] / 2^shift[i] from the middle of its cell, in cells, which are step 2^doublings
  *  scales of the noise long.
- *  Requires:  step obeys the rules of DG_BERNOULLI_EXP; a/b is at most 1, and above 1/2 unless doublings is 0;
+ *  Requires:  step is text, as dg_sampler_new reads it, from 0 to 1, and above 1/2 unless doublings is 0;
  *             doublings < 64; 1 <= shift[i] <= 4096;
  *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
  *  Ensures:   DG_OK -> *snapping is new, refers to offset and shift (which must outlive it), to be
  *             freed by dg_snapping_free; otherwise *snapping is NULL.
  *  Returns:   as dg_sampler_new.
  */
-DG_API dg_status dg_snapping_new(dg_snapping **snapping, const dg_parameters *step,
-                                 size_t doublings, const int64_t *offset, const int64_t *shift);
+DG_API dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
+                                 const int64_t *offset, const int64_t *shift);
 
-/** Free it. snapping may be NULL. */
+/** Free it. It may be NULL. */
 DG_API void dg_snapping_free(dg_snapping *snapping);
 
 /** Draw for n values: out[i] = 1 or -1, the side on which value i leaves its cell, or 0: it stays.
@@ -451,9 +370,9 @@ DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint
 /** Read columns of counts of delimited text: cells between delimiters, quoted or not, without the quotes
  *  and the blanks at their ends.
  *
- *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma or a
- *             tab; columns are increasing and below width; counts has room for n_columns counts for each
- *             line feed.
+ *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma, a
+ *             semicolon, a vertical bar or a tab; columns are increasing and below width; counts has room for
+ *             n_columns counts for each line feed.
  *  Ensures:   *n_rows rows at the beginning have width cells, of which those in columns are integers of at
  *             most 19 digits, below 2^63 in magnitude: counts has them, row by row.
  *  Returns:   of how many bytes these rows are; n_bytes, or the row that follows is undecided: something

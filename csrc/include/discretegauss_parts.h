@@ -1,9 +1,7 @@
-/** The parts of a sampler, for tests, fuzzing, benchmarks and the verifier.
+/** What tests, fuzzing, benchmarks and the verifier choose of a sampler, and how they look into it.
  *
- *  A dg_sampler is a law, and what draws from it: a table, lanes, an isochronous sampler. Here each is a handle
- *  of its own, with its sizes and its instruction set to be chosen, and can be looked into. This header is not
- *  installed, and the shared library does not export what it declares. The "cffi" marks are those of
- *  discretegauss.h.
+ *  This header is not installed, and the shared library does not export what it declares. The "cffi" marks are
+ *  those of discretegauss.h.
  */
 #ifndef DISCRETEGAUSS_PARTS_H
 #define DISCRETEGAUSS_PARTS_H
@@ -19,40 +17,6 @@ typedef enum dg_arithmetic {
     DG_ARITHMETIC_GMP = 1   /**< GMP always */
 } dg_arithmetic;
 
-/** A law made ready for drawing; immutable. */
-typedef struct dg_law dg_law;
-
-/** Prepare a law.
- *
- *  Ensures:   DG_OK -> *law is a new law, to be freed by dg_law_free; otherwise *law is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
- */
-dg_status dg_law_new(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
-                     const dg_parameters *parameters);
-
-/** Free a law. law may be NULL. */
-void dg_law_free(dg_law *law);
-
-/** 1 if the law draws in machine words, 0 if by GMP. */
-int dg_law_uses_words(const dg_law *law);
-
-/** As dg_sampler_wide_bytes. */
-size_t dg_law_wide_bytes(const dg_law *law);
-
-/** Draw n independent samples into an array of machine integers by Algorithms 1-3.
- *
- *  Law, Requires, Ensures:  as dg_sampler_fill.
- *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE |
- *             DG_ERR_PARAMETER (no such dtype; a generalised Gaussian) | DG_ERR_STOPPED.
- */
-dg_status dg_law_fill(void *out, size_t n, dg_dtype dtype, const dg_law *law, const dg_run *run,
-                      const dg_source *source);
-
-/** Draw n independent samples of any size, as dg_sampler_fill_wide writes them: otherwise as dg_law_fill.
- *  n_bytes may be fewer than dg_law_wide_bytes, but no bytes hold no integer: DG_ERR_RANGE. */
-dg_status dg_law_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_law *law,
-                           const dg_run *run, const dg_source *source);
-
 /** Instruction sets. */
 typedef enum dg_isa {
     DG_ISA_AUTO = 0,     /**< the best that the machine has */
@@ -64,17 +28,34 @@ typedef enum dg_isa {
     DG_ISA_NEON = 5          /**< every AArch64, little-endian */
 } dg_isa;
 
-/** The cell table of a law: bulk draws by table look-up, the same law. Immutable. */
-typedef struct dg_table dg_table;
+/** What tests choose of a sampler. */
+typedef struct dg_options {
+    dg_arithmetic arithmetic; /* of Algorithms 1-3 */
+    dg_isa isa;               /* of lanes and tables; the draws are the same */
+    uint32_t index_bits;      /* of tables: 4 ... 16 */
+    int32_t block_bits;       /* of tables; below 0: chosen */
+} dg_options;
 
-/** The code of pieces that belong to no block. */
-enum { DG_SPECIAL_CODE = 255 };
+/** As dg_sampler_new, with options; NULL: the usual ones. */
+dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
+                              const char *mu, const char *beta, dg_method method,
+                              const dg_options *options);
 
-/** Facts about a table, for whoever checks it. Names: csrc/cells/table.h. */
-typedef struct dg_table_info {
-    dg_isa isa;
+/** Facts about a sampler, for whoever checks it. Names: csrc/isochronous/lanes.h and csrc/cells/table.h. What its
+ *  method has not is 0. */
+typedef struct dg_sampler_info {
+    int uses_words; /* Algorithms 1-3 draw in machine words, not by GMP */
+    dg_isa isa;     /* of lanes and tables */
+    /* of lanes; narrow laws (csrc/isochronous/narrow.h) have attempts of 8 bytes, and 0 in the others: */
+    uint64_t attempt_bytes;
+    uint64_t n_core;
+    uint64_t n_tail;
+    uint64_t above; /* with the next two: how far heights may be off, in units of 2^-52 */
+    uint64_t above_a_step;
+    uint64_t below;
+    uint64_t block_bits; /* of tables, too */
+    /* of tables: */
     uint32_t index_bits;
-    uint64_t block_bits;
     uint32_t tick_bits;
     uint64_t rest_bytes;
     uint32_t tail_bits;
@@ -91,179 +72,37 @@ typedef struct dg_table_info {
     int32_t coded_first;
     int32_t coded_last;
     uint32_t n_coded;
-    uint64_t chunk;
     uint64_t memory;
-} dg_table_info;
+} dg_sampler_info;
 
-/** Build the table of a Laplace, Gaussian or generalised Gaussian.
- *
- *  Requires:  4 <= index_bits <= 16 (16 unless for tests); block_bits < 0: chosen; isa: what draws
- *             are looked up with, DG_ISA_AUTO unless for tests (the draws are the same).
- *  Ensures:   DG_OK -> *table is new, refers to law (which must outlive it), to be freed by
- *             dg_table_free; otherwise *table is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER (no such table) | DG_ERR_NOMEM.
- *  Cost:      some milliseconds.
- */
-dg_status dg_table_new(dg_table **table, const dg_law *law, uint32_t index_bits, int32_t block_bits,
-                       dg_isa isa);
+/** Facts about a sampler. */
+void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
 
-/** Free a table. table may be NULL. */
-void dg_table_free(dg_table *table);
+/** A fill from given bits may be cut at multiples of this without changing what it draws. */
+size_t dg_sampler_chunk(const dg_sampler *sampler);
 
-/** Facts about a table. */
-void dg_table_describe(dg_table_info *info, const dg_table *table);
+/* The table of a sampler, copied out. Requires: its method is DG_CELLS. */
 
-/** Copy out cell i < n_full + n_partial: its block, its level (of a partial cell). */
-void dg_table_cell(int32_t *block, uint32_t *level, uint32_t i, const dg_table *table);
+/** The code of pieces that belong to no block. */
+enum { DG_SPECIAL_CODE = 255 };
 
-/** Copy out row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits; piece
- *  k belongs to block coded_first + code[k], or, if code[k] is DG_SPECIAL_CODE, its position p to cell
+/** Cell i < n_full + n_partial: its block, its level (of a partial cell). */
+void dg_table_cell(int32_t *block, uint32_t *level, uint32_t i, const dg_sampler *sampler);
+
+/** Row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits; piece k belongs to block
+ *  coded_first + code[k], or, if code[k] is DG_SPECIAL_CODE, its position p to cell
  *  n_coded + (p + special modulo 2^16). */
 void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
-                  const dg_table *table);
+                  const dg_sampler *sampler);
 
-/** Copy out arc i < n_partial + n_tail_arcs: those of the partial cells, then those of the tails.
- *  Names: csrc/cells/table.h. */
+/** Arc i < n_partial + n_tail_arcs: those of the partial cells, then those of the tails. */
 void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge, uint32_t i,
-                  const dg_table *table);
+                  const dg_sampler *sampler);
 
-/** Draw n independent samples by a table: otherwise as dg_law_fill, but DG_ERR_RANGE, whatever would
- *  be drawn, of a law far wider than any dtype or with a centre that none holds. */
-dg_status dg_table_fill(void *out, size_t n, dg_dtype dtype, const dg_table *table,
-                        const dg_run *run, const dg_source *source);
-
-/** Draw n independent samples of any size by a table: otherwise as dg_law_fill_wide, but
- *  DG_ERR_RANGE, whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
-dg_status dg_table_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
-                             const dg_run *run, const dg_source *source);
-
-/** An isochronous sampler: single draws of a law, the same law, whose time does not depend on the value
- *  (csrc/isochronous/sampler.h says how far that goes). Immutable. */
-typedef struct dg_isochronous dg_isochronous;
-
-/** Facts about an isochronous sampler, for whoever checks it. Names: csrc/isochronous/sampler.h. */
-typedef struct dg_isochronous_info {
-    uint64_t n_core;
-    uint64_t n_tail;
-    uint64_t block_bits;
-    uint64_t attempt_bytes;
-    int fits_int64;
-} dg_isochronous_info;
-
-/** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous draws.
- *
- *  Ensures:   DG_OK -> *sampler is new, refers to law (which must outlive it), to be freed by
- *             dg_isochronous_free; otherwise *sampler is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER (none for this law: scale below 2^-28 or so, beta >= 64) |
- *             DG_ERR_NOMEM.
- *  Cost:      some tens of microseconds.
- */
-dg_status dg_isochronous_new(dg_isochronous **sampler, const dg_law *law);
-
-/** Free an isochronous sampler. sampler may be NULL. */
-void dg_isochronous_free(dg_isochronous *sampler);
-
-/** Facts about an isochronous sampler. */
-void dg_isochronous_describe(dg_isochronous_info *info, const dg_isochronous *sampler);
-
-/** Draw one sample.
- *
- *  Law:       that of the law given, for every integer, conditional on no error.
- *  Requires:  fits_int64 (dg_isochronous_describe).
- *  Returns:   the draw, at least DG_LEAST_DRAW; or -2^63 + (DG_ERR_ENTROPY (errno kept) |
- *             DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE, with a probability below 2^-128).
- *  Cost:      1.2 to 4 attempts on average; the time says nothing about the value.
- */
-int64_t dg_isochronous_draw(const dg_isochronous *sampler, const dg_source *source);
-
-/** Draw one sample of any size: n_bytes, as dg_table_fill_wide writes them. Otherwise as
- *  dg_isochronous_draw. Returns: a status. */
-dg_status dg_isochronous_draw_wide(uint8_t *out, size_t n_bytes, const dg_isochronous *sampler,
-                                   const dg_source *source);
-
-/** An isochronous sampler for arrays: the same law, and the time of a fill says nothing about the values
- *  (csrc/isochronous/lanes.h). Immutable. */
-typedef struct dg_lanes dg_lanes;
-
-/** Facts about such a sampler, for whoever checks it. Names: csrc/isochronous/lanes.h. */
-typedef struct dg_lanes_info {
-    dg_isa isa;
-    uint64_t n_core;
-    uint64_t n_tail;
-    uint64_t block_bits;
-    uint64_t
-        attempt_bytes; /**< 8 of narrow laws (csrc/isochronous/narrow.h), of which what follows is 0 */
-    uint64_t above;    /**< with the next two: how far heights may be off, in units of 2^-52 */
-    uint64_t above_a_step;
-    uint64_t below;
-    int in_lanes; /**< 0: attempts are those of dg_isochronous, one after the other */
-} dg_lanes_info;
-
-/** Prepare a Laplace, Gaussian or generalised Gaussian for isochronous fills.
- *
- *  Requires:  isa: what draws are made with, DG_ISA_AUTO unless for tests (the draws are the same).
- *  Ensures:   DG_OK -> *lanes is new, refers to law (which must outlive it), to be freed by
- *             dg_lanes_free; otherwise *lanes is NULL.
- *  Returns:   as dg_isochronous_new; DG_ERR_PARAMETER also if the machine does not have isa.
- *  Cost:      some tens of microseconds.
- */
-dg_status dg_lanes_new(dg_lanes **lanes, const dg_law *law, dg_isa isa);
-
-/** Free what dg_lanes_new made. lanes may be NULL. */
-void dg_lanes_free(dg_lanes *lanes);
-
-/** Facts about it. */
-void dg_lanes_describe(dg_lanes_info *info, const dg_lanes *lanes);
-
-/** Draw n independent samples in lanes: otherwise as dg_law_fill. */
-dg_status dg_lanes_fill(void *out, size_t n, dg_dtype dtype, const dg_lanes *lanes,
-                        const dg_run *run, const dg_source *source);
-
-/** Draw n independent samples of any size in lanes: otherwise as dg_law_fill_wide, but DG_ERR_RANGE,
- *  whatever would be drawn, if n_bytes is less than dg_law_wide_bytes. */
-dg_status dg_lanes_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_lanes *lanes,
-                             const dg_run *run, const dg_source *source);
-
-/** Draw n independent samples of many laws into an array of machine integers.
- *
- *  Law:       out[i] has law which[i], or law i if which is NULL; conditional on no error.
- *  Requires:  out has room for n elements of dtype; laws->kind is not the generalised Gaussian.
- *  Ensures:   DG_OK -> out[0 .. n) hold independent draws; otherwise as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill, where DG_ERR_PARAMETER also says that there is no such format, that a
- *             float is not finite, or that some law breaks the rules of dg_law_kind.
- *  Cost:      a law is made anew wherever which[i] is not which[i - 1]: some 50 ns if it draws in
- *             machine words, some 3 microseconds by GMP; otherwise as dg_sampler_fill.
- */
-dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                       const int64_t *which, const dg_run *run, const dg_source *source);
-
-/** As dg_laws_fill, by another way: laws that lanes hold are drawn in them, each of its own in every
- *  lane, by isa: DG_ISA_AUTO unless for tests (the draws are the same). Those are Laplace laws with a scale from 2^-11 to 2^42 and Gaussian ones with a sigma2 from 2^-16
- *  to 2^62, from 2^-4 on where the centre is not 0, with centres from -1/2 to 1/2, the latter excluded.
- *  Other laws are drawn as by dg_laws_fill or, with `isochronous` not 0, by DG_ISOCHRONOUS.
- *
- *  Ensures:   as dg_laws_fill; from the same bytes other draws: of 256 items at a time first those that
- *             lanes hold, then the others. With isochronous not 0 the time tells nothing of the values.
- *  Returns:   as dg_laws_fill; DG_ERR_PARAMETER also if the machine does not have isa; with
- *             isochronous not 0, it also says that there is no such way for some law.
- *  Cost:      some microseconds, and some 40 ns a draw where lanes hold the law and there is AVX-512; for
- *             a law that they do not hold, with isochronous not 0, some 20 microseconds.
- */
-dg_status dg_laws_fill_in_lanes(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
-                                const int64_t *which, int isochronous, dg_isa isa,
-                                const dg_run *run, const dg_source *source);
+/** As dg_laws_fill, by an instruction set: the draws are the same. */
+dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
+                          dg_isa isa, const dg_run *run, const dg_source *source);
 
 /* cffi: end */
-
-/** As dg_selection_new, of a rate that is a law already: a DG_BERNOULLI_EXP, which may draw by GMP. The
- *  selection holds it: it may be freed before. */
-dg_status dg_selection_new_of(dg_selection **selection, dg_selection_kind kind, dg_law *rate,
-                              const uint8_t *gaps, size_t gap_bytes, size_t n_rows, size_t k,
-                              const int64_t *which);
-
-/** As dg_snapping_new, of a step that is a law already: a DG_BERNOULLI_EXP, which may draw by GMP. The snapping
- *  holds it: it may be freed before. */
-dg_status dg_snapping_new_of(dg_snapping **snapping, dg_law *step, size_t doublings,
-                             const int64_t *offset, const int64_t *shift);
 
 #endif

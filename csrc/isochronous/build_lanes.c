@@ -2,25 +2,79 @@
 
 #include "bounds/refine.h"
 #include "isochronous/narrow.h"
+#include "isochronous/staircase.h"
 
 #include <stdlib.h>
 
 #if DG_HAVE_WORDS
 
-/* All constants are those of the sampler, to fewer bits: no rounding but downwards, no GMP. */
-
 enum {
-    MOST_BLOCK_BITS = 46, /* 130 levels are below 2^62: a law's last 2^-128 is beyond */
-    FAR = 110,            /* the exponent at `farthest`, at least; 127 at most */
-    MOST_ERROR = 4096     /* in units of heights: undecided are 2^-40 of the attempts, at most */
+    LEAST_SCALE = -20, /* the scale, or sigma, is from 2^-20 to 2^53 */
+    MOST_SCALE = 53,
+    CENTRE_BITS = 61, /* c is below 2^61 in size */
+    BETA_BITS = 6,    /* beta is below 2^6 */
+    FAR = 110,        /* the exponent at `farthest`, at least; 127 at most */
+    MOST_ERROR = 4096 /* in units of heights: undecided are 2^-40 of the attempts, at most */
 };
 
 static const uint64_t FULL = UINT64_C(1) << DG_LANE_BITS;
 
-/** floor(a / 2^shift), of a negative number, too. */
-static int64_t shifted(int64_t a, unsigned shift)
+/** The sign of num/den - 2^exponent. */
+static int against_power(const mpz_t num, const mpz_t den, long exponent)
 {
-    return a >= 0 ? a >> shift : ~(~a >> shift);
+    mpz_t above, below;
+    mpz_inits(above, below, NULL);
+    mpz_mul_2exp(above, num, exponent < 0 ? (mp_bitcnt_t)-exponent : 0);
+    mpz_mul_2exp(below, den, exponent > 0 ? (mp_bitcnt_t)exponent : 0);
+    const int sign = mpz_cmp(above, below);
+    mpz_clears(above, below, NULL);
+    return sign;
+}
+
+/** Whether the law is among those that this file was made for. */
+static bool is_held(const dg_law *law)
+{
+    const long power = law->kind == DG_DISCRETE_GAUSSIAN ? 2 : 1;
+    return against_power(law->a, law->b, power * LEAST_SCALE) >= 0 &&
+           against_power(law->a, law->b, power * MOST_SCALE) <= 0 &&
+           against_power(law->beta_num, law->beta_den, BETA_BITS) < 0 &&
+           mpz_sizeinbase(law->c, 2) <= CENTRE_BITS;
+}
+
+/** Requires: the size of z is below 2^63. */
+static int64_t to_int64(const mpz_t z)
+{
+    uint64_t size = 0;
+    mpz_export(&size, NULL, -1, sizeof size, 0, 0, z);
+    return mpz_sgn(z) < 0 ? -(int64_t)size : (int64_t)size;
+}
+
+/** floor(num/den 2^shift), below 2^63 in size; *is_cut is set if that is less. */
+static int64_t in_units(bool *is_cut, const mpz_t num, const mpz_t den, long shift)
+{
+    mpz_t above, below, rest;
+    mpz_inits(above, below, rest, NULL);
+    mpz_mul_2exp(above, num, shift > 0 ? (mp_bitcnt_t)shift : 0);
+    mpz_mul_2exp(below, den, shift < 0 ? (mp_bitcnt_t)-shift : 0);
+    mpz_fdiv_qr(above, rest, above, below);
+    *is_cut |= mpz_sgn(rest) != 0;
+    const int64_t floored = to_int64(above);
+    mpz_clears(above, below, rest, NULL);
+    return floored;
+}
+
+/** Set lanes->rate to the leading 52 bits of log2(e)/(2 sigma2), or log2(e)/scale, rounded down. Returns: the
+ *  number's exponent of 2, as MPFR has it. */
+static long set_rate(dg_lanes *lanes, dg_enclosure *e)
+{
+    mpfr_const_log2(e->work, MPFR_RNDU);
+    mpfr_ui_div(e->lower, 1, e->work, MPFR_RNDD);
+    mpfr_mul_z(e->lower, e->lower, lanes->law->b, MPFR_RNDD);
+    mpfr_div_z(e->lower, e->lower, lanes->law->a, MPFR_RNDD);
+    const long octave = (long)mpfr_get_exp(e->lower);
+    mpfr_mul_2si(e->lower, e->lower, DG_LANE_BITS - octave, MPFR_RNDN);
+    lanes->rate = mpfr_get_uj(e->lower, MPFR_RNDD);
+    return lanes->squared ? octave - 1 : octave;
 }
 
 /** The exponent at a distance, rounded down, as the kernels compute it. */
@@ -34,62 +88,89 @@ static dg_u128 exponent_at(uint64_t d, const dg_lanes *lanes)
     return scaled >> lanes->rate_shift;
 }
 
-/** Choose the unit of distance: the largest number of binary places, at most the sampler's, with
- *  which distances up to `farthest` are below 2^52; and all that is in this unit.
- *
- *  Returns: the binary places of a block | 0: there are none that serve.
- */
-static unsigned set_units(dg_lanes *lanes)
+/** floor(factor |f|) in units, 2^up of which make an integer; *is_cut is set if that is less. */
+static uint64_t centre_in_units(bool *is_cut, unsigned factor, long up, const dg_law *law)
 {
-    const dg_isochronous *sampler = lanes->sampler;
-    for (unsigned places = sampler->place_bits; places > 0; places--) {
-        const unsigned less = sampler->place_bits - places;
-        const long shift = lanes->squared ? (long)sampler->rate_shift - 58 - 2 * (long)less
-                                          : (long)sampler->rate_shift - 6 - (long)less;
-        lanes->twice_f = sampler->twice_f.lower >> less;
+    mpz_t size;
+    mpz_init(size);
+    mpz_abs(size, law->n);
+    mpz_mul_ui(size, size, factor);
+    const uint64_t floored = (uint64_t)in_units(is_cut, size, law->d, up);
+    mpz_clear(size);
+    return floored;
+}
+
+/** Choose the unit of distance: the largest number of binary places of a block, `most` at most, with which
+ *  distances up to `farthest` are below 2^52; and set the rate in this unit.
+ *
+ *  Returns: the binary places | 0: there are none that serve.
+ */
+static unsigned set_units(unsigned most, dg_lanes *lanes, dg_enclosure *e)
+{
+    const long octave = set_rate(lanes, e);
+    const dg_u128 wanted = (dg_u128)FAR << DG_LANE_BITS;
+    bool is_cut = false;
+    const uint64_t twice_f =
+        centre_in_units(&is_cut, 2, (long)most - (long)lanes->block_bits, lanes->law);
+    for (unsigned places = most; places > 0; places--) {
+        const long up = (long)places - (long)lanes->block_bits;
+        const long shift = lanes->squared ? 2 * up - DG_LANE_BITS - octave : up - octave;
         if (shift < 1) {
             return 0;
         }
+        lanes->twice_f = twice_f >> (most - places);
         if (shift > DG_LANE_BITS || lanes->twice_f >= FULL / 2) {
             continue;
         }
         lanes->rate_shift = (unsigned)shift;
-        uint64_t least = 1, most = FULL - 3 - lanes->twice_f;
-        const dg_u128 wanted = (dg_u128)FAR << DG_LANE_BITS;
-        if (exponent_at(most, lanes) < wanted) {
+        uint64_t least = 1, farthest = FULL - 3 - lanes->twice_f;
+        if (exponent_at(farthest, lanes) < wanted) {
             continue;
         }
-        while (least < most) {
-            const uint64_t middle = least + (most - least) / 2;
+        while (least < farthest) {
+            const uint64_t middle = least + (farthest - least) / 2;
             if (exponent_at(middle, lanes) < wanted) {
                 least = middle + 1;
             } else {
-                most = middle;
+                farthest = middle;
             }
         }
-        lanes->farthest = most;
-        return exponent_at(most, lanes) < (dg_u128)127 << DG_LANE_BITS ? places : 0;
+        lanes->farthest = farthest;
+        return exponent_at(farthest, lanes) < (dg_u128)127 << DG_LANE_BITS ? places : 0;
     }
     return 0;
 }
 
-/** Bounds of the errors of heights: PROOF.md, lemmas 14 and 15. */
+/** Set |y - f| - |f| - z on both sides, in units. Returns: whether it, or 2 |f|, was cut. */
+static bool set_offsets(long up, dg_lanes *lanes)
+{
+    const dg_law *law = lanes->law;
+    bool is_cut = false;
+    mpz_t right, left;
+    mpz_init(right);
+    mpz_init_set(left, law->d);
+    if (mpz_sgn(law->n) > 0) { /* right: |z - f| - f = z - 2 f; left: z + 1 + f - f */
+        mpz_submul_ui(right, law->n, 2);
+    } else { /* right: z - f - |f| = z; left: z + 1 + f + f */
+        mpz_addmul_ui(left, law->n, 2);
+    }
+    lanes->offset[0] = in_units(&is_cut, right, law->d, up);
+    lanes->offset[1] = in_units(&is_cut, left, law->d, up);
+    mpz_clears(right, left, NULL);
+    return is_cut;
+}
+
+/** Set the offsets, and bounds of the errors of heights: PROOF.md, lemmas 14 and 22. */
 static dg_status set_errors(unsigned places, dg_lanes *lanes)
 {
-    const dg_isochronous *sampler = lanes->sampler;
-    const unsigned less = sampler->place_bits - places;
-    uint64_t inexact = sampler->twice_f.upper ^ (sampler->twice_f.lower >> less << less);
-    for (size_t side = 0; side < 2; side++) {
-        const int64_t floored = shifted(sampler->offset[side][0], less);
-        lanes->offset[side] = floored;
-        inexact |= (uint64_t)sampler->offset[side][1] ^ ((uint64_t)floored << less);
-    }
-    const uint64_t cut = lanes->block_bits > places;
+    const long up = (long)places - (long)lanes->block_bits;
+    const uint64_t inexact = set_offsets(up, lanes), cut = up < 0;
     /* of distances, in units: of delta; of twice_f */
-    const uint64_t of_delta = (inexact != 0) + cut, of_f = inexact != 0;
+    const uint64_t of_delta = inexact + cut, of_f = inexact;
     lanes->below = DG_LANE_BELOW;
     if (lanes->is_power) {
-        const uint64_t cut_f = sampler->twice_f.upper != lanes->f << (less + 1);
+        bool cut_f = false;
+        lanes->f = centre_in_units(&cut_f, 1, up, lanes->law);
         return dg_lane_power_errors(of_delta + cut_f, places, lanes) ? DG_OK : DG_ERR_PARAMETER;
     }
     const uint64_t far = lanes->farthest;
@@ -116,32 +197,28 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     return DG_OK;
 }
 
-static dg_status build_all(dg_lanes *lanes)
+/** Set all that lanes need of a law that is not narrow. */
+static dg_status build_wide(dg_lanes *lanes, dg_enclosure *e)
 {
-    const dg_isochronous *sampler = lanes->sampler;
-    if (sampler->block_bits > MOST_BLOCK_BITS || sampler->n_cells > 2 << DG_LANE_BLOCKS_BITS ||
-        !sampler->c_is_narrow) {
+    dg_staircase staircase;
+    DG_TRY(dg_staircase_choose(&staircase, e));
+    lanes->n_core = staircase.n_core;
+    lanes->n_tail = staircase.n_tail;
+    lanes->n_cells = staircase.n_core + staircase.n_tail;
+    if (lanes->n_cells > 2 << DG_STAIRCASE_BITS) {
         return DG_ERR_PARAMETER;
     }
-    lanes->c = sampler->c;
-    if (sampler->block_bits == 0) {
-        const dg_status status = dg_narrow_build(&lanes->narrow, sampler->law);
-        if (status != DG_ERR_PARAMETER) {
-            lanes->attempt_bytes = 8;
-            return status;
-        }
-    }
-    lanes->squared = sampler->law->kind == DG_DISCRETE_GAUSSIAN;
-    lanes->block_bits = (unsigned)sampler->block_bits;
-    lanes->attempt_bytes = lanes->block_bits > 16 ? 16 : 12;
+    lanes->excess = (UINT64_C(1) << 16) % lanes->n_cells;
+    lanes->block_bits = (unsigned)staircase.block_bits;
     lanes->low_mask = (UINT64_C(1) << lanes->block_bits) - 1;
-    lanes->n_core = sampler->n_core;
-    lanes->n_tail = sampler->n_tail;
-    lanes->n_cells = sampler->n_cells;
-    lanes->excess = (UINT64_C(1) << 16) % sampler->n_cells;
-    lanes->rate = sampler->rate.lower >> 11;
-    lanes->is_power = sampler->law->kind == DG_GENERALIZED_GAUSSIAN;
-    const unsigned places = lanes->is_power ? dg_lane_power_units(lanes) : set_units(lanes);
+    lanes->attempt_bytes = lanes->block_bits > 16 ? 16 : 12;
+    lanes->squared = lanes->law->kind == DG_DISCRETE_GAUSSIAN;
+    lanes->is_power = lanes->law->kind == DG_GENERALIZED_GAUSSIAN;
+    /* z of decided attempts is below 2^62 units */
+    const uint64_t blocks = lanes->n_core + (DG_LANE_MOST_STEP + 1) * lanes->n_tail;
+    const unsigned most = (unsigned)__builtin_clzll(blocks) - 2;
+    const unsigned places =
+        lanes->is_power ? dg_lane_power_units(most, lanes, e) : set_units(most, lanes, e);
     if (places == 0) {
         return DG_ERR_PARAMETER;
     }
@@ -155,27 +232,38 @@ static dg_status build_all(dg_lanes *lanes)
     return DG_OK;
 }
 
+static dg_status build(dg_lanes *lanes)
+{
+    lanes->c = to_int64(lanes->law->c);
+    dg_status status = dg_narrow_build(&lanes->narrow, lanes->law);
+    if (status == DG_OK) {
+        lanes->attempt_bytes = 8;
+    } else if (status == DG_ERR_PARAMETER) {
+        dg_enclosure e;
+        dg_enclosure_open_for_table(&e, lanes->law);
+        status = build_wide(lanes, &e);
+        dg_enclosure_close(&e);
+    }
+    return status;
+}
+
 dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
 {
     *out = NULL;
+    if (!is_held(law)) {
+        return DG_ERR_PARAMETER;
+    }
     dg_lanes *lanes = calloc(1, sizeof *lanes);
     if (lanes == NULL) {
         return DG_ERR_NOMEM;
     }
-    dg_status status = dg_isochronous_build(&lanes->sampler, DG_LANE_BLOCKS_BITS, law);
-    if (status == DG_OK) {
-        status = build_all(lanes);
-    }
-    if (status == DG_OK) {
-        dg_lanes_dispatch(lanes, isa);
-    } else if (status == DG_ERR_PARAMETER) { /* one by one, then, in narrower blocks */
-        dg_isochronous_release(lanes->sampler);
-        status = dg_isochronous_build(&lanes->sampler, DG_BLOCKS_BITS, law);
-    }
+    lanes->law = law;
+    const dg_status status = build(lanes);
     if (status != DG_OK) {
         dg_lanes_release(lanes);
         return status;
     }
+    dg_lanes_dispatch(lanes, isa);
     *out = lanes;
     return DG_OK;
 }
@@ -183,7 +271,6 @@ dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
 void dg_lanes_release(dg_lanes *lanes)
 {
     if (lanes != NULL) {
-        dg_isochronous_release(lanes->sampler);
         free(lanes->narrow);
         free(lanes);
     }

@@ -4,7 +4,6 @@
 #define DG_ISOCHRONOUS_LANE_ATTEMPT_H
 
 #include "base/contract.h"
-#include "isochronous/fixed_point.h"
 #include "isochronous/lanes.h"
 
 #include <string.h>
@@ -45,6 +44,20 @@ DG_LANE_INLINE uint64_t load_half(const uint8_t *bytes)
     return value;
 }
 
+/** The mask, of which the compiler shall not know that it is all ones or 0: it would make branches
+ *  of choices by it (clang 14 does; test_silence.c). */
+static inline uint64_t dg_mask(uint64_t mask)
+{
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
+/** a where mask is all ones, b where it is 0. */
+DG_LANE_INLINE uint64_t chosen(uint64_t mask, uint64_t a, uint64_t b)
+{
+    return b ^ (mask & (a ^ b));
+}
+
 /** All ones if a < b, else 0. */
 DG_LANE_INLINE uint64_t less(uint64_t a, uint64_t b)
 {
@@ -68,7 +81,7 @@ enum { SPARE_BITS = 64 - DG_LANE_BITS };
 /** floor(a b / 2^52), where a is given times 2^12: below 2^52, as b may be below 2^64. */
 DG_LANE_INLINE uint64_t high(uint64_t a_shifted, uint64_t b)
 {
-    return dg_high_product(a_shifted, b);
+    return (uint64_t)(((dg_u128)a_shifted * b) >> 64);
 }
 
 /** The value. Compilers keep the order of these: they would write down one attempt's chain of steps behind
@@ -137,7 +150,7 @@ DG_LANE_INLINE uint64_t height_of(uint64_t x)
 /** delta = |y - f| - |f| at z in units of distance, rounded down. */
 DG_LANE_INLINE uint64_t distance_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
 {
-    const uint64_t offset = dg_select(left, (uint64_t)lanes->offset[1], (uint64_t)lanes->offset[0]);
+    const uint64_t offset = chosen(left, (uint64_t)lanes->offset[1], (uint64_t)lanes->offset[0]);
     const uint64_t d = (z << lanes->units_up >> lanes->units_down) + offset;
     return least(d & ~dg_mask((uint64_t)((int64_t)d >> 63)), lanes->farthest);
 }

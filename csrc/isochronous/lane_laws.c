@@ -295,15 +295,11 @@ dg_status dg_lane_laws_draw(int64_t out[DG_LANE_LAWS], size_t bytes_later, const
             size_t n_accepted = 0;
             dg_law *law;
             DG_TRY(law_of(&law, which, context));
-            dg_isochronous sampler = {.law = law};
             dg_lanes lanes;
             dg_lane_laws_one(&lanes, which, laws);
-            sampler.n_tail = lanes.n_tail;
-            sampler.block_bits = lanes.block_bits;
-            sampler.low_bytes = (lanes.block_bits + 7) / 8;
-            lanes.sampler = &sampler;
+            lanes.law = law;
             const dg_status status = dg_lanes_settle(out + which, &n_accepted, &lanes, bits);
-            dg_law_release(law);
+            dg_law_free(law);
             DG_TRY(status);
             round.pending[round.n_kept] = which;
             round.n_kept += 1 - n_accepted;

@@ -22,7 +22,7 @@ DG_LANE_INLINE uint64_t log2_of(uint64_t r)
     const uint64_t zeros = (uint64_t)__builtin_clzll(r) - SPARE_BITS;
     const uint64_t m = r << zeros; /* 2^51 and more */
     const uint64_t place = m >> (DG_LANE_BITS - 5) & 15;
-    const uint64_t half = dg_select(dg_mask(0 - (place >> 3)), inverses[1], inverses[0]);
+    const uint64_t half = chosen(dg_mask(0 - (place >> 3)), inverses[1], inverses[0]);
     const uint64_t inverse = half >> (8 * (place & 7)) & 0xFF;
     /* log2(1 - u) = -log2(e) (u + u^2/2 + u^3/3 + ...), u <= 1/16 in units of 2^-54 */
     const uint64_t u = ((UINT64_C(1) << 59) - m * inverse) >> 5 << SPARE_BITS;

@@ -5,41 +5,6 @@
 
 #if DG_HAVE_WORDS
 
-dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits)
-{
-    if (lanes->narrow != NULL) {
-        return dg_narrow_settle(out, n_accepted, lanes, bits);
-    }
-    uint64_t point, head, more = 0;
-    DG_TRY(dg_bits_word(&point, 8, bits));
-    DG_TRY(dg_bits_word(&head, 4, bits));
-    DG_TRY(dg_bits_word(&more, lanes->attempt_bytes - 12, bits));
-    const uint64_t low = (head >> 16 | more << 16) & lanes->low_mask;
-    const uint64_t cell = (head & 0xFFFF) * lanes->n_cells >> 16;
-    dg_attempt attempt = {.block = cell, .left = 0 - (point & 1)};
-    if (cell >= lanes->n_core) {
-        const uint64_t level = (uint64_t)__builtin_clzll(~point | 1);
-        attempt.step = level + 1;
-        attempt.block += level * lanes->n_tail;
-    }
-    uint8_t low_bytes[8];
-    for (size_t i = 0; i < sizeof low_bytes; i++) {
-        low_bytes[i] = (uint8_t)(low >> (8 * i));
-    }
-    DG_TRY(dg_isochronous_settle(&attempt, point, low_bytes, lanes->sampler, bits));
-    if (attempt.accepted == 0) {
-        *n_accepted = 0;
-        return DG_OK;
-    }
-    if (attempt.block >> (62 - lanes->block_bits) != 0) {
-        return DG_ERR_RANGE;
-    }
-    const uint64_t z = attempt.block << lanes->block_bits | low;
-    *out = (int64_t)((z ^ attempt.left) + (uint64_t)lanes->c);
-    *n_accepted = 1;
-    return DG_OK;
-}
-
 /** Bytes that n draws read, at least; of the system's, which cost little, about as many as they will
  *  read: 1 attempt a draw (narrow laws), or 4/3 to 3. */
 static size_t bytes_of(size_t n, const dg_lanes *lanes, const dg_bits *bits)

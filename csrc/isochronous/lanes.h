@@ -1,6 +1,12 @@
-/* The isochronous sampler for arrays: many attempts at once, in vectors. Proofs: PROOF.md, "Lanes".
+/* Isochronous draws in lanes: many attempts at once, in vectors. Proofs: PROOF.md.
  *
- * The staircase and the protocol are those of sampler.h, with shorter words: an attempt reads
+ * Every attempt reads the same number of bytes and takes the same steps, whatever it draws and
+ * whether or not it succeeds: no branch, no address and no loop count depends on a random bit until
+ * the attempt is accepted or not; and how many attempts fail is independent of the value that is
+ * returned. An attempt that its words leave undecided goes to dg_refine, whose time depends on
+ * everything: PROOF.md says how rarely. A single draw is a fill of one.
+ *
+ * An attempt is made under a staircase (staircase.h), and reads
  *
  *   point   8 bytes   the lowest bit is the side; the other 63 bits are the level and f'
  *   head    4 bytes   the lower half is the choice, the upper half low bits of z
@@ -16,12 +22,15 @@
 #ifndef DG_ISOCHRONOUS_LANES_H
 #define DG_ISOCHRONOUS_LANES_H
 
+#include "base/int128.h"
 #include "base/isa.h"
-#include "isochronous/sampler.h"
+#include "base/status.h"
+#include "bounds/enclosure.h"
+#include "law/law.h"
+#include "random/bits.h"
 
 enum {
     DG_LANE_BITS = 52,        /* binary places of heights and exponents; bits of factors */
-    DG_LANE_BLOCKS_BITS = 8,  /* wide laws have about 2^8 blocks: a choice has 16 bits */
     DG_LANE_MOST_STEP = 48,   /* beyond, attempts are undecided */
     DG_LANE_BELOW = 6,        /* heights are less than so many units too low, and never too high */
     DG_LANE_MOST_BATCH = 512, /* 16 bytes each: DG_BITS_MOST */
@@ -52,9 +61,8 @@ typedef void dg_lane_kernel(int64_t *out, size_t *n_accepted, size_t *n_made, co
 
 /** Everything that the kernels need. Immutable after dg_lanes_build. */
 struct dg_lanes {
-    dg_isochronous *sampler; /* the staircase, and what undecided attempts need */
-    dg_lane_kernel *kernel;  /* NULL: the law is drawn by the sampler, one by one */
-    /* if there is a kernel: */
+    const dg_law *law;
+    dg_lane_kernel *kernel;
     dg_isa isa;           /* whose kernel it is */
     dg_narrow *narrow;    /* the law has few outcomes (narrow.h): of what follows c alone is used */
     size_t attempt_bytes; /* 12 or 16; 8 if it is narrow */
@@ -83,10 +91,10 @@ struct dg_lanes {
 /** Prepare a law for draws in lanes.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; isa is available.
- *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_lanes_release; otherwise it is NULL. There is
- *             no kernel outside of what the fixed-point arithmetic was made for (scale from some 2^-20
- *             to 2^52, centre below 2^61).
- *  Returns:   as dg_isochronous_build.
+ *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_lanes_release; otherwise it is NULL.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: lanes do not hold the law. They hold every law whose
+ *             scale, or sigma, is from 2^-20 to 2^53, with |floor(mu + 1/2)| below 2^61 and beta below 64.
+ *  Cost:      some ten microseconds; some tens for narrow laws.
  */
 dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa);
 
@@ -103,7 +111,7 @@ dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *
 
 /** Make the attempt at the stream's next bytes, which a kernel left undecided.
  *
- *  Requires:  of lanes->sampler what dg_isochronous_settle reads, law, n_tail, block_bits and low_bytes.
+ *  Requires:  of lanes law, narrow, c, and the fields from attempt_bytes to block_bits that tell what it is.
  *  Ensures:   *n_accepted is 1, and *out the draw, or 0.
  *  Returns:   as dg_lanes_draw.
  */
@@ -134,9 +142,9 @@ void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa);
 
 /* Constants of generalised Gaussians, in parts of dg_lanes_build (build_lane_power.c). */
 
-/** Choose the unit of distance, and all that is in this unit. Returns: the binary places of a block |
- *  0: there are none that serve. */
-unsigned dg_lane_power_units(dg_lanes *lanes);
+/** Choose the unit of distance, and all that is in this unit. e: open for the law; `most`: the most binary
+ *  places of a block. Returns: the binary places of a block | 0: there are none that serve. */
+unsigned dg_lane_power_units(unsigned most, dg_lanes *lanes, dg_enclosure *e);
 
 /** Set the bounds of the errors of heights. of_distance: how much |y - f| is too low, at most, in units of
  *  distance. Returns: whether they are small enough. */

@@ -90,7 +90,7 @@ dg_status dg_narrow_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lan
             DG_TRY(ask_tail(&of, (unit - (side ? right : 0)) / PLACE_UNITS, side, narrow, bits));
         }
         if (yes) {
-            DG_TRY(answer(&yes, &of, lanes->sampler->law, bits));
+            DG_TRY(answer(&yes, &of, lanes->law, bits));
         }
     }
     const int64_t y = narrow->has_sign && (u & 1) ? -of.y : of.y;

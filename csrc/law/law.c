@@ -164,7 +164,6 @@ void dg_law_prepare(dg_law *law, dg_law_kind kind, const mpz_t a, const mpz_t b,
                     const mpz_t mu_den, const mpz_t beta_num, const mpz_t beta_den)
 {
     memset(law, 0, sizeof *law);
-    atomic_init(&law->n_others, 0);
     law->kind = kind;
     mpz_inits(law->t, law->s, law->c, law->n, law->d, law->side_num, law->side_den, law->A, law->B,
               law->M, law->D, NULL);
@@ -190,14 +189,9 @@ void dg_law_clear(dg_law *law)
                law->A, law->B, law->M, law->D, law->beta_num, law->beta_den, NULL);
 }
 
-void dg_law_hold(dg_law *law)
+void dg_law_free(dg_law *law)
 {
-    (void)atomic_fetch_add_explicit(&law->n_others, 1, memory_order_relaxed);
-}
-
-void dg_law_release(dg_law *law)
-{
-    if (law != NULL && atomic_fetch_sub_explicit(&law->n_others, 1, memory_order_acq_rel) == 0) {
+    if (law != NULL) {
         dg_law_clear(law);
         free(law);
     }

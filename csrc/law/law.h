@@ -1,5 +1,5 @@
 /* A law made ready: its parameters, and every constant that its algorithm needs, as GMP integers
- * and, where they fit, as machine words. Immutable after dg_law_new, but for the count of who holds it.
+ * and, where they fit, as machine words. Immutable once made.
  *
  * Names, used by law.c, exact/big.c and exact/words.c alike (reference.py uses the same):
  *
@@ -17,7 +17,6 @@
 #include "discretegauss_parts.h"
 
 #include <gmp.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #if DG_HAVE_WORDS
@@ -35,6 +34,7 @@ typedef struct dg_word_constants {
 } dg_word_constants;
 #endif
 
+typedef struct dg_law dg_law;
 struct dg_law {
     dg_law_kind kind;
     bool centred; /* f == 0 */
@@ -46,7 +46,6 @@ struct dg_law {
     size_t room_bytes; /* GMP and MPFR take less while they draw, or build a table */
     mpz_t a, b, t, s, c, n, d, side_num, side_den, A, B, M, D;
     mpz_t beta_num, beta_den; /* generalised Gaussian */
-    atomic_size_t n_others;   /* who hold it beside its maker: the one thing that changes */
 #if DG_HAVE_WORDS
     dg_word_constants words;
 #endif
@@ -67,10 +66,7 @@ void dg_law_prepare(dg_law *law, dg_law_kind kind, const mpz_t a, const mpz_t b,
 
 void dg_law_clear(dg_law *law);
 
-/** Hold a law that dg_law_new made: it is freed by as many calls of dg_law_release more. */
-void dg_law_hold(dg_law *law);
-
-/** Free a law that dg_law_new made, if nobody else holds it. It may be NULL. */
-void dg_law_release(dg_law *law);
+/** Free a law that dg_law_new or dg_law_make made (sampler/make_law.h). It may be NULL. */
+void dg_law_free(dg_law *law);
 
 #endif

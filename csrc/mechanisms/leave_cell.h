@@ -5,7 +5,7 @@
 #include "exact/big.h"
 
 struct dg_snapping {
-    dg_law *step; /* held; t / 2^doublings, at most 1 */
+    dg_law *step; /* t / 2^doublings, at most 1 */
     size_t doublings;
     const int64_t *offset;
     const int64_t *shift;

@@ -26,6 +26,30 @@ static inline uint64_t small_gap(const uint8_t *bytes, size_t n_bytes)
 }
 #endif
 
+/** Whether all bytes of the gap are 0. */
+static bool is_zero(const uint8_t *gap, size_t n_bytes)
+{
+    while (n_bytes > 0 && *gap == 0) {
+        gap++;
+        n_bytes--;
+    }
+    return n_bytes == 0;
+}
+
+bool dg_select_has_best(const dg_selection *selection)
+{
+    for (size_t row = 0; row < selection->n_rows; row++) {
+        size_t i = 0;
+        while (i < selection->k && !is_zero(gap_at(selection, row, i), selection->gap_bytes)) {
+            i++;
+        }
+        if (i == selection->k) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool dg_select_fits_words(const dg_selection *selection)
 {
 #if DG_HAVE_WORDS

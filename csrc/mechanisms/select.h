@@ -6,7 +6,7 @@
 
 struct dg_selection {
     dg_selection_kind kind;
-    dg_law *rate; /* held */
+    dg_law *rate;
     const uint8_t *gaps;
     size_t gap_bytes;
     size_t n_rows;
@@ -15,6 +15,9 @@ struct dg_selection {
     bool in_words; /* every gap fits 64 bits, every gap times the rate's numerator 127 */
 };
 
+/** Return whether every row has a gap of 0. Requires: all but in_words is set. Cost: below that of the next function. */
+bool dg_select_has_best(const dg_selection *selection);
+
 /** Whether the words hold every gap times the rate. Requires: all but in_words is set. */
 bool dg_select_fits_words(const dg_selection *selection);
 
@@ -22,8 +25,8 @@ bool dg_select_fits_words(const dg_selection *selection);
  *
  *  Law:       candidates are visited in uniformly random order; each is selected with probability
  *             exp(-gap rate), and ends the visit.
- *  Requires:  order has room for k integers, which are secret afterwards; big is open unless
- *             selection->in_words.
+ *  Requires:  a gap of the row is 0; order has room for k integers, which are secret afterwards; big is open
+ *             unless selection->in_words.
  *  Returns:   DG_OK | what reads return | DG_ERR_NOMEM | DG_ERR_PARAMETER (no gap is 0, and no candidate
  *             was selected).
  */
@@ -32,7 +35,7 @@ dg_status dg_select_permute_and_flip(uint64_t *out, const dg_selection *selectio
 
 /** Select from one row by the exponential mechanism. Law: Pr[c] ~ exp(-gap_c rate).
  *
- *  Requires:  a gap of the row is 0 (else it may take long); otherwise as above.
+ *  Requires:  a gap of the row is 0 (otherwise it may never return); big as above.
  *  Why:       a uniform candidate is kept with exp(-gap rate), else all begins anew: what is kept has
  *             probability exp(-gap rate)/k in each round, in proportion.
  *  Cost:      k rounds expected at most: a round ends it with probability 1/k or more.

@@ -18,13 +18,14 @@
 #ifndef DG_PYTHON_BIT_GENERATOR_H
 #define DG_PYTHON_BIT_GENERATOR_H
 
-#include "sample.h"
+#include "calls.h"
 
 #include "base/threads.h"
 #include "base/wipe.h"
 #include "random/chacha20.h"
 #include "random/system.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,9 +33,9 @@
 #include <sys/mman.h>
 #endif
 
-/** Names, made once. */
+/** Names, and what makes the exception of a status and errno. */
 static struct {
-    PyObject *acquire, *release;
+    PyObject *acquire, *release, *error_for;
 } dg_python_bits;
 
 /** As numpy declares it. */
@@ -298,8 +299,13 @@ static PyObject *dg_bit_generator_exit(PyObject *self, PyObject *args)
         return result;
     }
     Py_DECREF(result);
-    errno = failure;
-    return dg_python_raise(DG_ERR_ENTROPY);
+    PyObject *error =
+        PyObject_CallFunction(dg_python_bits.error_for, "ii", (int)DG_ERR_ENTROPY, failure);
+    if (error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        Py_DECREF(error);
+    }
+    return NULL;
 }
 
 /** Return the type, new. Requires: it is called once. */
@@ -323,6 +329,20 @@ static PyObject *dg_bit_generator_type(void)
     return dg_python_bits.acquire == NULL || dg_python_bits.release == NULL
                ? NULL
                : PyType_FromSpec(&spec);
+}
+
+/** Append the type to a list, whose one item is error_for and stays for good. Returns: 0 | -1: there is no memory. */
+static int dg_python_bits_type(void *list)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    dg_python_bits.error_for = PyList_GetItem((PyObject *)list, 0);
+    Py_INCREF(dg_python_bits.error_for);
+    PyObject *type = dg_bit_generator_type();
+    const int result = type == NULL || PyList_Append((PyObject *)list, type) != 0 ? -1 : 0;
+    Py_XDECREF(type);
+    PyErr_Clear();
+    PyGILState_Release(state);
+    return result;
 }
 
 #endif

@@ -4,7 +4,7 @@
  * because a function written in Python can itself be cut short by the next signal, on its first line or
  * in its `except`: the core would not be told, and the exception lost. Here signals are heard where
  * Python runs, and nowhere else.
- * */
+ */
 #ifndef DG_PYTHON_CALLS_H
 #define DG_PYTHON_CALLS_H
 
@@ -12,9 +12,11 @@
 
 #include "discretegauss.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
+
+/** So many integers from -2^63 on are statuses where a draw is returned. */
+enum { DG_PYTHON_STATUSES = 8 };
 
 /** Return the exception that is set, and clear it. */
 static PyObject *dg_python_take_error(void)
@@ -57,25 +59,13 @@ static int dg_python_pause(void *errors)
     return raised;
 }
 
-/** The same for one call from C: error: a place for what a handler raised, NULL before. */
-static int dg_python_pause_once(void *error)
-{
-    PyGILState_STATE state = PyGILState_Ensure();
-    const int stops = PyErr_CheckSignals() != 0;
-    if (stops) {
-        *(PyObject **)error = dg_python_take_error();
-    }
-    PyGILState_Release(state);
-    return stops;
-}
-
 /** A dg_fill_bytes: have a Python callable fill a bytearray of n zeros, then copy that, as it may keep it;
  *  and wipe it. context: two objects, the callable, which is given two memoryviews of the bytearray, and
  *  a list, to which what it raised is appended.
  *
  *  Returns: 1 if it raised.
  */
-static int dg_python_fill(void *context, uint8_t *out, size_t n)
+static int dg_python_source(void *context, uint8_t *out, size_t n)
 {
     PyObject **objects = (PyObject **)context, *view = NULL, *held = NULL, *result = NULL;
     PyGILState_STATE state = PyGILState_Ensure();
@@ -106,28 +96,28 @@ static int dg_python_fill(void *context, uint8_t *out, size_t n)
     return failed;
 }
 
-/** A sampler_of of dg_laws: ask a Python callable for law i's address. context: two objects, the callable, and a
- *  list, to which what it raised is appended.
+/** Fill an array. cffi's objects for a dg_run and for enumerations take as long as some 100 draws: so there are
+ *  none. errors: the address of a list, to which what a signal's handler raised is appended.
  *
- *  Returns: NULL if it raised.
+ *  Returns: a dg_status.
  */
-static dg_sampler *dg_python_sampler_of(void *context, size_t i, const uint64_t *rest)
+static int dg_python_fill(void *out, size_t n, int dtype, const dg_sampler *sampler, size_t threads,
+                          const dg_source *source, uintptr_t errors)
 {
-    (void)rest;
-    PyObject **objects = (PyObject **)context;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *place = PyLong_FromSize_t(i);
-    PyObject *address =
-        place == NULL ? NULL : PyObject_CallFunctionObjArgs(objects[0], place, NULL);
-    dg_sampler *sampler = address == NULL ? NULL : PyLong_AsVoidPtr(address);
-    if (PyErr_Occurred() != NULL) {
-        sampler = NULL;
-        dg_python_keep_error(objects[1]);
+    const dg_run run = {threads, dg_python_pause, (void *)errors};
+    return (int)dg_sampler_fill(out, n, (dg_dtype)dtype, sampler, &run, source);
+}
+
+/** Draw one int64: a draw, or -2^63 + a status. Requires: dg_sampler_fits_int64. */
+static int64_t dg_python_draw(const dg_sampler *sampler, const dg_source *source)
+{
+    int64_t drawn;
+    const dg_status status = dg_sampler_fill(&drawn, 1, DG_INT64, sampler, NULL, source);
+    const int64_t least = INT64_MIN + DG_PYTHON_STATUSES;
+    if (status != DG_OK) {
+        return INT64_MIN + (int64_t)status;
     }
-    Py_XDECREF(place);
-    Py_XDECREF(address);
-    PyGILState_Release(state);
-    return sampler;
+    return drawn < least ? INT64_MIN + DG_ERR_RANGE : drawn;
 }
 
 #endif

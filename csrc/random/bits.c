@@ -8,7 +8,8 @@
 
 void dg_bits_open(dg_bits *bits, const dg_source *source)
 {
-    bits->source = source;
+    static const dg_source usual = {DG_SOURCE_CHACHA20, NULL, NULL};
+    bits->source = source != NULL ? source : &usual;
     bits->position = 0;
     bits->end = 0;
     bits->touched = 0;
@@ -26,7 +27,7 @@ void dg_bits_close(dg_bits *bits)
 
 int dg_bits_from_caller(const dg_bits *bits)
 {
-    return bits->source != NULL && bits->source->kind == DG_SOURCE_CALLER;
+    return bits->source->kind == DG_SOURCE_CALLER;
 }
 
 /** Expand the call's key. Requires: n a multiple of the block. */
@@ -44,9 +45,6 @@ static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
 
 static dg_status read_source(uint8_t *out, size_t n, dg_bits *bits)
 {
-    if (bits->source == NULL) {
-        return dg_system_random(out, n);
-    }
     switch (bits->source->kind) {
     case DG_SOURCE_GETRANDOM:
         return dg_system_random(out, n);
@@ -74,7 +72,7 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
     size_t room = DG_BITS_CAPACITY - kept;
     size_t wanted = need - kept;
     wanted = bits->bytes_ahead < room - wanted ? wanted + bits->bytes_ahead : room;
-    if (bits->source != NULL && bits->source->kind == DG_SOURCE_CHACHA20) {
+    if (bits->source->kind == DG_SOURCE_CHACHA20) {
         size_t blocks = (wanted + DG_CHACHA20_BLOCK - 1) / DG_CHACHA20_BLOCK;
         size_t most = room / DG_CHACHA20_BLOCK; /* in whole batches enough: need <= DG_BITS_MOST */
         if (blocks > most) { /* another refill will follow: until then no lane is to idle */
@@ -82,7 +80,7 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
         }
         wanted = blocks * DG_CHACHA20_BLOCK;
     }
-    if (bits->source == NULL || bits->source->kind == DG_SOURCE_GETRANDOM) {
+    if (bits->source->kind == DG_SOURCE_GETRANDOM) {
         /* Linux makes 32 bytes with the key of the call, and 64 with each block that follows */
         const size_t whole = wanted <= 32 ? 32 : (wanted + 63) / 64 * 64;
         wanted = whole < room ? whole : wanted;

@@ -34,7 +34,7 @@ typedef struct dg_bits {
     uint8_t buffer[DG_BITS_CAPACITY + DG_BITS_SLACK];
 } dg_bits;
 
-/** Open a stream. source == NULL: getrandom(2). Nothing is read yet. */
+/** Open a stream. source == NULL: DG_SOURCE_CHACHA20. Nothing is read yet. */
 void dg_bits_open(dg_bits *bits, const dg_source *source);
 
 /** Wipe the stream. Every opened stream is closed, on every way out. */

@@ -79,7 +79,7 @@ def fits_range(spec: LawSpec, low: int, high: int) -> bool:
     *Skellam*, of variance v. As E(exp(t X)) = exp(v (cosh(t) - 1)) and cosh(t) - 1 <= t**2/2/(1 -
     t/3), a side is at most exp(-r**2/(2 (v + r/3))) (Bernstein), and 2 exp(-90) < 2**-128.
     """
-    return facts_of(spec.kind).fits(spec, low, high)
+    return FACTS[spec.kind].fits(spec, low, high)
 
 
 class KindFacts(NamedTuple):
@@ -91,11 +91,6 @@ class KindFacts(NamedTuple):
     """`fits_range` for such a law; its proof is there."""
     may_be_zero: bool = False
     """Whether the parameter may be 0."""
-
-
-def facts_of(kind: Kind) -> KindFacts:
-    """Return what is so for all laws of the kind."""
-    return _FACTS[kind]
 
 
 def _bit_fits(spec: LawSpec, low: int, high: int) -> bool:
@@ -141,7 +136,8 @@ def _generalized_fits(spec: LawSpec, low: int, high: int) -> bool:
     return z**quarters >= 92**4
 
 
-_FACTS = {
+#: What is so for all laws of each kind.
+FACTS = {
     Kind.BERNOULLI: KindFacts("p", _bit_fits, may_be_zero=True),
     Kind.UNIFORM_BELOW: KindFacts("n", _uniform_fits),
     Kind.BERNOULLI_EXP: KindFacts("gamma", _bit_fits, may_be_zero=True),

@@ -27,7 +27,7 @@ class _FFI:
     def buffer(self, cdata: _CData, size: int = -1, /) -> Any: ...
     def cast(self, ctype: str, value: object, /) -> _CData: ...
     def from_buffer(
-        self, ctype: str, python_buffer: object, require_writable: bool = False
+        self, ctype: object, python_buffer: object = ..., require_writable: bool = False
     ) -> _CData: ...
     def gc(
         self, cdata: _CData, destructor: Callable[[_CData], None] | None, size: int = 0
@@ -42,7 +42,7 @@ class _FFI:
 
 class _Lib:
     DG_MAX_PARAMETER_BITS: Final[int]
-    DG_LEAST_DRAW: Final[int]
+    DG_PYTHON_STATUSES: Final[int]
 
     DG_OK: Final[int]
     DG_ERR_ENTROPY: Final[int]
@@ -101,55 +101,32 @@ class _Lib:
     DG_CLAMP: Final[int]
     DG_REDUCE: Final[int]
 
-    def dg_python_fill(self, context: _CData, out: _CData, n: int, /) -> int: ...
+    def dg_python_fill(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        sampler: _CData,
+        threads: int,
+        source: _CData,
+        errors: int,
+        /,
+    ) -> int: ...
     def dg_python_pause(self, errors: _CData, /) -> int: ...
-    def dg_python_sampler_of(self, context: _CData, i: int, rest: _CData, /) -> _CData: ...
-    def dg_python_keep(
-        self, context: _CData, first: int, n: int, n_bytes: int, integers: _CData, /
-    ) -> int: ...
-    def dg_python_functions(self, functions: _CData, /) -> int: ...
-    def dg_law_new(self, law: _CData, kind: int, arithmetic: int, parameters: _CData, /) -> int: ...
-    def dg_law_free(self, law: _CData, /) -> None: ...
-    def dg_law_uses_words(self, law: _CData, /) -> int: ...
-    def dg_law_wide_bytes(self, law: _CData, /) -> int: ...
-    def dg_law_fill(
-        self, out: _CData, n: int, dtype: int, law: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_law_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, law: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
     def dg_laws_fill(
         self,
         out: _CData,
         n: int,
         dtype: int,
         laws: _CData,
-        which: _CData,
+        bad: _CData,
         run: _CData,
         source: _CData,
         /,
     ) -> int: ...
-    def dg_laws_fill_in_lanes(
-        self,
-        out: _CData,
-        n: int,
-        dtype: int,
-        laws: _CData,
-        which: _CData,
-        isochronous: int,
-        isa: int,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
-    def dg_table_new(
-        self, table: _CData, law: _CData, index_bits: int, block_bits: int, isa: int, /
-    ) -> int: ...
-    def dg_table_free(self, table: _CData, /) -> None: ...
-    def dg_table_describe(self, info: _CData, table: _CData, /) -> None: ...
-    def dg_table_cell(self, block: _CData, level: _CData, i: int, table: _CData, /) -> None: ...
+    def dg_table_cell(self, block: _CData, level: _CData, i: int, sampler: _CData, /) -> None: ...
     def dg_table_row(
-        self, end: _CData, code: _CData, special: _CData, i: int, table: _CData, /
+        self, end: _CData, code: _CData, special: _CData, i: int, sampler: _CData, /
     ) -> None: ...
     def dg_table_arc(
         self,
@@ -158,113 +135,35 @@ class _Lib:
         error: _CData,
         bulge: _CData,
         i: int,
-        table: _CData,
+        sampler: _CData,
         /,
     ) -> None: ...
-    def dg_table_fill(
-        self, out: _CData, n: int, dtype: int, table: _CData, run: _CData, source: _CData, /
+    def dg_sampler_new(
+        self,
+        sampler: _CData,
+        kind: int,
+        parameter: bytes | _CData,
+        mu: bytes | _CData,
+        beta: bytes | _CData,
+        method: int,
+        /,
     ) -> int: ...
-    def dg_table_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, table: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_isochronous_new(self, sampler: _CData, law: _CData, /) -> int: ...
-    def dg_isochronous_free(self, sampler: _CData, /) -> None: ...
-    def dg_isochronous_describe(self, info: _CData, sampler: _CData, /) -> None: ...
-    def dg_isochronous_draw(self, sampler: _CData, source: _CData, /) -> int: ...
-    def dg_isochronous_draw_wide(
-        self, out: _CData, n_bytes: int, sampler: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_lanes_new(self, lanes: _CData, law: _CData, isa: int, /) -> int: ...
-    def dg_lanes_free(self, lanes: _CData, /) -> None: ...
-    def dg_lanes_describe(self, info: _CData, lanes: _CData, /) -> None: ...
-    def dg_lanes_fill(
-        self, out: _CData, n: int, dtype: int, lanes: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_lanes_fill_wide(
-        self, out: _CData, n: int, n_bytes: int, lanes: _CData, run: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_sampler_new(self, sampler: _CData, kind: int, parameters: _CData, /) -> int: ...
     def dg_sampler_free(self, sampler: _CData, /) -> None: ...
+    def dg_sampler_describe(self, info: _CData, sampler: _CData, /) -> None: ...
     def dg_sampler_wide_bytes(self, sampler: _CData, /) -> int: ...
-    def dg_sampler_choose(
-        self,
-        way: _CData,
-        n: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
     def dg_sampler_fill(
-        self,
-        out: _CData,
-        n: int,
-        dtype: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
+        self, out: _CData, n: int, dtype: int, sampler: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_sampler_fill_wide(
-        self,
-        out: _CData,
-        n: int,
-        n_bytes: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
-    def dg_sampler_stream(
-        self,
-        take: _CData,
-        context: _CData,
-        n: int,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
+        self, out: _CData, n: int, n_bytes: int, sampler: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_sampler_add(
-        self,
-        out: _CData,
-        n: int,
-        addend: _CData,
-        method: int,
-        sampler: _CData,
-        run: _CData,
-        source: _CData,
-        /,
+        self, out: _CData, n: int, addend: _CData, sampler: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_addend_ends(
         self, ends: _CData, n: int, addend: _CData, exactly: int, run: _CData, /
     ) -> int: ...
-    def dg_samplers_fill(
-        self,
-        out: _CData,
-        n: int,
-        dtype: int,
-        laws: _CData,
-        method: int,
-        bad: _CData,
-        run: _CData,
-        source: _CData,
-        /,
-    ) -> int: ...
-    def dg_laws_fit_int64(self, n: int, laws: _CData, /) -> int: ...
-    def dg_sampler_draw_wide(
-        self, out: _CData, n_bytes: int, method: int, sampler: _CData, source: _CData, /
-    ) -> int: ...
-    def dg_sampler_draw(self, method: int, sampler: _CData, source: _CData, /) -> int: ...
     def dg_sampler_fits_int64(self, sampler: _CData, /) -> int: ...
-    def dg_sampler_describe(self, info: _CData, sampler: _CData, /) -> None: ...
-    def dg_tables_bytes(self) -> int: ...
-    def dg_tables_budget(self) -> int: ...
-    def dg_tables_set_budget(self, n_bytes: int, /) -> None: ...
     def dg_words_fill(
         self, out: _CData, n: int, dtype: int, run: _CData, source: _CData, /
     ) -> int: ...
@@ -272,7 +171,7 @@ class _Lib:
         self,
         selection: _CData,
         kind: int,
-        rate: _CData,
+        rate: bytes | _CData,
         gaps: _CData,
         gap_bytes: int,
         n_rows: int,
@@ -285,7 +184,13 @@ class _Lib:
         self, out: _CData, n: int, dtype: int, selection: _CData, run: _CData, source: _CData, /
     ) -> int: ...
     def dg_snapping_new(
-        self, snapping: _CData, step: _CData, doublings: int, offset: _CData, shift: _CData, /
+        self,
+        snapping: _CData,
+        step: bytes | _CData,
+        doublings: int,
+        offset: _CData,
+        shift: _CData,
+        /,
     ) -> int: ...
     def dg_snapping_free(self, snapping: _CData, /) -> None: ...
     def dg_snapping_fill(
@@ -324,6 +229,35 @@ class _Lib:
     def dg_gmp_version(self) -> _CData: ...
     def dg_mpfr_version(self) -> _CData: ...
     def dg_mpfr_is_thread_local(self) -> int: ...
+    def dg_laws_fill_by(
+        self,
+        out: _CData,
+        n: int,
+        dtype: int,
+        laws: _CData,
+        bad: _CData,
+        isa: int,
+        run: _CData,
+        source: _CData,
+        /,
+    ) -> int: ...
+    def dg_python_bits_type(self, functions: _CData, /) -> int: ...
+    def dg_python_draw(self, sampler: _CData, source: _CData, /) -> int: ...
+    def dg_python_source(self, context: _CData, out: _CData, n: int, /) -> int: ...
+    def dg_sampler_chunk(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_method(self, sampler: _CData, /) -> int: ...
+    def dg_sampler_new_with(
+        self,
+        sampler: _CData,
+        kind: int,
+        parameter: bytes | _CData,
+        mu: bytes | _CData,
+        beta: bytes | _CData,
+        method: int,
+        options: _CData,
+        /,
+    ) -> int: ...
+    def dg_status_text(self, status: int, /) -> _CData: ...
 
 ffi: Final[_FFI]
 lib: Final[_Lib]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._inputs.draw_arguments import SYSTEM
+from ._inputs.draw_arguments import CHACHA20
 from ._inputs.messages import describe
 from ._inputs.paths import path_text
 from .data import add_noise, noise_for
@@ -40,7 +40,7 @@ def noise_and_result(
     asked : dict
         What that was asked for by name.
     """
-    source = asked.get("source", SYSTEM)
+    source = asked.get("source", CHACHA20)
     if not isinstance(source, str):
         raise ParameterTypeError(
             "source must be 'getrandom' or 'chacha20' here: each task would read a copy of any "

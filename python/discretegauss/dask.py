@@ -21,8 +21,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from ._inputs.keywords import explain_keywords
 from ._inputs.messages import describe, if_loaded, refused
+from ._inputs.privacy_arguments import require_rows
 from ._on_the_driver import checked_path, noise_and_result
 from ._system.atomic_file import atomic_write
 from .data import add_noise as add_noise_here
@@ -217,6 +217,8 @@ def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> A
         )
     row = array.shape[1:]
     law, options, result = noise_and_result(np.empty((0, *row), array.dtype), law, asked)
+    n_rows = array.shape[0] if array.ndim else 1
+    require_rows(asked.get("rows_per_person", 1), n_rows, asked.get("sensitivity", 1))
     if result.dtype == object:
         raise refuse_type(result.dtype)
     chunk = tuple(max(1, *sizes) for sizes in array.chunks)
@@ -376,6 +378,3 @@ def _noisy_block(
 def _refuse_other_arrays(block: Any) -> None:
     if type(block) is not np.ndarray:
         raise ParameterTypeError(f"values must have blocks of numpy's, got {type(block).__name__}")
-
-
-explain_keywords(globals())

@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._certified.interval import arithmetic
 from ._inputs.foreign_arrays import finite_array
-from ._inputs.keywords import explain_keywords
 from ._inputs.law_parameters import checked_beta
 from ._inputs.messages import refused
 from ._inputs.numbers import whole_number
@@ -186,7 +185,7 @@ def _directions(
 
 
 def noisy(
-    values: ArrayLike, law: Law, *, step: object, source: Any = "getrandom"
+    values: ArrayLike, law: Law, *, step: object, source: Any = "chacha20"
 ) -> NDArray[np.float64]:
     """Return values on a lattice with noise: integers, times the step as a float.
 
@@ -216,6 +215,3 @@ def noisy(
     drawn = np.asarray(add_noise(integers, law, source=source))
     found: NDArray[np.float64] = drawn.astype(np.float64) * float(unit)
     return found
-
-
-explain_keywords(globals())

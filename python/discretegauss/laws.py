@@ -14,24 +14,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack, final, overlo
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._drawing.draw import draw
-from ._drawing.engines import native, sampler
-from ._drawing.raw_bytes import draw_bytes
-from ._drawing.sampler import Sampler
+from ._drawing.engines import Engine, engine, engine_for
+from ._drawing.fill import empty, fill_array
 from ._inputs.draw_arguments import (
     AUTO,
     CHACHA20,
-    FEW,
     INT64,
+    MOST_ELEMENTS,
     ONE_THREAD,
-    SYSTEM,
     How,
     Method,
     Size,
+    checked_dtype,
+    checked_method,
     checked_source,
+    checked_target,
+    checked_threads,
+    require_fit,
 )
-from ._inputs.keywords import explain_methods, names_instead
-from ._inputs.law_parameters import exact_spec, sigma2_of
+from ._inputs.law_parameters import exact_spec, parameter_name, sigma2_of
 from ._inputs.messages import describe, written
 from ._inputs.numbers import whole_number
 from ._inputs.privacy_arguments import word_count
@@ -70,32 +71,29 @@ class _Law(LawFunctions):
     A law is made once, by its constructor, and stays as it is; no class derives from it.
     """
 
-    __slots__ = ("_sampler", "_spec")
+    __slots__ = ("_auto", "_fitting", "_spec")
 
     _kind: ClassVar[Kind]
     _spec: LawSpec
-    _sampler: Sampler
+    _auto: Engine | None
+    """The engine for few draws by default, built at the first draw."""
+    _fitting: set[np.dtype[Any]]
+    """The types that are known to hold the law."""
     __match_args__: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls) -> None:
         if "_kind" not in vars(cls):
             raise TypeError(f"{cls.__mro__[1].__name__} is final: no class derives from it")
-        setattr(cls, "__init__", names_instead(vars(cls)["__init__"]))  # noqa: B010
 
     def __init__(self, parameter: object, mu: object = 0, beta: object = 1) -> None:
         if hasattr(self, "_spec"):
             self.__setattr__("__init__", None)
         self._keep("_spec", exact_spec(self._kind, parameter, mu, beta))
+        self._keep("_auto", None)
+        self._keep("_fitting", set())
 
     def _keep(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        # made ready when the first draw is asked for: what a law can be asked needs no core
-        if name != "_sampler":
-            raise AttributeError(f"{type(self).__name__} has no {name}", name=name, obj=self)
-        self._keep(name, sampler(self._spec))
-        return self._sampler
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{name}: a law is made once, and stays as it is; make another one")
@@ -155,7 +153,6 @@ class _Law(LawFunctions):
         self, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
     ) -> Filled: ...
 
-    @names_instead
     def sample(
         self,
         size: Size = None,
@@ -163,7 +160,7 @@ class _Law(LawFunctions):
         dtype: DTypeLike = INT64,
         out: NDArray[Any] | None = None,
         method: Method = AUTO,
-        source: Source = SYSTEM,
+        source: Source = CHACHA20,
         threads: int = ONE_THREAD,
     ) -> Any:
         """Draw from the law, exactly.
@@ -183,59 +180,47 @@ class _Law(LawFunctions):
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.discrete_gaussian`.
         """
-        one = threads is ONE_THREAD
-        if out is None and dtype is INT64 and method is AUTO and (one or type(threads) is int):
-            if size is None and one:
-                return self._sampler.draw(checked_source(source))
-            # so few draws are one thread's, however many there may be
-            if (
-                type(size) is int
-                and 0 <= size <= FEW
-                and threads > 0
-                and (source is SYSTEM or source is CHACHA20)
-            ):
-                return self._sampler.int64s(size, source)
-        return draw(self._sampler, size, dtype, out, method, source, threads)
+        if source is not CHACHA20:
+            source = checked_source(source)
+        if threads is not ONE_THREAD:
+            threads = checked_threads(threads, source)
+        if method is not AUTO:
+            method = checked_method(method, self._kind)
+        by = self._auto if method is AUTO else None
+        if size is None and out is None:
+            if dtype is not INT64:  # a Python integer has room, but the user asked for a type
+                require_fit(self._spec, checked_dtype(dtype), parameter_name(self._kind))
+            return (by or self._by(method, 1)).draw(source)
+        if type(size) is int and 0 <= size <= MOST_ELEMENTS and dtype is INT64 and out is None:
+            array = np.empty(size, INT64)
+        else:
+            shape, kept, given = checked_target(size, dtype, out)
+            array = empty(shape or (), kept) if given is None else given
+        if by is None or array.size >= by.cells_from:
+            by = self._by(method, array.size)
+        if array.dtype not in self._fitting:
+            self._require_fit(array.dtype, by)
+        if out is None and array.dtype.isnative:
+            by.fill(array, source, threads)
+        else:
+            fill_array(array, by.fill, source, threads)
+        return array if out is None else out
 
     rvs = sample
 
-    def sample_bytes(
-        self,
-        size: Size = None,
-        *,
-        n_bytes: int,
-        source: Source = SYSTEM,
-        threads: int = ONE_THREAD,
-    ) -> NDArray[np.uint8]:
-        """Draw from the law, exactly; return the integers as bytes, for protocols and bignums.
+    def _by(self, method: Method, n: int) -> Engine:
+        """Return what draws n times by a method; keep what draws few times by default."""
+        if method is not AUTO:
+            return engine(self._spec, method)
+        if self._auto is None:
+            self._keep("_auto", engine(self._spec, AUTO))
+        return engine_for(self._spec, AUTO, n)
 
-        Parameters
-        ----------
-        size, source, threads
-            As for `sample`. From given bits the draws are those of ``dtype=object``.
-        n_bytes : int
-            The length of each integer, at most 65536. The law must provably fit, as for a dtype.
-
-        Returns
-        -------
-        ndarray of uint8
-            Of shape ``(*size, n_bytes)``: each integer in two's complement, the least significant
-            byte first. ``.view("<i8")`` reads 8 bytes, ``.view("V32")`` keeps 32 together.
-
-        Raises
-        ------
-        TypeError, ValueError, OverflowError, OSError
-            As `sample`; OverflowError also if n_bytes do not hold the law.
-
-        Examples
-        --------
-        >>> import discretegauss as dg
-        >>> law = dg.DiscreteGaussian(10**40)
-        >>> noise = law.sample_bytes(1000, n_bytes=32)
-        >>> noise.shape, -(10**22) < int.from_bytes(noise[0].tobytes(), "little", signed=True)
-        ((1000, 32), True)
-        """
-        return draw_bytes(self._sampler, size=size, n_bytes=n_bytes, source=source, threads=threads)
+    def _require_fit(self, dtype: np.dtype[Any], by: Engine) -> None:
+        """Refuse a type that does not provably hold the law; remember one that does."""
+        if not (by.is_int64 and dtype == INT64):
+            require_fit(self._spec, dtype, parameter_name(self._kind))
+        self._fitting.add(dtype)
 
     def stream(
         self,
@@ -245,7 +230,7 @@ class _Law(LawFunctions):
         progress: bool = False,
         dtype: DTypeLike = INT64,
         method: Method = AUTO,
-        source: Source = SYSTEM,
+        source: Source = CHACHA20,
         threads: int = ONE_THREAD,
     ) -> Iterator[NDArray[Any]]:
         """Draw from the law, exactly, a chunk at a time, in memory that does not grow with `total`.
@@ -297,8 +282,9 @@ class _Law(LawFunctions):
         Returns
         -------
         Skellam or SumOfDraws
-            Of a `Skellam` another one. Of other laws what knows its moments, draws, and of discrete
-            Gaussians probabilities; `discretegauss.privacy` knows what such sums cost.
+            Of a `Skellam` another one. Of other laws what knows its moments and draws, and its
+            probabilities unless it is a wide sum of another law than the discrete Gaussian.
+            `discretegauss.privacy` knows what such sums cost.
 
         Raises
         ------
@@ -341,13 +327,6 @@ class _Law(LawFunctions):
         from ._law_functions.scipy_distribution import ScipyLaw
 
         return ScipyLaw(self)
-
-
-explain_methods(LawFunctions)
-explain_methods(_Law)
-if native is not None:  # the same with fewer calls, where what is asked for is plain
-    _Law.sample = native.built_in_sample(_Law, _Law.sample)  # type: ignore[method-assign]
-    _Law.rvs = _Law.sample
 
 
 def _chunks(
@@ -450,6 +429,46 @@ class GeneralizedGaussian(_Law):
 
     def __init__(self, scale: object, beta: object, mu: object = 0) -> None:
         super().__init__(scale, mu, beta)
+
+
+@final
+class Bernoulli(_Law):
+    """1 with probability p, else 0. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("p",)
+    _kind = Kind.BERNOULLI
+    p: Fraction = _number("parameter")
+
+
+@final
+class BernoulliExp(_Law):
+    """1 with probability exp(-gamma), else 0. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("gamma",)
+    _kind = Kind.BERNOULLI_EXP
+    gamma: Fraction = _number("parameter")
+
+
+@final
+class Geometric(_Law):
+    """P(k) ~ exp(-gamma k), k >= 0. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("gamma",)
+    _kind = Kind.GEOMETRIC_EXP
+    gamma: Fraction = _number("parameter")
+
+
+@final
+class UniformBelow(_Law):
+    """0, 1, ..., n - 1, all alike. For the functions that draw."""
+
+    __slots__ = ()
+    __match_args__ = ("n",)
+    _kind = Kind.UNIFORM_BELOW
+    n: Fraction = _number("parameter")
 
 
 @final

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._drawing.draw import Given, draw
-from ._inputs.draw_arguments import INT64, How, HowOnly, Method, Size, checked_out
-from ._inputs.keywords import explain_keywords
-from ._inputs.law_parameters import sigma2_of
+from ._drawing.fill import empty
+from ._drawing.many_laws import fill_laws
+from ._inputs.draw_arguments import (
+    INT64,
+    How,
+    HowOnly,
+    Method,
+    Size,
+    checked_how,
+    checked_out,
+    checked_target,
+)
+from ._inputs.law_parameters import NUMBERS, columns_of, parameter_name, parameter_shape, sigma2_of
 from ._inputs.numbers import Number
+from ._inputs.parameter_arrays import Laws, ParameterColumn
 from ._inputs.source import Source
 from ._law import Kind
 from .errors import ParameterTypeError
+from .laws import (
+    Bernoulli,
+    BernoulliExp,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    GeneralizedGaussian,
+    Geometric,
+    Skellam,
+    UniformBelow,
+)
 
 __all__ = [
     "bernoulli",
@@ -72,7 +93,7 @@ def discrete_gaussian(
     dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
     sigma: Any = None,
 ) -> Any:
@@ -93,22 +114,21 @@ def discrete_gaussian(
         Integer type of the result, or object for Python integers of any size. One draw is a Python
         integer in any case; if dtype is given, of a law that fits it.
     out : ndarray, optional
-        Array to fill and return instead of a new one; its shape and dtype hold. Filled in C order;
-        in Fortran order if its memory is. After an error it holds zeros where it held draws, and
-        elsewhere what it held before. Ctrl-C in the instant in which
-        the call ends may find all draws.
+        Array to fill and return instead of a new one; its shape and dtype hold. It is filled in C
+        order, or in Fortran order if its memory is. After an error its contents mean nothing.
     method : {"auto", "reference", "cells", "isochronous"}, optional
-        How to draw; the law is the same. "isochronous": the time does not depend on the values,
-        in the C core. "auto": one draw by the sampler whose time does not depend
-        on the value, where the law has one; an array by Algorithms 1-3, as by "isochronous", or by
-        cell table, whichever is faster for so many draws. With a source of your own it is
-        Algorithms 1-3 or a table, by the law and the number of draws alone; else earlier calls
-        count, too, and a table that they built is used.
-    source : "getrandom", "chacha20" or callable, optional
-        Where bits come from: the operating system; ChaCha20 (RFC 8439) under a key that each call
-        takes from the operating system; or ``fill(buffer: memoryview)``, which must fill the whole
-        buffer, zeros at first, with independent uniform bytes, and return None or their number. One
-        that returns their number, and leaves 16 bytes in a row as zeros, is refused.
+        How to draw; the law is the same. "isochronous": the time in the C core does not depend on
+        the values. "reference": by Algorithms 1-3. "cells": by looking cells of a table up, which
+        is the fastest in bulk. "auto" depends on the law and the number of draws alone. It is
+        "isochronous" if the law has that, else "reference"; and "cells" from 2**17 draws on, or
+        from 2**12 on if the law has no isochronous draws.
+    source : "chacha20", "getrandom" or callable, optional
+        Where bits come from. "chacha20": each call takes a key of 32 bytes from getrandom(2), and
+        ChaCha20 (RFC 8439) expands it. "getrandom": every byte comes from getrandom(2), which takes
+        4 to 8 times as long from 10**3 draws on. A callable, ``fill(buffer: memoryview)``,
+        must fill the whole buffer, zeros at first, with independent uniform bytes, and return None
+        or their number. If it returns their number, and 16 bytes in a row are still zeros, it is
+        refused.
     threads : int, optional
         How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
         source of your own.
@@ -134,9 +154,8 @@ def discrete_gaussian(
     Guarantee: given independent uniform bits, P(x) is the stated law for every integer x, without
     truncation or rounding; every bit comes from `source`; nothing random outlives the call.
 
-    Not promised: time. The time of one draw does not depend on its value in the C core, but making
-    Python's integer does a little, and an array's draws by any method but "isochronous" do
-    (SECURITY.md).
+    Not promised: time. In the C core the time of isochronous draws does not depend on their values,
+    but that of making Python integers does a little, and that of other methods does (SECURITY.md).
 
     References
     ----------
@@ -158,7 +177,7 @@ def discrete_gaussian(
     """
     if sigma is not None or sigma2 is None:
         sigma2 = sigma2_of(sigma2, sigma, arrays=True)
-    return draw((Kind.DISCRETE_GAUSSIAN, sigma2, mu, 1), size, dtype, out, method, source, threads)
+    return _draw(DiscreteGaussian, (sigma2, mu), size, dtype, out, method, source, threads)
 
 
 @overload
@@ -181,7 +200,7 @@ def discrete_laplace(
     dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Draw from the discrete Laplace, P(x) ~ exp(-abs(x - mu) / scale), exactly.
@@ -213,7 +232,7 @@ def discrete_laplace(
     >>> dg.discrete_laplace("5/2", size=4).shape
     (4,)
     """
-    return draw((Kind.DISCRETE_LAPLACE, scale, mu, 1), size, dtype, out, method, source, threads)
+    return _draw(DiscreteLaplace, (scale, mu), size, dtype, out, method, source, threads)
 
 
 @overload
@@ -235,7 +254,7 @@ def skellam(
     dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Draw from the Skellam law, P(x) = exp(-variance) I_x(variance), exactly.
@@ -271,7 +290,7 @@ def skellam(
     >>> dg.skellam("5/2", size=4).shape
     (4,)
     """
-    return draw((Kind.SKELLAM, variance, 0, 1), size, dtype, out, method, source, threads)
+    return _draw(Skellam, (variance,), size, dtype, out, method, source, threads)
 
 
 @overload
@@ -307,7 +326,7 @@ def generalized_gaussian(
     dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Draw from the generalised Gaussian, P(x) ~ exp(-(abs(x - mu) / scale)**beta), exactly.
@@ -345,9 +364,8 @@ def generalized_gaussian(
     >>> if dg.build_info()["engine"] == "native":
     ...     noise = dg.generalized_gaussian(10, "3/2", size=4)
     """
-    return draw(
-        (Kind.GENERALIZED_GAUSSIAN, scale, mu, beta), size, dtype, out, method, source, threads
-    )
+    given = scale, beta, mu
+    return _draw(GeneralizedGaussian, given, size, dtype, out, method, source, threads)
 
 
 @overload
@@ -369,7 +387,7 @@ def geometric_exp(
     dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Draw k from 0 on with P(k) ~ exp(-gamma k), exactly.
@@ -401,7 +419,7 @@ def geometric_exp(
     >>> bool((dg.geometric_exp("1/10", size=100) >= 0).all())
     True
     """
-    return draw((Kind.GEOMETRIC_EXP, gamma, 0, 1), size, dtype, out, method, source, threads)
+    return _draw(Geometric, (gamma,), size, dtype, out, method, source, threads)
 
 
 @overload
@@ -422,7 +440,7 @@ def bernoulli(
     *,
     out: NDArray[np.bool_] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Draw True with probability p, exactly: for Poisson sampling, say.
@@ -455,7 +473,7 @@ def bernoulli(
     >>> dg.bernoulli("1/100", size=1000).dtype  # who takes part in this round
     dtype('bool')
     """
-    return _draw_flags((Kind.BERNOULLI, p, 0, 1), size, out, method, source, threads)
+    return _draw_flags(Bernoulli, (p,), size, out, method, source, threads)
 
 
 @overload
@@ -475,7 +493,7 @@ def uniform_below(
     dtype: DTypeLike = INT64,
     out: NDArray[Any] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Draw one of 0, 1, ..., n - 1, all alike, exactly.
@@ -505,7 +523,7 @@ def uniform_below(
     >>> 0 <= dg.uniform_below(10**40) < 10**40
     True
     """
-    return draw((Kind.UNIFORM_BELOW, n, 0, 1), size, dtype, out, method, source, threads)
+    return _draw(UniformBelow, (n,), size, dtype, out, method, source, threads)
 
 
 @overload
@@ -526,7 +544,7 @@ def bernoulli_exp(
     *,
     out: NDArray[np.bool_] | None = None,
     method: Method = "auto",
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Draw True with probability exp(-gamma), exactly.
@@ -562,11 +580,12 @@ def bernoulli_exp(
     >>> dg.bernoulli_exp("1/2", size=3).dtype
     dtype('bool')
     """
-    return _draw_flags((Kind.BERNOULLI_EXP, gamma, 0, 1), size, out, method, source, threads)
+    return _draw_flags(BernoulliExp, (gamma,), size, out, method, source, threads)
 
 
 def _draw_flags(
-    given: Given,
+    law: type[Any],
+    given: tuple[object, ...],
     size: Size,
     out: NDArray[np.bool_] | None,
     method: Method,
@@ -574,14 +593,61 @@ def _draw_flags(
     threads: int,
 ) -> Any:
     """Draw from a law of 0 and 1, as bool."""
-    flags = checked_out(out, None)
+    flags = None if out is None else checked_out(out, None)
     if flags is not None and flags.dtype != np.bool_:
         raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
     words = None if flags is None else flags.view(np.uint8)
-    result = draw(given, size, _UINT8, words, method, source, threads)
+    result = _draw(law, given, size, _UINT8, words, method, source, threads)
     if out is not None:
         return out
     return result.view(np.bool_) if isinstance(result, np.ndarray) else bool(result)
 
 
-explain_keywords(globals())
+@lru_cache(maxsize=256, typed=True)
+def _law(law: Any, *given: object) -> Any:
+    """Return the law of numbers as the user wrote them; `law` is its class."""
+    return law(*given)
+
+
+def _draw(
+    law: type[Any],
+    given: tuple[object, ...],
+    size: Size,
+    dtype: DTypeLike,
+    out: NDArray[Any] | None,
+    method: Method,
+    source: Source,
+    threads: int,
+) -> Any:
+    """Make a law and draw from it; of arrays of parameters, from one law for each element."""
+    if NUMBERS.issuperset(map(type, given)):
+        made = _law(law, *given)  # type: ignore[arg-type]  # a class has a hash
+    else:
+        columns = columns_of(law, given)
+        if columns is not None:
+            return _draw_many(law._kind, columns, size, dtype, out, method, source, threads)
+        made = law(*given)
+    return made.sample(size, dtype=dtype, out=out, method=method, source=source, threads=threads)
+
+
+def _draw_many(
+    kind: Kind,
+    columns: list[ParameterColumn],
+    size: Size,
+    dtype: DTypeLike,
+    out: NDArray[Any] | None,
+    method: Method,
+    source: Source,
+    threads: int,
+) -> Any:
+    """Draw once from each of many laws, whose parameters are arrays."""
+    by, bits, n_threads = checked_how(kind, method, source, threads)
+    shape, kept, result = checked_target(size, dtype, out)
+    shape = parameter_shape(shape, [columns[0].shape, columns[1].shape, columns[2].shape])
+    laws = Laws(kind, columns, shape)
+    if not laws.all_fit(kept):
+        laws.require_fit(kept, parameter_name(kind))
+    if result is None:
+        result = empty(shape, kept)
+    fill_laws(result, laws, by, bits, n_threads)
+    return result if out is None else out

@@ -11,7 +11,6 @@ from functools import partial
 from os import PathLike
 from typing import Any, Final, Unpack
 
-from ._inputs.keywords import explain_keywords
 from ._on_the_driver import checked_path, noise_and_result
 from .data import add_noise as add_noise_here
 from .data.cells import refuse_type
@@ -160,6 +159,3 @@ def _noisy_batches(
     for batch in batches:
         labelled = type(batch).from_arrays(batch.columns, labels)
         yield add_noise_here(labelled, law, columns=columns, **options)
-
-
-explain_keywords(globals())

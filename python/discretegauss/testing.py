@@ -6,7 +6,6 @@ import hashlib
 import warnings
 
 from ._drawing.engines import core
-from ._inputs.keywords import explain_keywords
 from ._inputs.numbers import whole_number
 from .errors import ParameterTypeError
 
@@ -122,6 +121,3 @@ def seeded_source(seed: int) -> SeededSource:
         stacklevel=2,
     )
     return source
-
-
-explain_keywords(globals())

@@ -189,6 +189,14 @@ def test_what_a_lost_worker_held_is_read_again(cluster: Any, tmp_path: Path) -> 
         assert (kept.compute() == before).all() == stays
 
 
+def test_one_person_cannot_change_more_rows_than_an_array_has(tmp_path: Path) -> None:
+    """Of a frame the number is not known before its tasks run, so it is not asked for."""
+    zeros = dask.array.zeros((2, 3), chunks=(1, 3), dtype=np.int64)
+    with pytest.raises(ValueError, match=r"at most 2, .*did you mean sensitivity=3\?"):
+        dg_dask.add_noise(zeros, rho=1, rows_per_person=3, path=tmp_path / "noisy")
+    assert os.listdir(tmp_path) == []
+
+
 def test_equal_calls_are_drawn_each_time_if_dask_is_told_so(cluster: Any) -> None:
     """What the documentation warns of, and what it says to do instead."""
 

@@ -108,7 +108,6 @@ def test_numpy_takes_it_and_its_bits_are_uniform(source: Any) -> None:
         (lambda bits: bits.__init__(), TypeError, "make another by SystemBits"),
         (lambda bits: copy.copy(bits.lock), TypeError, "cannot pickle"),
         (lambda bits: type(bits)(42), ValueError, "got 42; there is no seed"),
-        (lambda bits: type(bits)(seed=42), TypeError, "there is no seed"),
     ],
 )
 @needs_the_core

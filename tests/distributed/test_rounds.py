@@ -147,6 +147,22 @@ def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
     assert secure.sensitivity == rounded_norm(400, dimension=512)
 
 
+@pytest.mark.parametrize("largest", [1e308, 1.7e308, 2.0**901])
+def test_the_longest_vectors_are_clipped_without_a_warning(largest: float) -> None:
+    """Beside a short one, which stays as it is; what a rotation cannot hold it refuses."""
+    law = dg.DiscreteGaussian("1/1000")
+    secure = SecureSum(10, clip=1, steps=2**20, law=law, most_clients=2)
+    vectors = np.array([[largest] * 10, [1e-2] * 10])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        long, short = secure.message(vectors)
+        found = secure.total([long]), secure.total([short])
+    assert np.abs(found[0] - 10**-0.5).max() < 1e-4
+    assert np.abs(found[1] - 1e-2).max() < 1e-4
+    with pytest.raises(OverflowError, match="vectors must be short"):
+        Rotation(16).apply([1.7e308] * 16)
+
+
 def test_the_modulus_holds_the_sum_or_is_refused() -> None:
     law = Skellam(4)
     least = least_modulus(law, most_clients=10, largest=50)

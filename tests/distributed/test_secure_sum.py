@@ -38,6 +38,21 @@ def test_types_of_integers_and_shapes() -> None:
     assert dg.distributed.total(np.zeros((0, 3), int), 5).tolist() == [0, 0, 0]
 
 
+def test_integers_that_numpy_would_make_floats_of_stay_integers() -> None:
+    """Of a list on both sides of 2**63, and of arrays of int64 and uint64, numpy makes floats."""
+    modulus = 2**64 - 2**32 + 1
+    assert dg.distributed.total([[2**63, 1]], modulus).tolist() == [2**63 - modulus, 1]
+    arrays = [np.array([2**63 + 1], np.uint64), np.array([-3])]
+    assert dg.distributed.total(arrays, 2**70).tolist() == [2**63 - 2]
+    assert share([2**63 + 1, -1], NONE, 2**64).tolist() == [2**63 + 1, 2**64 - 1]
+    turned = dg.distributed.Rotation(2).undo([2**63 + 1, 1 - 2**63])
+    assert sorted(abs(turned).tolist()) == [2 / 2**0.5, 2.0**64 / 2**0.5]
+    with pytest.raises(TypeError, match="messages must hold integers, got a float"):
+        dg.distributed.total([[2**63, 1.0]], modulus)
+    with pytest.raises(TypeError, match="values must be integers or floats of at most 64 bits"):
+        dg.lattice.to_lattice([2**63 + 1, 1], 1)  # not 2**63
+
+
 @pytest.mark.parametrize("s", ["1/4", 2])
 def test_sums_follow_the_convolution(native_engine: None, s: object) -> None:
     law, n = dg.DiscreteGaussian(s), 5

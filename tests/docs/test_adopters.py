@@ -173,12 +173,14 @@ def test_with_flwr(recipe: Any) -> None:
     )
     step = 2.0**-25
     values = {"w": np.full((300, 100), 0.1), "b": np.full(9, -0.25, np.float32)}
+    values["scalar"] = np.array(0.5)  # of no axes
     mean = ArrayRecord({key: Array(value) for key, value in values.items()})
     noisy = strategy._add_noise_to_aggregated_arrays(mean)
-    assert [noisy[key].numpy().dtype for key in values] == [np.float64, np.float32]
+    assert [noisy[key].numpy().dtype for key in values] == [np.float64, np.float32, np.float64]
+    assert [noisy[key].numpy().shape for key in values] == [(300, 100), (9,), ()]
     steps = noisy["w"].numpy().ravel() / step
     assert (steps == np.rint(steps)).all()
-    sigma = Fraction(1, 2**20) * (2**23 + math.isqrt(30_009) + 1)
+    sigma = Fraction(1, 2**20) * (2**23 + math.isqrt(30_010) + 1)
     noise = (steps - np.rint(0.1 / step)).astype(np.int64)
     assert rejected(noise, gaussian_table(sigma**2)) == []
 

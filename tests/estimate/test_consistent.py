@@ -11,29 +11,70 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss.errors import DiscreteGaussError
+from discretegauss.errors import DiscreteGaussError, ParameterValueError
 from discretegauss.estimate import _crossed, consistent
 
 Table = dict[str, list[Any]]
 
 
-def dense(
-    tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]
-) -> list[tuple[Any, Any]]:
-    """Estimates and standard errors by the definition: a matrix of which cell is in which row."""
+def blocks_of(tables: list[Table], keys: list[str]) -> list[Any]:
+    """Of each table, the matrix of which cell of the last one is in which row."""
     cells = list(zip(*(tables[-1][k] for k in keys), strict=True))
-    blocks, weights, noisy = [], [], []
-    for table, law in zip(tables, laws, strict=True):
+    blocks = []
+    for table in tables:
         own = [k for k in keys if k in table]
         rows = list(zip(*(table[k] for k in own), strict=True)) if own else [()]
         of_cell = [tuple(cell[keys.index(k)] for k in own) for cell in cells]
         blocks.append(np.array([[float(row == part) for part in of_cell] for row in rows]))
+    return blocks
+
+
+def dense(
+    tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]
+) -> list[tuple[Any, Any]]:
+    """Estimates and standard errors by the definition, in floats."""
+    blocks, weights, noisy = blocks_of(tables, keys), [], []
+    for table, law in zip(tables, laws, strict=True):
         weights += [0.0 if n is None else 1 / law.var() for n in table["n"]]
         noisy += [n or 0 for n in table["n"]]
     a, w = np.vstack(blocks), np.array(weights)
     covariance = np.linalg.inv(a.T @ (w[:, None] * a))
     x = covariance @ (a.T @ (w * np.array(noisy)))
     return [(b @ x, np.sqrt(np.einsum("ij,jk,ik->i", b, covariance, b))) for b in blocks]
+
+
+def worst_of(
+    tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]
+) -> tuple[float, float]:
+    """How far `consistent` is from the definition in rational arithmetic.
+
+    In standard errors, beside rounding to a float; and of standard errors, relatively.
+    """
+    found = consistent(tables, laws, "n")
+    blocks = [[[int(entry) for entry in row] for row in block] for block in blocks_of(tables, keys)]
+    n = len(tables[-1]["n"])
+    system = [[Fraction(0)] * (n + 1) + [Fraction(i == j) for j in range(n)] for i in range(n)]
+    for block, table, law in zip(blocks, tables, laws, strict=True):
+        for row, count in zip(block, table["n"], strict=True):
+            for i in range(n if count is not None else 0):
+                for j, entry in enumerate([*row, count]):
+                    system[i][j] += row[i] * entry / Fraction(law.var())
+    for i in range(n):
+        system[i] = [entry / system[i][i] for entry in system[i]]
+        for k in range(n):
+            if k != i and (factor := system[k][i]):
+                system[k] = [a - factor * b for a, b in zip(system[k], system[i], strict=True)]
+    off, of_errors = 0.0, 0.0
+    for block, table in zip(blocks, found, strict=True):
+        for row, value, error in zip(block, table["n"], table["error"], strict=True):
+            cells = [i for i in range(n) if row[i]]
+            variance = float(sum(system[i][n + 1 + j] for i in cells for j in cells))
+            away = abs(Fraction(value) - sum(system[i][n] for i in cells)) - Fraction(
+                2.0**-52 * abs(value)
+            )
+            off = max(off, float(away) / math.sqrt(variance))
+            of_errors = max(of_errors, abs(error / math.sqrt(variance) - 1))
+    return off, of_errors
 
 
 def check(tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]) -> None:
@@ -103,23 +144,72 @@ def test_crossing_margins_are_weighted_least_squares(is_product: bool) -> None:
         check(tables, random_laws(rng, len(tables)), keys)
 
 
-def test_large_tables_that_cross_are_solved_by_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same estimates; for the errors those of the noisy counts stand as a bound."""
-    pytest.importorskip("scipy")
-    rng = np.random.default_rng(1)
-    cells = [cell for cell in itertools.product(range(5), range(6)) if rng.random() < 0.8]
-    finest = {"a": [a for a, _ in cells], "b": [b for _, b in cells]}
-    of_a, of_b = {"a": list(range(5))}, {"b": list(range(6))}
-    tables: list[Table] = [
-        {**t, "n": rng.integers(0, 99, len(next(iter(t.values())))).tolist()}
-        for t in (of_a, of_b, finest)
+def crossed(size: int, missing: set[tuple[int, int]], spread: float) -> list[Table]:
+    """Two margins and their cells, noise on the cells of this size."""
+    rng = np.random.default_rng(3)
+    cells = [c for c in itertools.product(range(size), range(size)) if c not in missing]
+    noisy = [round(x) for x in rng.normal(1000, spread, len(cells)).tolist()]
+    margins = rng.integers(900 * size, 1100 * size, (2, size)).tolist()
+    a, b = ([cell[i] for cell in cells] for i in (0, 1))
+    sides: list[Table] = [
+        {k: list(range(size)), "n": n} for k, n in zip("ab", margins, strict=True)
     ]
-    laws = random_laws(rng, 3)
-    expected = dense(tables, laws, ["a", "b"])
+    return [*sides, {"a": a, "b": b, "n": noisy}]
+
+
+MISSING = {(0, 1), (2, 2), (3, 0)}
+
+
+@pytest.mark.parametrize("sigma2", [Fraction(1, 10), 10**8, 10**10, 10**12, 10**18, 10**30, 10**99])
+def test_unlike_noise_is_solved_or_refused(sigma2: Any) -> None:
+    """Cells of this sigma2 under margins of 1, some missing: up to 10**18 right, then refused."""
+    tables = crossed(4, MISSING, min(float(sigma2) ** 0.5, 2.0**50))
+    laws = [dg.DiscreteGaussian(1), dg.DiscreteGaussian(1), dg.DiscreteGaussian(sigma2)]
+    if sigma2 > 10**18:
+        with pytest.raises(ParameterValueError, match="laws must have variances less far apart"):
+            consistent(tables, laws, "n")
+    else:
+        off, of_errors = worst_of(tables, laws, ["a", "b"])
+        assert off < 1e-9
+        assert of_errors < 1e-6
+
+
+def test_unlike_noise_of_full_and_nested_tables_is_solved() -> None:
+    """A margin is not summed from cells whose rounding exceeds its error; nor is a variance.
+
+    Cells of 10**30 under margins of 1; and a leaf of 1 whose whole and sibling are all but known.
+    """
+    laws = [dg.DiscreteGaussian(1), dg.DiscreteGaussian(1), dg.DiscreteGaussian(10**30)]
+    off, of_errors = worst_of(crossed(3, set(), 2.0**50), laws, ["a", "b"])
+    assert max(off, of_errors) < 1e-9
+    tables: list[Table] = [
+        {"n": [20]},
+        {"a": [0, 1], "n": [None, 7]},
+        {"a": [0, 0, 1, 1], "b": [0, 1, 2, 3], "n": [5, 6, 3, 4]},
+    ]
+    laws = [dg.DiscreteGaussian("1/80"), dg.DiscreteGaussian("1/80"), dg.DiscreteGaussian(9)]
+    off, of_errors = worst_of(tables, laws, ["a", "b"])
+    assert max(off, of_errors) < 1e-9
+
+
+def test_many_cells_are_solved_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same estimates; for the errors those of the noisy counts stand as a bound."""
+    tables = crossed(6, MISSING, 1e4)
+    laws = [dg.DiscreteGaussian(1), dg.DiscreteGaussian(5), dg.DiscreteGaussian(10**8)]
+    expected = consistent(tables, laws, "n")
     monkeypatch.setattr(_crossed, "_MOST_DENSE", 10)
-    for table, (values, errors) in zip(consistent(tables, laws, "n"), expected, strict=True):
-        assert table["n"] == pytest.approx(values, rel=1e-9, abs=1e-9)
-        assert (np.array(table["error"]) >= errors).all()
+    for table, right, law in zip(consistent(tables, laws, "n"), expected, laws, strict=True):
+        assert table["n"] == pytest.approx(right["n"], rel=1e-14)
+        assert table["error"] == pytest.approx([law.std()] * len(table["n"]))
+        assert (np.array(table["error"]) >= right["error"]).all()
+    for most in (2000, 10):
+        monkeypatch.setattr(_crossed, "_MOST_DENSE", most)
+        laws[2] = dg.DiscreteGaussian(10**40)
+        with pytest.raises(ParameterValueError, match="less far apart"):
+            consistent(tables, laws, "n")
+        laws[0], laws[2] = dg.DiscreteGaussian("1/1000"), dg.DiscreteGaussian(10**299)
+        with pytest.raises(ParameterValueError, match="less far apart"):
+            consistent(tables, laws, "n")
 
 
 def test_what_is_whole_adds_up_and_is_not_negative() -> None:
@@ -158,6 +248,41 @@ def test_what_is_whole_adds_up_and_is_not_negative() -> None:
         assert np.sum((found - targets) ** 2) <= best + 1e-9
 
 
+@pytest.mark.parametrize("missing", [set(), MISSING])
+def test_whole_cells_of_tables_that_cross(missing: set[tuple[int, int]]) -> None:
+    """They are the estimates, cut at 0 and rounded; margins are their sums, with a larger error."""
+    tables = crossed(4, missing, 3)
+    tables[2]["n"] = [n - 998 for n in tables[2]["n"]]
+    for table in tables[:2]:
+        table["n"] = [8 + n % 4 for n in table["n"]]
+    exact = consistent(tables, dg.DiscreteGaussian(9), "n")
+    found = consistent(tables, dg.DiscreteGaussian(9), "n", integers=True)
+    cells = np.maximum(np.rint(exact[2]["n"]), 0)
+    assert found[2]["n"] == cells.tolist()
+    for axis, key in enumerate("ab"):
+        places = np.array(tables[2][key])
+        assert found[axis]["n"] == [int(cells[places == i].sum()) for i in range(4)]
+    for before, after in zip(exact, found, strict=True):
+        moved = np.abs(np.array(after["n"]) - np.maximum(before["n"], 0))
+        assert after["error"] == pytest.approx(before["error"] + moved)
+    assert min(exact[2]["n"]) < -1
+    assert max(np.array(found[0]["error"]) - exact[0]["error"]) > 1
+
+
+@pytest.mark.parametrize("sigma2", ["1/20", "7/50", "39/200", "1/4", "1/2", "1041/1000", 5])
+def test_so_many_errors_hold_for_certain(sigma2: Any) -> None:
+    """2.72 from sigma2 = 1/2 on, below times sqrt(sigma2/variance): sub-Gaussian, proven in total.
+
+    One table alone is its noise; and the factor is what sqrt(2 log(40)) needs.
+    """
+    law = dg.DiscreteGaussian(sigma2)
+    factor = math.sqrt(law.sigma2 / law.var())
+    (table,) = consistent([{"a": [1], "n": [0]}], law, "n")
+    times = 2.72 * (1 if law.sigma2 >= 0.5 else factor)
+    assert times > math.sqrt(2 * math.log(40)) * factor
+    assert law.sf(math.floor(times * table["error"][0])) <= 0.025
+
+
 def test_frames_of_each_library_come_back() -> None:
     """With their other columns, order and kind."""
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
@@ -177,12 +302,26 @@ def test_frames_of_each_library_come_back() -> None:
         assert [list(as_dict(table)) for table in found] == [list(table) for table in expected]
     whole = consistent([pd.DataFrame(states), pd.DataFrame(towns)], law, "n", integers=True)
     assert whole[1]["n"].dtype == np.int64
+    # a null is a count that was not released, in all of them; a key that is missing is a key, too
+    states["state"], towns["state"] = ["N", None], ["N", "N", None]
+    states["n"] = [None, 5533]
+    expected = consistent([states, towns], law, "n")
+    assert expected[0]["n"] == pytest.approx([1204 + 87, 5531.5])
+    for kind, as_dict in kinds:
+        found = consistent([kind(states), kind(towns)], law, "n")
+        assert [as_dict(table)["n"] for table in found] == [table["n"] for table in expected]
+    masked = np.ma.array([7, 5533], mask=[True, False])
+    found = consistent([masked, towns["n"]], law, parents=[[0, 0, 1]])
+    assert [values.tolist() for values, _ in found] == [table["n"] for table in expected]
 
 
 LAW = dg.DiscreteGaussian(5)
 WIDE: Table = {f"column {i}": list(range(99)) for i in range(10)} | {"n": [1] * 99}
 STATES: Table = {"state": ["N", "S"], "n": [7, 8]}
 TOWNS: Table = {"state": ["N", "N", "S"], "town": [1, 2, 3], "n": [3, 4, 8]}
+ZIPS: Table = {"zip": ["1", "4"], "sex": ["F", "F"], "n": [1, 1]}
+PAIRS: Table = {"a": [1, 1, 2, 2], "b": [3, 4, 3, 4], "n": [1, 1, 1, 1]}
+THREE: Table = {"a": [1, 1, 2], "b": [3, 4, 3], "c": [5, 5, 5], "n": [1, 1, 1]}
 
 
 @pytest.mark.parametrize(
@@ -195,24 +334,28 @@ TOWNS: Table = {"state": ["N", "N", "S"], "town": [1, 2, 3], "n": [3, 4, 8]}
         ),
         (lambda: consistent([STATES, TOWNS], LAW, "people"), "people"),
         (lambda: consistent([STATES, {"town": [1], "n": [1]}], LAW, "n"), "finest"),
-        (lambda: consistent([STATES, TOWNS | {"state": ["N", "N", "N"]}], LAW, "n"), "1 have none"),
-        (lambda: consistent([STATES, TOWNS | {"state": ["N", "X", "S"]}], LAW, "n"), "1 are not"),
+        (lambda: consistent([STATES, TOWNS | {"state": ["N", "N", "N"]}], LAW, "n"), "has 'S' in"),
+        (
+            lambda: consistent([STATES, TOWNS | {"state": ["N", "X", "S"]}], LAW, "n"),
+            r"for \('X'\)$",
+        ),
+        (
+            lambda: consistent([{"zip": ["01", "02", "03", "04"], "n": [1] * 4}, ZIPS], LAW, "n"),
+            "has '01', '02', '03' and 1 more in column 'zip'$",
+        ),
+        (lambda: consistent([PAIRS, THREE], LAW, "n"), r"parts in table 2, .* none of \(2, 4\)$"),
         (lambda: consistent([STATES | {"state": ["N", "N"]}, TOWNS], LAW, "n"), "overlap"),
         (lambda: consistent([STATES, TOWNS | {"town": [1, 1, 3]}], LAW, "n"), "overlap"),
         (lambda: consistent([STATES, TOWNS | {"n": [None, 1, 2]}], LAW, "n"), "finest"),
         (lambda: consistent([STATES, TOWNS | {"error": [1, 1, 1]}], LAW, "n"), "error"),
         (
             lambda: consistent(
-                [
-                    STATES,
-                    {"town": [1, 2], "state": ["N", "S"], "n": [1, 2]},
-                    {"town": [1, 2], "n": [1, 2]},
-                ],
-                LAW,
-                "n",
+                [[5], [2**53, 2**53, 1 - 2**53]],
+                [LAW, dg.DiscreteGaussian(10**31)],
+                parents=[[0, 0, 0]],
                 integers=True,
             ),
-            "nested",
+            "must be smaller",
         ),
         (lambda: consistent([[5], [2, 3]], LAW, parents=[[0, 1]]), r"parents\[0\]"),
         (lambda: consistent([[5, 6], [2, 3]], LAW, parents=[[0, 0]]), r"parents\[0\]"),

@@ -21,7 +21,7 @@ from discretegauss.errors import (
 )
 from discretegauss.estimate import _sum_of_gaussians as sums
 from discretegauss.estimate import interval, ratio, total
-from discretegauss.estimate._ratio import critical_value
+from discretegauss.estimate._ratio import _SLACK, _fieller, critical_value
 from discretegauss.testing import seeded_source
 
 pytestmark = pytest.mark.filterwarnings("ignore:draws from a seeded source")
@@ -147,6 +147,24 @@ def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], in
             assert (
                 r == 0 or exact_inside(pairs, r - 1) < 1 - mp.mpf(miss.numerator) / miss.denominator
             )
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        {(100, Fraction(5)): 1, (7, Fraction(5)): 1},
+        {(10**30, Fraction(5)): 1, (7, Fraction(1, 4)): 2},
+    ],
+    ids=str,
+)
+def test_few_cells_with_large_weights_have_the_least_radius(
+    pairs: dict[tuple[int, Fraction], int],
+) -> None:
+    """Where the series has too many terms; by convolution in 60 digits."""
+    for miss in (Fraction(1, 20), Fraction(1, 10**9)):
+        with mp.workdps(60):
+            r, least = sums.radius(pairs, miss), 1 - mp.mpf(miss.numerator) / miss.denominator
+            assert exact_inside(pairs, r) >= least > exact_inside(pairs, r - 1)
 
 
 @pytest.mark.parametrize(("sigma2", "n"), [("1/4", 10**6), (5, 10**6), (1000, 12), (10**4, 3)])
@@ -296,13 +314,74 @@ def test_intervals_hold_ratios(sigma2: Any) -> None:
     assert found.low.min() >= 0  # a ratio of counts that are not negative is not
 
 
+def test_ends_of_a_ratio_are_outside_the_exact_ones_and_next_to_them() -> None:
+    """In rational arithmetic: the exact set of t less its slack lies within, whatever the counts.
+
+    Counts from 0 to 2**200, many of them next to t deviations, where the set opens.
+    """
+    rng = np.random.default_rng(6)
+    t = 2.03 * (1 + _SLACK)
+    proven = Fraction(t) / (1 + Fraction(_SLACK))
+    kinds = Counter[str]()
+    for _ in range(700):
+        s, u = (float(2.0 ** rng.uniform(-3, 60)) for _ in range(2))
+        x, y = (_a_count(rng, t * math.sqrt(v)) for v in (s, u))
+        floats = np.array([float(x)]), np.array([float(y)])
+        ends = [
+            np.errstate(all="ignore")(_fieller)(*floats, s, u, t, not_negative=cut)
+            for cut in (False, True)
+        ]
+        (low, high), (cut, top) = ([float(end[0]) for end in pair] for pair in ends)
+
+        def outside(r: Fraction, t: Fraction, xy: Any = (x, y), su: Any = (s, u)) -> bool:
+            of_x, of_y = map(Fraction, su)
+            return bool((xy[0] - r * xy[1]) ** 2 > t**2 * (of_x + r**2 * of_y))
+
+        q = y**2 - proven**2 * Fraction(u)
+        if math.isfinite(high):
+            kinds["bounded"] += 1
+            middle = x * y / q
+            assert Fraction(low) <= middle <= Fraction(high)
+            assert outside(Fraction(low), proven)
+            assert outside(Fraction(high), proven)
+            for end in (Fraction(low), Fraction(high)):
+                far = abs(middle - end)
+                inwards = min(far, far / 10**6 + abs(end) / 10**14)
+                nearer = end + (inwards if end < middle else -inwards)
+                assert not outside(nearer, Fraction(t)), (x, y, s, u, low, high)
+            assert (cut, top) == (max(low, 0), max(high, 0))
+        else:
+            assert (low, top) == (-math.inf, math.inf)
+            if cut > 0:
+                kinds["from a number on"] += 1
+                assert outside(Fraction(cut), proven)
+                assert outside(Fraction(0), proven)
+            else:
+                kinds["all"] += 1
+                assert x <= 0 or not outside(Fraction(1, 2**900), Fraction(t))
+    assert min(kinds.values()) > 60
+    found = ratio(334914895, 1417173173, dg.DiscreteGaussian(5))
+    assert (found.high - found.value) * 1417173173 == pytest.approx(4.55, rel=0.02)
+
+
+def _a_count(rng: np.random.Generator, edge: float) -> int:
+    """Return one of any size, or next to what is t deviations from 0."""
+    if rng.random() < 0.5:
+        away = math.pow(10, -rng.uniform(0, 9))
+        return round(edge * (1 + away if rng.random() < 0.5 else 1 - away))
+    size = round(math.pow(2, rng.uniform(-1, 200)))
+    return size if rng.random() < 0.5 else -size
+
+
 def test_the_interval_of_a_sum_of_shares_is_that_of_its_law() -> None:
     """Of few shares, and of so many that their sum is one discrete Gaussian up to a factor."""
-    for clients in (2, 50):
-        law = dg.DiscreteGaussian(4).sum(clients)
+    shares = [dg.DiscreteGaussian(4), dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)]
+    for law in (law.sum(clients) for law in [*shares, dg.Skellam(4)] for clients in (2, 50)):
         assert interval([7], law) == tuple([7 + end] for end in law.interval(0.95))
     with pytest.raises(ParameterValueError, match="mu = 0"):
         interval([7], dg.DiscreteGaussian(4, mu=1).sum(2))
+    with pytest.raises(ParameterOverflowError, match="or the law narrower"):
+        interval([7], dg.DiscreteLaplace(10**6).sum(2))
 
 
 # --- what is refused

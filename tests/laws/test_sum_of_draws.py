@@ -18,6 +18,8 @@ SUMS: list[Any] = [
     dg.DiscreteGaussian("1/4").sum(9),
     dg.DiscreteGaussian(1, mu=-2).sum(3),
     dg.DiscreteLaplace(2, mu=3).sum(5),
+    dg.GeneralizedGaussian(9, 3).sum(2),
+    dg.GeneralizedGaussian(3, "3/2", mu=1).sum(5),
 ]
 
 

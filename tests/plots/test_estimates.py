@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,21 @@ def test_intervals_are_those_of_estimate() -> None:
         plots.interval(axes(), [5, 6], LAW, labels=["x"])
 
 
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [
+        (0.95, "95"),
+        ("0.99999996", "99.9999"),
+        ("2/3", "66.6666"),
+        (1 - Fraction(1, 10**20), "99.9999"),
+    ],
+)
+def test_a_title_says_no_more_confidence_than_there_is(confidence: object, said: str) -> None:
+    """Six digits, rounded down; a float is read as it is written."""
+    plots.interval(ax := axes(), [5, 6], LAW, confidence)
+    assert ax.get_title().startswith(f"{said} % intervals")
+
+
 def test_what_is_missing_has_no_mark() -> None:
     """Whatever stands under a mask."""
     ax = axes()
@@ -77,6 +93,29 @@ def test_a_margin_shows_both_errors() -> None:
     assert names(ax) == ["N", "S"]
     with pytest.raises(ParameterValueError, match="after"):
         plots.consistent(axes(), TOWNS, states, LAW, "n")
+
+
+def test_many_counts_are_a_curve_and_a_band() -> None:
+    """In order of size, without what is missing; of tables, a band of the new errors."""
+    counts = [*range(300), None]
+    plots.interval(ax := axes(), counts[::-1], LAW, at_least=0)
+    (line,) = ax.get_lines()
+    assert line.get_xdata().tolist() == [*range(300)][::-1]
+    (band,) = ax.collections
+    ends = dg.estimate.interval([*range(300)][::-1], LAW, at_least=0)
+    corners = set(map(tuple, band.get_paths()[0].vertices.tolist()))
+    assert {(x, i + 0.5) for end in ends for i, x in enumerate(end)} <= corners
+    assert not ax.containers
+    towns = {"state": [i // 2 for i in range(200)], "town": [*range(200)], "n": [*range(200)]}
+    states = {"state": [*range(100)], "n": [*range(1, 400, 4)]}
+    found, _ = dg.estimate.consistent([states, towns], LAW, "n")
+    plots.consistent(ax := axes(), states, found, LAW, "n", deviations=3)
+    (band,) = ax.collections
+    reach = band.get_datalim(ax.transData).intervalx
+    assert reach == pytest.approx([-3 * found["error"][0], 3 * found["error"][0]])
+    marks, *ends = ax.get_lines()
+    assert marks.get_xdata() == pytest.approx(np.array(states["n"]) - found["n"])
+    assert [end.get_xdata()[0] for end in ends] == pytest.approx([-3 * LAW.std(), 3 * LAW.std()])
 
 
 def test_keep_probabilities_are_those_of_the_rules() -> None:

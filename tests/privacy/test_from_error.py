@@ -9,7 +9,7 @@ import pytest
 
 import discretegauss as dg
 from discretegauss._certified.search import decimal_at, decimal_ordinal
-from discretegauss.errors import DiscreteGaussError
+from discretegauss.errors import DiscreteGaussError, ParameterOverflowError
 from discretegauss.privacy._from_error import widest
 
 
@@ -58,6 +58,23 @@ def test_what_is_wrong_is_named(wrong: dict[str, Any]) -> None:
     given: dict[str, Any] = {"error": 5, "confidence": "0.95"} | wrong
     with pytest.raises(DiscreteGaussError, match="|".join(wrong)):
         widest(dg.DiscreteGaussian, given.pop("error"), **given)
+
+
+@pytest.mark.parametrize("how", [{"error": 1000}, {"error": 300, "confidence": "0.999999"}])
+def test_wide_skellam_noise_is_found_for_an_error(how: dict[str, Any]) -> None:
+    """The widest of six digits, as for all kinds; the search starts near it."""
+    reach, tail = how["error"], (1 - Fraction(how.get("confidence", "0.95"))) / 2
+    found = dg.privacy.calibrate(dg.Skellam, **how).variance
+    following = decimal_at(decimal_ordinal(found) + 1)
+    assert dg.Skellam(found).sf(reach, bounds=True)[1] <= tail
+    assert dg.Skellam(following).sf(reach, bounds=True)[1] > tail
+    if reach == 1000:
+        assert 260_000 < found < 261_000
+
+
+def test_an_error_that_asks_for_wider_skellam_noise_than_is_known_is_refused() -> None:
+    with pytest.raises(ParameterOverflowError, match=r"^error must be smaller .* 2\*\*16"):
+        widest(dg.Skellam, 10**4, confidence="0.95", most=2**16)
 
 
 def test_calibrate_takes_an_error_in_the_place_of_a_budget() -> None:

@@ -13,6 +13,7 @@ from evidence_cases import evidence
 
 import discretegauss as dg
 from discretegauss import Skellam
+from discretegauss._certified.interval import fraction_of
 from discretegauss.privacy import _sum_of_skellams, calibrate, delta, epsilon, loss, renyi
 
 
@@ -137,6 +138,17 @@ def test_the_bound_is_above_the_loss_of_many_rounds() -> None:
     assert exact < bound < 1.15 * exact
 
 
+def test_noise_that_is_calibrated_has_a_cost_however_wide_it_is() -> None:
+    """Beyond variances whose probabilities are known it is that of the Renyi divergences."""
+    how: dict[str, Any] = {"sensitivity": 30_000}
+    law = calibrate(Skellam, epsilon=1, delta="1e-6", **how)
+    assert law.variance > 2**28
+    assert 0.99 < epsilon(law, "1e-6", **how) <= 1
+    assert delta(law, 1, **how) <= 1e-6
+    assert dg.privacy.log_delta(law, 1, **how) <= math.log(1e-6)
+    assert epsilon(law, "1e-6", queries=3, **how) > 1
+
+
 def test_what_is_beyond_floats_is_infinite() -> None:
     assert epsilon(Skellam("1e-400"), "1e-6", sum_norm=1) == math.inf
     assert epsilon(dg.DiscreteGaussian("1e-400").sum(2), "1e-6") == math.inf
@@ -146,8 +158,9 @@ def test_what_is_refused() -> None:
     law = Skellam(1)
     with pytest.raises(ValueError, match="order must be at least 2"):
         renyi(law, 1)
-    with pytest.raises(TypeError, match="order must be an integer"):
+    with pytest.raises(ValueError, match=r"order must be a whole number with .*, got 2\.5"):
         renyi(law, 2.5)
+    assert renyi(law, 2) == renyi(law, Fraction(2)) == renyi(law, 2.0) == renyi(law, "2")
     with pytest.raises(ValueError, match="no rho is known for a Skellam law"):
         dg.privacy.rho(law)
     with pytest.raises(TypeError, match="law must be a DiscreteGaussian, DiscreteLaplace, Gen"):
@@ -158,5 +171,9 @@ def test_what_is_refused() -> None:
         calibrate(Skellam, epsilon=0, delta="1/2")
     with pytest.raises(ValueError, match=r"epsilon must be above .* got '1/1000"):
         calibrate(Skellam, epsilon="1e-17", delta="1e-30", clients=2)
+    least = _sum_of_skellams.least_epsilon_of_skellams(Fraction("1e-13"))
+    with pytest.raises(ValueError, match=r"epsilon must be above") as refusal:
+        calibrate(Skellam, epsilon="1e-17", delta="1e-13")
+    assert Fraction(str(refusal.value).split()[4]) >= fraction_of(least)
     with pytest.raises(ValueError, match="rho is a budget for discrete Gaussians and Laplaces"):
         calibrate(Skellam, rho=1)

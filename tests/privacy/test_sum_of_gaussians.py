@@ -95,8 +95,18 @@ def test_what_is_refused() -> None:
         dg.privacy.rho(law.sum(2), dimension=2**64)
     with pytest.raises(ValueError, match="dimension and sum_norm go with"):
         dg.privacy.epsilon(dg.DiscreteLaplace(1), "1e-6", dimension=2)
-    with pytest.raises(ValueError, match="sampling must be 1 for vectors and sums"):
-        dg.privacy.epsilon(law.sum(2), "1e-6", sampling="1/2")
+    sampled: Any = {"sampling": "1/2"}
+    why = r"^sampling must be 1 for vectors and sums of shares: .* got 0\.5$"
+    with pytest.raises(ValueError, match=why):
+        dg.privacy.epsilon(law.sum(2), "1e-6", **sampled)
+    kinds: list[Any] = [dg.DiscreteGaussian, dg.Skellam]
+    shared: list[Any] = [{"clients": 2}, {"dimension": 2}, {"clients": 2, "sum_norm": 1}]
+    for kind in kinds:
+        for shares in shared:
+            with pytest.raises(ValueError, match=why):
+                calibrate(kind, epsilon=1, delta="1e-6", **shares, **sampled)
+    with pytest.raises(ValueError, match="clients must be 1 except for Gaussian and Skellam"):
+        calibrate(dg.DiscreteLaplace, epsilon=1, delta="1e-6", clients=2, **sampled)
     with pytest.raises(ValueError, match="clients must be 1 except for Gaussian and Skellam"):
         calibrate(dg.DiscreteLaplace, epsilon=1, clients=2)
 

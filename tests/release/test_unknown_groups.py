@@ -49,6 +49,13 @@ def test_only_groups_of_many_are_written(visits: Path, tmp_path: Path, groups: i
     assert "61234" not in report
 
 
+def test_the_delta_of_the_report_is_rounded_up(visits: Path, tmp_path: Path) -> None:
+    """Six digits of it to the nearest would lie below what is spent."""
+    done = release_groups(visits, "n", tmp_path / "kept.csv", epsilon="1/5", delta="1e-6")
+    assert f"{done.rule.delta:.6g}" == "9.13573e-07"
+    assert "(1/5, 9.13574e-7)" in str(done)
+
+
 def test_parquet_is_read_too(tmp_path: Path) -> None:
     """As any table of a release is."""
     pa = pytest.importorskip("pyarrow")

@@ -92,6 +92,24 @@ def test_the_delta_of_a_gaussian_threshold_is_proven(groups: int) -> None:
     assert rule.keep_probability(0) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "groups"),
+    [("51/25", "1/781250000", 3), *((f"{n}/10", "1e-6", 3) for n in range(1, 20)), (1, "1e-6", 8)],
+)
+def test_a_published_delta_is_not_below_what_is_spent(
+    epsilon: Any, delta: Any, groups: int
+) -> None:
+    """And at most one float above it."""
+    rule = keep_rule(epsilon, delta, groups)
+    if isinstance(rule.law, TruncatedLaplace):
+        spent = groups * Fraction(
+            *last_mass(rule.law.scale, rule.threshold).lower.as_integer_ratio()
+        )
+    else:
+        spent = _keep_groups._gaussian_delta(rule.law, rule.threshold, Fraction(epsilon), groups)
+    assert math.nextafter(rule.delta, 0) < spent <= rule.delta
+
+
 def test_more_groups_a_person_take_gaussian_noise() -> None:
     """Whichever keeps more: the count that is kept with probability 1/2 for 1 to 64 groups."""
     counts = []

@@ -50,9 +50,9 @@ class Tails(NamedTuple):
 def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
     """Return bounds on the tails of the sum; None where the masses are too many.
 
-    The law of one is canonical and centred, and its phi rational.
+    The law of one is canonical and centred.
     """
-    masses = single = _masses(one, bits)
+    masses = single = masses_below(one, bits)
     if not single:
         return None
     for binary_digit in bin(draws)[3:]:
@@ -68,17 +68,17 @@ def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
     return Tails(bits, -(len(masses) // 2), tails, (1 << bits) - tails[0])
 
 
-def _masses(spec: LawSpec, bits: int) -> list[Any]:
+def masses_below(spec: LawSpec, bits: int) -> list[Any]:
     """Return the probabilities of one draw in units of 2**-bits, rounded down, -r to r.
 
     None at all where these alone are too many for any product.
     """
     at = arithmetic(bits + 32)
     total = normaliser(spec, bits + 32)[1]
-    family: Any = family_of(spec)
+    family = family_of(spec)
     right: list[Any] = []
     for x in range(_MOST_PRODUCT_BITS // bits):
-        mass = at.div(at.exp(at.rational(-family.exact_phi(spec, x))), total).lower
+        mass = at.div(at.exp(at.neg(family.phi(spec, x, at))), total).lower
         if mass < gmpy2.mpq(1, 1 << bits):
             return right[:0:-1] + right
         numerator, denominator = mass.as_integer_ratio()

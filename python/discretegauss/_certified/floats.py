@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
-import sys
 from collections.abc import Callable
 
 import gmpy2
@@ -50,7 +48,7 @@ def _narrow(enclosure: Enclosure) -> tuple[Interval, Bounds]:
     while bits <= _LAST_BITS:
         value = enclosure(bits)
         low, high = float_at_most(value.lower), float_at_least(value.upper)
-        if float_after(float_after(low)) >= high:
+        if math.nextafter(math.nextafter(low, math.inf), math.inf) >= high:
             return value, (low, high)
         bits *= 2
     raise ArithmeticError(f"the value could not be decided with {_LAST_BITS} bits")
@@ -67,39 +65,20 @@ def float_at_most(x: Real) -> float:
     >>> float_at_most(arithmetic(100).rational(gmpy2.mpq(1, 10)).lower)
     0.09999999999999999
     """
-    near = _float_near(x)
+    near = float(x)
     while near > x:
-        near = -float_after(-near)
+        near = -math.nextafter(-near, math.inf)
     following = math.nextafter(near, math.inf)
     return (following if following <= x else near) or 0.0  # not -0.0
 
 
 def float_at_least(x: Real) -> float:
     """Return the smallest float that is at least x; inf above the largest one; never -0.0."""
-    near = _float_near(x)
+    near = float(x)
     while near < x:
-        near = float_after(near)
+        near = math.nextafter(near, math.inf)
     preceding = math.nextafter(near, -math.inf)
     return (preceding if preceding >= x else near) or 0.0
-
-
-def float_after(x: float) -> float:
-    """Return the next float; of 0 the least normal one, while the processor takes denormals for 0.
-
-    It does so once a library linked with -Ofast is loaded. What is rounded up must stay above 0.
-    """
-    following = math.nextafter(x, math.inf)
-    return following if x or following else sys.float_info.min
-
-
-def _float_near(x: Real) -> float:
-    """Return a float within one step of x, whatever the rounding of the thread's context."""
-    near = float(x)
-    if near:
-        return near
-    # 0, or denormal and made 0 by the processor: by its bits
-    steps = abs(int(arithmetic(64).down.mul_2exp(x, 1074)))
-    return math.copysign(struct.unpack("<d", struct.pack("<q", steps))[0], x)
 
 
 def float_nearest(a: Interval) -> float:
@@ -113,6 +92,6 @@ def float_nearest(a: Interval) -> float:
         return high if a.upper > _TO_INFINITY or math.isinf(low) else low
     wide = arithmetic(2200)  # the sum of two floats is exact
     ends = wide.down.add(wide.down.plus(low), wide.down.plus(high))
-    if float_after(low) == high:
+    if math.nextafter(low, math.inf) == high:
         return high if wide.down.add(a.lower, a.upper) >= ends else low
     return low / 2 + high / 2

@@ -1,10 +1,5 @@
-"""The command line: what its programs import, so that Ctrl-C is answered while it is loaded."""
+"""The command line: `main` for Python, `program` for the process."""
 
-from .._system.command_line import end_when_interrupted
-
-end_when_interrupted()
-
-# isort: split
-from .entry import main, program  # noqa: E402
+from .entry import main, program
 
 __all__ = ["main", "program"]

@@ -65,7 +65,6 @@ def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     try:
         arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
         import_module(f"discretegauss.{arguments.needs}")
-        stops.loaded()
         return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _said(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,3 +72,20 @@ class Addend(NamedTuple):
             del sums, draws  # the error has this frame
             raise RangeError(NO_FIT)
         return sums
+
+
+#: This many sums are made of Python integers at a time.
+_PIECE = 2**17
+
+
+def add_objects(out: NDArray[Any], addend: Addend, fill: Callable[[NDArray[Any]], None]) -> None:
+    """Let `out` hold integers plus draws of any size; `fill` fills arrays of objects with draws."""
+    draws = np.empty(min(out.size, _PIECE), object)
+    try:
+        for start in range(0, out.size, _PIECE):
+            which = slice(start, start + _PIECE)
+            part = out[which]
+            fill(draws[: part.size])
+            part[:] = np.array(addend.part(which).sums(draws[: part.size].tolist()), object)
+    finally:
+        draws.fill(0)

@@ -8,14 +8,36 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._inputs.draw_arguments import Method
+from .._inputs.source import Source
 from .._law import LawSpec
 from ..errors import ParameterValueError
+from .add import Addend
 from .python_engine import PythonSampler, refuse
-from .sampler import Sampler
+
+
+class Engine(Protocol):
+    """A law and one method of drawing from it. It holds no randomness, and threads may share it."""
+
+    is_int64: bool
+    """Whether int64 is known to hold the law. False means that nobody has looked."""
+
+    cells_from: int
+    """From this many draws on, method "auto" looks cells up instead of using this engine."""
+
+    def draw(self, source: Source) -> int:
+        """Return one draw, of any size."""
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`, C-contiguous: native integers that hold the law, or objects."""
+
+    def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
+        """Let `out` hold integers plus draws, exactly; otherwise as `fill`."""
 
 
 def _plain_python_is_forced() -> bool:
@@ -43,14 +65,19 @@ def core(what: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def sampler(spec: LawSpec) -> Sampler:
-    """Return the law made ready; equal ones are one, and so share what they have paid for."""
+def engine(spec: LawSpec, method: Method) -> Engine:
+    """Return what draws from a law by a method that the law has; equal requests share it."""
     if not spec.kind.in_core:
         from .skellam import SkellamSampler  # which needs certified arithmetic
 
-        return SkellamSampler(spec, sampler)
-    made: Sampler = PythonSampler(spec) if native is None else native.NativeSampler(spec)
-    return made
+        return SkellamSampler(spec, method, engine)
+    return PythonSampler(spec, method) if native is None else native.NativeSampler(spec, method)
+
+
+def engine_for(spec: LawSpec, method: Method, n: int) -> Engine:
+    """Return what draws n times: a function of the law, the method and n alone."""
+    by = engine(spec, method)
+    return engine(spec, "cells") if n >= by.cells_from else by
 
 
 def build_info() -> dict[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from inspect import cleandoc
+from fractions import Fraction
+from functools import partial
+from sys import maxsize
 from threading import RLock
 from typing import Any
 
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import INT64, Method, fits_dtype
 from .._inputs.messages import describe
-from .._inputs.parameter_arrays import Numbers
+from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source, check_filled
 from .._law import Kind, LawSpec
 from .._native import __file__ as core_file
@@ -25,8 +27,7 @@ from ..errors import (
     RangeError,
     SourceError,
 )
-from .add import NO_FIT, Addend
-from .sampler import Sampler
+from .add import NO_FIT, Addend, add_objects
 
 if not lib.dg_mpfr_is_thread_local():
     raise ImportError(
@@ -47,7 +48,9 @@ _METHODS = {
     "isochronous": lib.DG_ISOCHRONOUS,
 }
 _KINDS = {"getrandom": lib.DG_SOURCE_GETRANDOM, "chacha20": lib.DG_SOURCE_CHACHA20}
-_SOURCES = {name: ffi.new("dg_source *", {"kind": kind}) for name, kind in _KINDS.items()}
+_SOURCES: dict[Any, Any] = {
+    name: ffi.new("dg_source *", {"kind": kind}) for name, kind in _KINDS.items()
+}
 _FORMATS = {"i": lib.DG_INTEGERS, "f": lib.DG_FLOATS}
 
 #: More threads than this are never started: far more than the processors there are take turns, and
@@ -55,9 +58,23 @@ _FORMATS = {"i": lib.DG_INTEGERS, "f": lib.DG_FLOATS}
 _MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
 
 _PAUSE = ffi.addressof(lib, "dg_python_pause")
-_FILL = ffi.addressof(lib, "dg_python_fill")
-_KEEP = ffi.addressof(lib, "dg_python_keep")
-_SAMPLER_OF = ffi.addressof(lib, "dg_python_sampler_of")
+_FILL = ffi.addressof(lib, "dg_python_source")
+
+#: By the numbers of numpy's types, of which two may be one integer's.
+_CODES = {np.dtype(name).num: _DTYPES[np.dtype(name)] for name in np.typecodes["AllInteger"]}
+
+#: Draws below are statuses (dg_python_draw).
+_LEAST_DRAW = -(2**63) + lib.DG_PYTHON_STATUSES
+
+_buffer, _fill, _draw = ffi.from_buffer, lib.dg_python_fill, lib.dg_python_draw
+
+#: About this many draws become Python integers at a time.
+_PIECE = 2**16
+
+#: From how many draws on method "auto" looks cells up, by the method that it uses below. A table
+#: takes up to 2 ms to build. It pays from some 80 000 draws (narrow laws) to 250 000 (wide ones)
+#: beside lanes, and from some thousands beside GMP.
+CELLS_FROM = {lib.DG_ISOCHRONOUS: 2**17, lib.DG_REFERENCE: 2**12, lib.DG_CELLS: maxsize}
 
 
 def _address(value: object) -> Any:
@@ -79,15 +96,15 @@ class _Caller:
 class Call:
     """A call of the C core: with which bits, by how many threads at most.
 
-    The C core starts the threads, joins them, hears signals between two pieces, and zeroes what was
-    drawn if a handler raises, all in one call: Python code that did so could itself be cut short by
-    the next signal.
+    The C core starts the threads, joins them, and hears signals between two pieces, all in one
+    call. Python code that did so could itself be cut short by the next signal.
     """
 
     def __init__(self, source: Source, threads: int = 1) -> None:
         # C is given objects that do not hold this one: it would live until Python looks for cycles
         self.errors: list[BaseException] = []
-        self.run = ffi.new("dg_run *", (min(threads, _MOST_THREADS), _PAUSE, _address(self.errors)))
+        errors = ffi.cast("void *", id(self.errors))
+        self.run = ffi.new("dg_run *", (min(threads, _MOST_THREADS), _PAUSE, errors))
         if isinstance(source, str):  # a caller's own may compare as it likes
             self.source = _SOURCES[source]
             return
@@ -96,31 +113,21 @@ class Call:
         self._held = caller, context
         self.source = ffi.new("dg_source *", (lib.DG_SOURCE_CALLER, _FILL, context))
 
-    def __call__(
-        self,
-        function: Any,
-        *given: Any,
-        zero: Callable[[int], object] = int,  # which zeroes nothing
-        refusal: Callable[[], Exception] | None = None,
-    ) -> None:
-        """Call a function; raise what its status says, `refusal` where that is a parameter.
-
-        If a signal is heard as it returns, draws are there: `zero` zeroes them. After that, in the
-        frames up to the caller's, it finds them as it would one line later there.
-        """
-        try:
-            status = function(*given, self.run, self.source)
-        except BaseException:
-            zero(0)
-            raise
-        raise_for_status(status, self.errors, refusal)
+    def __call__(self, function: Any, *given: Any) -> None:
+        """Call a function; raise what its status says."""
+        status = function(*given, self.run, self.source)
+        if status:
+            raise_for_status(status, self.errors)
 
 
 #: What a status means, where that is all that is known.
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
     lib.DG_ERR_SOURCE: (SourceError, "the source of bits failed"),
     lib.DG_ERR_NOMEM: (MemoryError, ""),
-    lib.DG_ERR_STOPPED: (MemoryError, ""),  # there is no memory to say by what
+    lib.DG_ERR_STOPPED: (
+        RuntimeError,
+        "the draw was stopped in the child of a fork, or there is no memory to say by what",
+    ),
     lib.DG_ERR_RANGE: (RangeError, NO_FIT),
     lib.DG_ERR_PARAMETER: (
         ParameterValueError,
@@ -155,7 +162,7 @@ def raise_for_status(
 
 
 def _error_for_status(status: int, errno: int) -> Exception:
-    """Return what a status other than DG_OK means, of a draw with bits of the system."""
+    """Return what a status other than DG_OK means, for bit_generator.h."""
     try:
         raise_for_status(status, errno=errno)
     except Exception as error:
@@ -163,26 +170,14 @@ def _error_for_status(status: int, errno: int) -> Exception:
     raise SystemError("no draw and no error")  # no cover: the status is not DG_OK
 
 
-def _built_in_functions() -> list[Any]:
-    """Return functions.h's: fill_now, new_sample, columns, and the type of bit_generator.h."""
-    functions: list[Any] = [_error_for_status, np.empty, INT64, np.ndarray]
-    if lib.dg_python_functions(_address(functions)) != 0:
+def _bits_type() -> Any:
+    functions: list[Any] = [_error_for_status]
+    if lib.dg_python_bits_type(_address(functions)) != 0:
         raise MemoryError
-    return functions[4:]
+    return functions[1]
 
 
-_fill_now, _new_sample, columns, _Bits = _built_in_functions()
-
-_SIGNATURE = (
-    "sample($self, size=None, *, dtype='int64', out=None, method='auto', source='getrandom', "
-    "threads=1)\n--\n\n"
-)
-
-
-def built_in_sample(cls: type, slowly: Callable[..., Any]) -> Any:
-    """Return a method of a class of laws: `slowly` as a built-in one (csrc/python/sample.h)."""
-    shown = (_SIGNATURE + cleandoc(slowly.__doc__ or "")).encode()
-    return _new_sample((cls, slowly, shown))
+_Bits = _bits_type()
 
 
 def bits_behind(capsule: object, source: str, *, looks: bool = False) -> Any:
@@ -193,147 +188,119 @@ def bits_behind(capsule: object, source: str, *, looks: bool = False) -> Any:
     return _Bits(capsule, RLock, _KINDS[source], looks)
 
 
-class NativeFiller:
-    """What fills arrays from a C handle."""
+def fill_by(
+    function: Any, out: NDArray[Any], handle: Any, source: Source, threads: int = 1
+) -> None:
+    """Fill `out` (one axis, contiguous, native integers) by a function like dg_selection_fill."""
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    Call(source, threads)(function, buffer, out.size, _DTYPES[out.dtype], handle)
 
-    _handle: Any
-    _fill: Any
-    """A function of the C core like dg_law_fill."""
+
+def fill_words(out: NDArray[Any], source: Source, threads: int = 1) -> None:
+    """Fill `out` (one axis, contiguous, native unsigned integers) with uniform words."""
+    buffer = ffi.from_buffer("char[]", out, require_writable=True)
+    Call(source, threads)(lib.dg_words_fill, buffer, out.size, _DTYPES[out.dtype])
+
+
+class NativeSampler:
+    """A law made ready in the C core for one method (dg_sampler)."""
+
+    __slots__ = ("_handle", "_spec", "_width", "cells_from", "is_int64")
+
+    def __init__(self, spec: LawSpec, method: Method = "auto") -> None:
+        handle = ffi.new("dg_sampler **")
+        status = lib.dg_sampler_new(handle, int(spec.kind), *c_texts(spec), _METHODS[method])
+        if status:
+            refusal = _no_isochronous if method == "isochronous" else partial(_no_table, spec)
+            raise_for_status(status, refusal=refusal)
+        self._spec = spec
+        self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
+        self.is_int64 = bool(lib.dg_sampler_fits_int64(self._handle))
+        self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+        by_cells = method == "auto" and spec.kind.has_cells
+        self.cells_from = CELLS_FROM[lib.dg_sampler_method(self._handle)] if by_cells else maxsize
+
+    def draw(self, source: Source) -> int:
+        """Return one draw, of any size."""
+        if not self.is_int64:
+            return self._integers(1, source)[0]
+        call = None if isinstance(source, str) else Call(source)
+        drawn: int = _draw(self._handle, _SOURCES[source] if call is None else call.source)
+        if drawn < _LEAST_DRAW:
+            raise_for_status(drawn + 2**63, None if call is None else call.errors)
+        return drawn
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
-        """Fill `out`: one axis, contiguous, native integers."""
-        buffer = ffi.from_buffer("char[]", out, require_writable=True)
-        given = buffer, out.size, _DTYPES[out.dtype], self._handle
-        Call(source, threads)(self._fill, *given, zero=out.fill)
-
-
-class NativeSampler(Sampler):
-    """A law made ready in the C core, which decides how it is drawn (csrc/sampler)."""
-
-    def __init__(self, spec: LawSpec) -> None:
-        super().__init__(spec)
-        handle, (parameters, _kept) = ffi.new("dg_sampler **"), c_parameters(spec)
-        raise_for_status(lib.dg_sampler_new(handle, int(spec.kind), parameters))
-        self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
-        self._address = int(ffi.cast("uintptr_t", self._handle))
-        self._width = int(lib.dg_sampler_wide_bytes(self._handle))
-
-    def require_fit(self, dtype: np.dtype[Any]) -> None:
-        """Refuse a dtype that does not provably hold the law; most fit int64 by far."""
-        if dtype != INT64 or not lib.dg_sampler_fits_int64(self._handle):
-            super().require_fit(dtype)
-
-    def require(self, method: Method) -> None:
-        """Refuse a method by which the law cannot be drawn."""
-        way = ffi.new("dg_method *")
-        self._call(Call("getrandom"), method, lib.dg_sampler_choose, way, 1)
-
-    def _call(
-        self,
-        call: Call,
-        method: Method,
-        function: Any,
-        *given: Any,
-        zero: Callable[[int], object] = int,
-    ) -> None:
-        """Have a function draw by a method, which the law may not have."""
-        given = *given, _METHODS[method], self._handle
-        call(function, *given, zero=zero, refusal=self._refusal(method))
-
-    def _refusal(self, method: Method) -> Callable[[], Exception]:
-        return _no_isochronous if method == "isochronous" else self._no_table
-
-    def _no_table(self) -> ParameterValueError:
-        return ParameterValueError(
-            "beta: so large that 128 bits of (abs(x - mu)/scale)**beta do not tell the integers "
-            "next to mu apart; no table holds such a law, got beta = "
-            f"{describe(self.spec.beta)} with scale = {describe(self.spec.parameter)}"
-        )
-
-    def draw(self, source: Source, method: Method = "auto") -> int:
-        """Return one draw, of any size."""
-        errors, out = None, ffi.new("uint8_t[]", self._width)
-        if isinstance(source, str):
-            pointer = _SOURCES[source]
-        else:
-            call = Call(source)
-            pointer, errors = call.source, call.errors
-        given = out, self._width, _METHODS[method], self._handle, pointer
-        status = lib.dg_sampler_draw_wide(*given)
-        if status != lib.DG_OK:
-            raise_for_status(status, errors, self._refusal(method))
-        if self._one is None:
-            self._one = self._address if lib.dg_sampler_fits_int64(self._handle) else 0
-        return int.from_bytes(ffi.buffer(out), "little", signed=True)
-
-    def fill(
-        self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = "auto"
-    ) -> None:
-        """Fill `out`: one axis, contiguous, native integers or objects."""
-        dtype, zero_out = _DTYPES.get(out.dtype), out.fill
-        if dtype is None:
-            objects = ffi.from_buffer("void *[]", out, require_writable=True)
-            self._stream(out, (objects, ffi.NULL, 0, 0), source, threads, method)
+        """Fill `out`, C-contiguous: native integers that hold the law, or objects."""
+        code = _CODES.get(out.dtype.num)
+        if code is None:
+            self._fill_objects(out.reshape(-1), source, threads)
             return
-        if not isinstance(source, str):
-            buffer = ffi.from_buffer("char[]", out, require_writable=True)
-            given = lib.dg_sampler_fill, buffer, out.size, dtype
-            self._call(Call(source), method, *given, zero=zero_out)
-            return
-        how = _METHODS[method], min(threads, _MOST_THREADS), _KINDS[source]
-        try:  # the same without objects of cffi's
-            failure = _fill_now(self._address, out, dtype, *how)
-        except BaseException:
-            zero_out(0)
-            raise
-        if isinstance(failure, BaseException):
-            raise failure
-        if failure is not None:
-            raise_for_status(failure[0], None, self._refusal(method), failure[1])
+        call = None if isinstance(source, str) else Call(source)
+        bits = _SOURCES[source] if call is None else call.source
+        errors: list[BaseException] = [] if call is None else call.errors
+        most = threads if threads < _MOST_THREADS else _MOST_THREADS
+        status = _fill(_buffer(out), out.size, code, self._handle, most, bits, id(errors))
+        if status:
+            raise_for_status(status, errors)
 
-    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
-        """Fill the rows of `out`, contiguous: two's complement, least significant byte first."""
-        rows = ffi.from_buffer("uint8_t[]", out, require_writable=True)
-        self._stream(out, (ffi.NULL, rows, out.shape[1], 0), source, threads, "auto")
+    def _fill_objects(self, out: NDArray[Any], source: Source, threads: int) -> None:
+        """Fill `out`, one axis of objects, a piece at a time, with the draws of an int64 array."""
+        chunk = lib.dg_sampler_chunk(self._handle)
+        words = 1 if self.is_int64 else self._width // 8 + 1
+        step = max(_PIECE // chunk // words, 1) * chunk
+        for start in range(0, out.size, step):
+            part = out[start : start + step]
+            if not self.is_int64:
+                part[:] = self._integers(part.size, source, threads)
+                continue
+            drawn = np.empty(part.size, INT64)
+            try:
+                self.fill(drawn, source, threads)
+                part[:] = drawn
+            finally:
+                drawn.fill(0)
 
-    def _stream(
-        self, out: NDArray[Any], to: Any, source: Source, threads: int, method: Method
-    ) -> None:
-        """Draw integers of any size; `to`: the dg_python_wide that says where they go."""
-        kept = ffi.new("dg_python_wide *", to)
-        given = lib.dg_sampler_stream, _KEEP, kept, len(out)
+    def _integers(self, n: int, source: Source, threads: int = 1) -> list[int]:
+        """Return n draws of any size."""
+        width = self._width
+        rows = np.empty(n * width, np.uint8)
+        view, call = rows.data, Call(source, threads)
         try:
-            self._call(Call(source, threads), method, *given)
-        except BaseException:
-            out[: kept.reached].fill(0)  # no more: it may be larger than memory
-            raise
+            call(lib.dg_sampler_fill_wide, _buffer(rows), n, width, self._handle)
+            return [
+                int.from_bytes(view[i : i + width], "little", signed=True)
+                for i in range(0, n * width, width)
+            ]
+        finally:
+            rows.fill(0)
 
-    def ends(self, addend: Addend, *, exactly: bool) -> tuple[int, int]:
-        """Return between which numbers integers are (dg_addend_ends)."""
-        if addend.values.dtype == object:
-            return addend.ends()
-        (added, _kept), call, found = _c_addend(addend), Call("getrandom"), np.empty(2, np.uint64)
-        words, n = ffi.from_buffer("uint64_t[]", found, require_writable=True), addend.values.size
-        raise_for_status(lib.dg_addend_ends(words, n, added, exactly, call.run), call.errors)
-        typed = found.view(f"{addend.values.dtype.kind}8")
-        return int(typed[0]), int(typed[1])
-
-    def add(
-        self,
-        out: NDArray[Any],
-        addend: Addend,
-        source: Source,
-        threads: int = 1,
-        method: Method = "auto",
-    ) -> None:
-        """Let `out` hold integers plus draws: words in the C core, if noise is int64."""
-        if addend.values.dtype == object or not fits_dtype(self.spec, INT64):
-            super().add(out, addend, source, threads, method)
+    def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
+        """Let `out` hold integers plus draws: in the C core, if int64 holds the noise."""
+        if addend.values.dtype == object or not (self.is_int64 or fits_dtype(self._spec, INT64)):
+            add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
             return
-        sums = ffi.from_buffer("char[]", out, require_writable=True)
         added, _kept = _c_addend(addend)
-        given = lib.dg_sampler_add, sums, out.size, added
-        self._call(Call(source, threads), method, *given, zero=out.fill)
+        given = ffi.from_buffer(out), out.size, added, self._handle
+        Call(source, threads)(lib.dg_sampler_add, *given)
+
+
+def _no_table(spec: LawSpec) -> ParameterValueError:
+    return ParameterValueError(
+        "beta: so large that 128 bits of (abs(x - mu)/scale)**beta do not tell the integers "
+        "next to mu apart; no table holds such a law, got beta = "
+        f"{describe(spec.beta)} with scale = {describe(spec.parameter)}"
+    )
+
+
+def addend_ends(addend: Addend, *, exactly: bool) -> tuple[int, int]:
+    """Return between which numbers integers are (dg_addend_ends)."""
+    (added, _kept), call, found = _c_addend(addend), Call("getrandom"), np.empty(2, np.uint64)
+    words, n = ffi.from_buffer("uint64_t[]", found, require_writable=True), addend.values.size
+    if status := lib.dg_addend_ends(words, n, added, exactly, call.run):
+        raise_for_status(status, call.errors)
+    typed = found.view(f"{addend.values.dtype.kind}8")
+    return int(typed[0]), int(typed[1])
 
 
 def _c_addend(addend: Addend) -> tuple[Any, Any]:
@@ -351,70 +318,49 @@ def _c_addend(addend: Addend) -> tuple[Any, Any]:
     return ffi.new("dg_addend *", given), (words, are_null)
 
 
-def fill_laws(
-    out: NDArray[Any],
-    kind: Kind,
-    numbers: list[Numbers],
-    sampler_of: Callable[[int], Sampler],
-    method: Method,
-    source: Source,
-    threads: int,
-) -> None:
-    """Fill `out` (one axis, contiguous, native integers): out[i] has law i.
-
-    Parameters
-    ----------
-    kind : Kind
-        Of all laws.
-    numbers : list of Numbers
-        Parameters, centres, betas.
-    sampler_of : callable
-        Returns a law, its centre without the nearest integer.
-    """
-    held: list[Sampler] = []
-
-    def address_of(place: int) -> int | None:
-        held.append(sampler_of(place))
-        return held[-1]._address
-
+def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
+    """Fill `out`, C-contiguous native integers: element i from law i (dg_laws_fill)."""
+    parameter, centre = laws.parameter.numbers(laws.shape), laws.mu.numbers(laws.shape)
+    columns = _c_column(parameter), _c_column(centre)
+    given = ffi.new("dg_laws *", (int(laws.kind), *columns, _METHODS[method]))
     call = Call(source, threads)
-    context = ffi.new("void *[2]", [_address(address_of), _address(call.errors)])
-    parameter, centre, beta = map(_c_column, numbers)
-    given = int(kind), parameter, centre, _SAMPLER_OF, context, beta
-    buffer = ffi.from_buffer("char[]", out, require_writable=True)
-    target = buffer, out.size, _DTYPES[out.dtype]
-    how = ffi.new("dg_laws *", given), _METHODS[method], ffi.NULL
-    refusal = _no_isochronous if method == "isochronous" else None
-    call(lib.dg_samplers_fill, *target, *how, zero=out.fill, refusal=refusal)
+    buffer, code = ffi.from_buffer(out), _CODES[out.dtype.num]
+    status = lib.dg_laws_fill(buffer, out.size, code, given, ffi.NULL, call.run, call.source)
+    if status:
+        raise_for_status(status, call.errors, refusal=_no_isochronous_laws)
 
 
-def _c_column(numbers: Numbers) -> dict[str, Any]:
-    words = numbers.words
+def _c_column(words: NDArray[Any]) -> dict[str, Any]:
     return {
         "words": ffi.from_buffer("uint64_t[]", words),
         "stride": words.ndim if len(words) > 1 else 0,
         "format": lib.DG_RATIOS if words.ndim == 2 else _FORMATS[words.dtype.kind],
-        "repeat": numbers.repeat,
-        "n": numbers.n,
     }
 
 
 def _no_isochronous() -> ParameterValueError:
     return ParameterValueError(
-        "method: there is no isochronous sampler for scales below some 2**-28, nor for "
-        "beta of 64 and more, got 'isochronous'"
+        "method: scales from some 2**-20 to 2**52, centres below 2**61 and beta below 64 have "
+        "isochronous draws, got 'isochronous' for another law"
     )
 
 
-def c_parameters(spec: LawSpec) -> tuple[Any, Any]:
-    """Return a law's numbers as the C core takes them, and what has to be kept meanwhile."""
-    encoded = [
-        value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-        for number in (spec.parameter, spec.mu, spec.beta)
-        for value in number.as_integer_ratio()
-    ]
-    buffers = [ffi.from_buffer("uint8_t[]", data) for data in encoded]
-    return ffi.new("dg_parameters *", [(b, len(b)) for b in buffers]), buffers
+def _no_isochronous_laws() -> ParameterValueError:
+    return ParameterValueError(
+        "method: in arrays of laws, scales from 2**-11 to 2**42 have isochronous draws (sigma2 "
+        "from 2**-16 to 2**62, or 2**-4 if mu is no integer), got 'isochronous' for another law"
+    )
+
+
+def c_text(number: Fraction) -> bytes:
+    """Return a number as the C core reads it."""
+    return b"%#x/%#x" % number.as_integer_ratio()
+
+
+def c_texts(spec: LawSpec) -> tuple[bytes, Any, Any]:
+    """Return the parameter, mu and beta of a law as the C core reads them."""
+    beta = c_text(spec.beta) if spec.kind == Kind.GENERALIZED_GAUSSIAN else ffi.NULL
+    return c_text(spec.parameter), c_text(spec.mu) if spec.mu else ffi.NULL, beta
 
 
 def versions() -> dict[str, str]:

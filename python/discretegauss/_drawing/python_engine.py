@@ -6,19 +6,19 @@ It is the specification of the C core's draws (`reference`), and serves where th
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import maxsize
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import reference
-from .._inputs.draw_arguments import AUTO, SYSTEM, Method
+from .._inputs.draw_arguments import Method
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, RangeError
-from .add import NO_FIT
-from .fill import Fill, in_one_process
-from .sampler import Sampler
+from .add import NO_FIT, Addend, add_objects
+from .fill import Fill
 
 
 def refuse(what: str) -> NoReturn:
@@ -27,12 +27,8 @@ def refuse(what: str) -> NoReturn:
 
 
 def bits_of(source: Source) -> reference.Bytes:
-    """Return the bits of a source, which must be one that plain Python has."""
-    if callable(source):
-        return reference.CallableBytes(source)
-    if source != SYSTEM:
-        refuse(f"source={source!r}")
-    return reference.SystemBytes()
+    """Return the bits of a source; plain Python takes all of the system's from the kernel."""
+    return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
 
 
 def one_by_one(draw: Callable[[int, reference.Bytes], int]) -> Fill:
@@ -41,66 +37,41 @@ def one_by_one(draw: Callable[[int, reference.Bytes], int]) -> Fill:
     def fill(out: NDArray[Any], source: Source, threads: int = 1) -> None:
         del threads
         stream = bits_of(source)
-        try:
-            for i in range(out.size):
-                out[i] = draw(i, stream)
-        except BaseException:
-            out.fill(0)
-            raise
+        for i in range(out.size):
+            out[i] = draw(i, stream)
 
     return fill
 
 
-class PythonSampler(Sampler):
+class PythonSampler:
     """A law drawn by Algorithms 1-3, one draw after the other."""
 
-    def __init__(self, spec: LawSpec) -> None:
-        super().__init__(spec)
-        self._draw = _reference_draw(spec)
+    is_int64 = False
+    cells_from = maxsize
 
-    def require(self, method: Method) -> None:
-        """Refuse what Algorithms 1-3 are not."""
+    def __init__(self, spec: LawSpec, method: Method = "auto") -> None:
         if method in ("cells", "isochronous"):
             refuse(f"method={method!r}")
+        self.spec = spec
+        self._draw = _reference_draw(spec)
 
-    def draw(self, source: Source, method: Method = AUTO) -> int:
+    def draw(self, source: Source) -> int:
         """Return one draw."""
-        self.require(method)
         return self._draw(bits_of(source))
 
-    def fill(
-        self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = AUTO
-    ) -> None:
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
-        self.require(method)
+        del threads
         # asked here, not of numpy: before its version 2 it wraps
         info = None if out.dtype == object else np.iinfo(out.dtype)
         values = None if info is None else range(int(info.min), int(info.max) + 1)
-        self._fill(out, source, lambda draw: _fitting(draw, values))
+        bits, flat = bits_of(source), out.reshape(-1)
+        for i in range(flat.size):
+            flat[i] = _fitting(self._draw(bits), values)
 
-    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
-        """Fill the rows of `out` with draws, by one thread."""
-        n_bytes = out.shape[1]
-        values = range(-(1 << (8 * n_bytes - 1)), 1 << (8 * n_bytes - 1))
-
-        def row(draw: int) -> list[int]:
-            return list(_fitting(draw, values).to_bytes(n_bytes, "little", signed=True))
-
-        self._fill(out, source, row)
-
-    def _fill(self, out: NDArray[Any], source: Source, item: Callable[[int], object]) -> None:
-        bits = bits_of(source)
-
-        def fill_each() -> None:
-            i = 0
-            try:
-                for i in range(len(out)):
-                    out[i] = item(self._draw(bits))
-            except BaseException:
-                out[: i + 1].fill(0)  # out may be larger than memory
-                raise
-
-        in_one_process(fill_each)
+    def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
+        """Let `out` hold integers plus draws."""
+        add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
 
 
 def _fitting(drawn: int, values: range | None) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.skellam import LARGEST_TABLE, probabilities_up_to
-from .._inputs.draw_arguments import AUTO, Method
+from .._inputs.draw_arguments import Method
 from .._inputs.messages import refused
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import RangeError
-from .fill import in_one_process
 from .python_engine import PythonSampler
-from .sampler import Sampler
 
 __all__ = ["SkellamSampler"]
 
@@ -37,44 +35,31 @@ _WORDS = LawSpec(Kind.UNIFORM_BELOW, Fraction(2**_WORD))
 
 
 class SkellamSampler(PythonSampler):
-    """A Skellam law, drawn from the bits of the engine that ``sampler_of`` gives other laws."""
+    """A Skellam law. Its bits are draws of other laws, by the engines that `engine_of` returns."""
 
-    def __init__(self, spec: LawSpec, sampler_of: Callable[[LawSpec], Sampler]) -> None:
-        super().__init__(spec)
-        self._sampler_of = sampler_of
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._sampler_of, (self.spec,)
-
-    def require(self, method: Method) -> None:
-        """Refuse what the law does not have."""
+    def __init__(
+        self, spec: LawSpec, method: Method, engine_of: Callable[[LawSpec, Method], Any]
+    ) -> None:
         if method in ("cells", "isochronous"):
             raise refused("method", "be 'auto' or 'reference' for this law", method)
+        super().__init__(spec, method)
+        self._is_reference = method == "reference"
+        self._engine_of = engine_of
 
-    def draw(self, source: Source, method: Method = AUTO) -> int:
+    def draw(self, source: Source) -> int:
         """Return one draw."""
-        self.require(method)
-        if method == "reference":
-            return super().draw(source, method)
-        return int(self._drawn(1, source)[0])
+        return super().draw(source) if self._is_reference else int(self._drawn(1, source)[0])
 
-    def fill(
-        self, out: NDArray[Any], source: Source, threads: int = 1, method: Method = AUTO
-    ) -> None:
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
-        self.require(method)
-        if method == "reference":
-            super().fill(out, source, threads, method)
+        if self._is_reference:
+            super().fill(out, source, threads)
         else:
-            in_one_process(partial(self._fill_all, out, source))
-
-    def fill_bytes(self, out: NDArray[np.uint8], source: Source, threads: int = 1) -> None:
-        """Fill the rows of `out` with draws, by one thread."""
-        in_one_process(partial(self._fill_all_rows, out, source))
+            self._fill_all(out.reshape(-1), source)
 
     def _drawn(self, n: int, source: Source) -> NDArray[Any]:
         """Return n draws, as int64 or as objects."""
-        draws = _Draws(self._sampler_of, source)
+        draws = _Draws(self._engine_of, source)
         by = by_inversion if self.spec.parameter <= LARGEST_TABLE else by_rejection
         return by(self.spec.parameter, n, draws)
 
@@ -85,22 +70,6 @@ class SkellamSampler(PythonSampler):
                 info = np.iinfo(out.dtype)
                 _require_within(drawn, int(info.min), int(info.max))
             out[:] = drawn
-        except BaseException:
-            out.fill(0)
-            raise
-        finally:
-            drawn.fill(0)
-
-    def _fill_all_rows(self, out: NDArray[np.uint8], source: Source) -> None:
-        half = 1 << 8 * out.shape[1] - 1
-        drawn = self._drawn(len(out), source)
-        try:
-            _require_within(drawn, -half, half - 1)
-            for row, one in zip(out, drawn.tolist(), strict=True):
-                row[:] = np.frombuffer(one.to_bytes(out.shape[1], "little", signed=True), np.uint8)
-        except BaseException:
-            out.fill(0)
-            raise
         finally:
             drawn.fill(0)
 
@@ -113,14 +82,14 @@ def _require_within(drawn: NDArray[Any], low: int, high: int) -> None:
 class _Draws(NamedTuple):
     """Where bits come from: draws of an engine."""
 
-    sampler_of: Callable[[LawSpec], Sampler]
+    engine_of: Callable[[LawSpec, Method], Any]
     source: Source
 
     def words(self, n: int) -> NDArray[np.uint64]:
         """Return n independent uniform words; halves are what the core draws fastest."""
         halves = np.empty(2 * n, np.uint32)
         try:
-            self.sampler_of(_HALF_WORDS).fill(halves, self.source)
+            self.engine_of(_HALF_WORDS, "auto").fill(halves, self.source)
             wide: NDArray[np.uint64] = halves[::2].astype(np.uint64)
             wide <<= np.uint64(32)
             wide |= halves[1::2]
@@ -130,12 +99,13 @@ class _Draws(NamedTuple):
 
     def word(self) -> int:
         """Return one of 64 bits."""
-        return self.sampler_of(_WORDS).draw(self.source)
+        return int(self.engine_of(_WORDS, "auto").draw(self.source))
 
     def laplace(self, scale: int, n: int) -> NDArray[Any]:
         """Return draws of the discrete Laplace, as objects."""
         drawn = np.empty(n, object)
-        self.sampler_of(LawSpec(Kind.DISCRETE_LAPLACE, Fraction(scale))).fill(drawn, self.source)
+        spec = LawSpec(Kind.DISCRETE_LAPLACE, Fraction(scale))
+        self.engine_of(spec, "auto").fill(drawn, self.source)
         return drawn
 
 

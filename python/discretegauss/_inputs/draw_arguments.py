@@ -61,15 +61,12 @@ SYSTEM: Final = "getrandom"
 CHACHA20: Final = "chacha20"
 ONE_THREAD: Final = 1
 
-#: So many draws or fewer are over before anyone could wait for them.
-FEW: Final = 2**16
-
 #: What numpy 1 has; numpy 2 has 64, but not everywhere.
 MOST_AXES = 32
 
 #: As many objects or 64-bit integers as there are addresses for. Axes of length 0 do not count:
 #: numpy, too, multiplies the others.
-_MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
+MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 
 def _length(n: object, place: int | None) -> int:
@@ -87,7 +84,7 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
         return None
-    if type(size) is int and 0 <= size <= _MOST_ELEMENTS:  # most often
+    if type(size) is int and 0 <= size <= MOST_ELEMENTS:  # most often
         return (size,)
     if isinstance(size, np.ndarray) and size.ndim == 0:
         size = size[()]
@@ -100,11 +97,11 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
         raise ParameterValueError(f"size must have at most {MOST_AXES} axes, got {len(shape)}")
-    if (n_elements := prod(n for n in shape if n)) > _MOST_ELEMENTS:
+    if (n_elements := prod(n for n in shape if n)) > MOST_ELEMENTS:
         several_of = "an array" if isinstance(size, np.ndarray) else f"a {type(size).__name__}"
         got = f"{several_of} of {len(shape)} integers" if several else describe(n_elements)
         raise ParameterOverflowError(
-            f"size must be a shape of at most {_MOST_ELEMENTS} elements, got {got}"
+            f"size must be a shape of at most {MOST_ELEMENTS} elements, got {got}"
         )
     return shape
 
@@ -122,6 +119,21 @@ def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
     return checked
 
 
+def checked_target(
+    size: object, dtype: DTypeLike, out: object
+) -> tuple[tuple[int, ...] | None, np.dtype[Any], NDArray[Any] | None]:
+    """Return the shape and the dtype of what is drawn, and `out` as a plain array."""
+    shape = checked_size(size)
+    kept = dtype if dtype is INT64 else checked_dtype(dtype)
+    if out is None:
+        return shape, kept, None
+    result = checked_out(out, shape)
+    own = checked_dtype(result.dtype, "out")
+    if dtype is not INT64 and kept != own:
+        raise ParameterValueError(f"dtype must be that of out, {own}, got {kept}")
+    return result.shape, own, result
+
+
 def _overlaps_itself(array: NDArray[Any]) -> bool:
     """Return whether two elements of `array` may share memory (in doubt: yes)."""
     end = array.itemsize
@@ -133,10 +145,8 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
     return False
 
 
-def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | None:
+def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any]:
     """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
-    if out is None:
-        return None
     if type(out) is not np.ndarray:
         if not isinstance(out, np.ndarray) or isinstance(out, if_loaded("numpy.ma", "MaskedArray")):
             raise ParameterTypeError(
@@ -157,6 +167,8 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any] | Non
 
 def checked_method(method: object, kind: Kind) -> Method:
     """Return `method`, which laws of this kind must have."""
+    if method is AUTO:
+        return AUTO
     rule = "method must be 'auto', 'reference', 'cells' or 'isochronous'"
     if not isinstance(method, str):
         raise ParameterTypeError(f"{rule}, got {type(method).__name__}")
@@ -168,7 +180,7 @@ def checked_method(method: object, kind: Kind) -> Method:
     if not kind.has_reference and method == "reference":
         rule = "method must be 'auto', 'cells' or 'isochronous' for this law"
         raise ParameterValueError(f"{rule}, got 'reference'")
-    return cast(Method, method)
+    return AUTO if method == AUTO else cast(Method, method)
 
 
 def _other_generator(source: Any) -> str | None:
@@ -219,6 +231,15 @@ def checked_threads(threads: object, source: Source) -> int:
             f"threads must be 1 with a source of your own, got {describe(threads)}"
         )
     return checked
+
+
+def checked_how(
+    kind: Kind, method: object, source: object, threads: object
+) -> tuple[Method, Source, int]:
+    """Return how to draw from laws of a kind. Defaults are single objects and need no check."""
+    by = AUTO if method is AUTO else checked_method(method, kind)
+    bits = CHACHA20 if source is CHACHA20 else checked_source(source)
+    return by, bits, ONE_THREAD if threads is ONE_THREAD else checked_threads(threads, bits)
 
 
 def fits_dtype(spec: LawSpec, dtype: np.dtype[Any]) -> bool:

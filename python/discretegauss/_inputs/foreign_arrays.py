@@ -90,9 +90,20 @@ def single(value: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
+def array_of_list(values: ArrayLike) -> NDArray[Any]:
+    """Return an array: of objects if numpy's floats would round an integer of a list."""
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and isinstance(values, list | tuple):
+        objects = np.asarray(values, dtype=object)
+        integers = (x for x in objects.ravel().tolist() if isinstance(x, int | np.integer))
+        if any(abs(int(x)) > _EXACT_FLOATS for x in integers):
+            return objects
+    return array
+
+
 def finite_array(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return integers or finite floats as an array; an error tells a place, and no value."""
-    array = np.asarray(values)
+    array = array_of_list(values)
     if array.dtype == np.longdouble or array.dtype.kind not in "fiu":
         raise ParameterTypeError(
             f"{name} must be integers or floats of at most 64 bits, got {array.dtype}"

@@ -6,19 +6,20 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from operator import le, lt
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, LawSpec, facts_of
+from .._law import FACTS, Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
 from .messages import describe, if_loaded, refused
 from .numbers import MAX_BITS, exact_rational, not_negative, positive
-from .parameter_arrays import Laws, ParameterColumn, indexed
+from .parameter_arrays import ParameterColumn, indexed
 
 _T = TypeVar("_T")
 
@@ -28,11 +29,11 @@ _VARIANCES_BELOW = 2**1024
 
 def parameter_name(kind: Kind) -> str:
     """Return what users call the law's own parameter."""
-    return facts_of(kind).parameter
+    return FACTS[kind].parameter
 
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
-    facts = facts_of(kind)
+    facts = FACTS[kind]
     name = facts.parameter
     if kind is Kind.BERNOULLI:
         exact = exact_rational(value, name)
@@ -62,37 +63,53 @@ def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> L
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
-def arrays_of(kind: Kind, parameter: object, mu: object, beta: object) -> list[NDArray[Any]] | None:
-    """Return parameters as arrays, not yet checked; None if there are single numbers only."""
-    values, names = (parameter, mu, beta), (parameter_name(kind), "mu", "beta")
-    arrays = [as_array(value, name) for value, name in zip(values, names, strict=True)]
-    if all(array is None for array in arrays):
-        return None
-    return [
-        array if array is not None else np.array(single(value), dtype=object)
-        for array, value in zip(arrays, values, strict=True)
-    ]
+#: Types whose values may be keys of a cache: they do not change, and equal ones mean one number.
+NUMBERS = frozenset({int, float, Fraction, str}) | {
+    np.dtype(code).type for code in np.typecodes["AllInteger"] + "efd"
+}
+
+_PLACES = {"mu": 1, "beta": 2}
 
 
-def laws_of(kind: Kind, arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> Laws:
-    """Return the laws of arrays of parameters (the kind's own, mu, beta), each checked."""
-    names = (facts_of(kind).parameter, "mu", "beta")
-    columns = [_column(kind, *given) for given in zip(arrays, names, strict=True)]
-    return Laws(kind, columns, shape)
+def columns_of(law: Any, given: Sequence[object]) -> list[ParameterColumn] | None:
+    """Return the kind's own parameter, mu and beta, each checked.
+
+    Parameters
+    ----------
+    law : type
+        The class of the law, whose ``__match_args__`` name what is given.
+    given : sequence
+        Numbers and arrays. Return None if there are single numbers only.
+    """
+    kind = law._kind
+    mu, beta = _column_of_one(kind, 0, "mu"), _column_of_one(kind, 1, "beta")
+    columns = [mu, mu, beta]
+    are_single = True
+    for name, value in zip(law.__match_args__, given, strict=True):
+        place = _PLACES.get(name, 0)
+        if type(value) in NUMBERS:
+            columns[place] = _column_of_one(kind, value, name)
+            continue
+        array: Any = value
+        if type(value) is not np.ndarray or not value.ndim or value.dtype.kind not in "iuf":
+            array = as_array(value, name)
+            are_single = are_single and array is None
+        else:
+            are_single = False
+        columns[place] = _column(
+            kind, np.array(single(value), object) if array is None else array, name
+        )
+    return None if are_single else columns
 
 
 def _column(kind: Kind, array: NDArray[Any], name: str) -> ParameterColumn:
-    one: Any = None if array.ndim else array[()]
-    if type(one) is int:  # most often: 0 or 1, which nobody wrote
-        return _column_of_one(kind, one, name)
     exact, obeys = _rule(kind, name)
-    return naming_places(
-        lambda: ParameterColumn.read(array, exact, obeys, each=kind in _OBEYING), array, name, exact
-    )
+    read = partial(ParameterColumn.read, array, exact, obeys, each=kind in _OBEYING)
+    return naming_places(read, array, name, exact)
 
 
-@lru_cache(maxsize=256)
-def _column_of_one(kind: Kind, value: int, name: str) -> ParameterColumn:
+@lru_cache(maxsize=256, typed=True)
+def _column_of_one(kind: Kind, value: object, name: str) -> ParameterColumn:
     return ParameterColumn.of_fractions((), [_rule(kind, name)[0](value)])
 
 
@@ -102,11 +119,12 @@ def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable
         return lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
     if name == "beta":
         return checked_beta, lambda x: x >= 1
-    return (
-        lambda value: _checked_parameter(kind, value),
-        _OBEYING.get(kind) or (lambda x: x >= 0 if facts_of(kind).may_be_zero else x > 0),
-    )
+    least = _AT_LEAST_0 if FACTS[kind].may_be_zero else _ABOVE_0
+    return partial(_checked_parameter, kind), _OBEYING.get(kind) or least
 
+
+_ABOVE_0: Callable[[Any], Any] = partial(lt, 0)
+_AT_LEAST_0: Callable[[Any], Any] = partial(le, 0)
 
 #: Rules that say more than a sign.
 _OBEYING: dict[Kind, Callable[[Any], Any]] = {
@@ -227,16 +245,15 @@ def _may_hold_several(kind: type) -> bool:
 
 
 def parameter_shape(
-    shape: tuple[int, ...] | None, arrays: Sequence[NDArray[Any]]
+    shape: tuple[int, ...] | None, shapes: Sequence[tuple[int, ...]]
 ) -> tuple[int, ...]:
     """Return the shape of the result; parameters broadcast to `shape`, as in numpy."""
-    axes = max(len(shape or ()), *(a.ndim for a in arrays))
+    axes = max(len(shape or ()), *map(len, shapes))
     if axes > MOST_AXES:
         raise ParameterValueError(
             f"arrays of parameters, and out with them, must have at most {MOST_AXES} axes, "
             f"got {axes}"
         )
-    shapes = [a.shape for a in arrays]
     try:
         own = np.broadcast_shapes(*shapes)
     except ValueError:

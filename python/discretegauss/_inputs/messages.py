@@ -92,16 +92,12 @@ def written(value: object) -> str:
 
 
 def _as_float(value: Fraction) -> str:
-    """Return a float as text that is just this number; nothing if there is none.
-
-    Nor for denormals, whose arithmetic may be off: see numbers.DENORMALS_WORK.
-    """
+    """Return a float as text that is just this number; nothing if there is none."""
     try:
         nearest = float(value)
     except OverflowError:
         return ""
-    is_it = abs(nearest) >= sys.float_info.min and Fraction(nearest) == value
-    return repr(nearest) if is_it else ""
+    return repr(nearest) if Fraction(nearest) == value else ""
 
 
 def printable(text: str) -> str:

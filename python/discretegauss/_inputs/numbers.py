@@ -25,11 +25,6 @@ Number = int | float | numbers.Rational | Decimal | str | np.integer[Any] | np.f
 #: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
 MAX_BITS = 65536
 
-#: A denormal, for `if`, which asks anew each time: it is false, as all of them are, while the
-#: processor takes them for 0, as a library linked with -Ofast may set it at any moment (MXCSR.DAZ).
-#: Then only their bits tell what they are, and no arithmetic.
-DENORMALS_WORK = math.nextafter(0.0, 1.0)
-
 #: Fraction("1e999999999") would run for ever.
 _MAX_EXPONENT = 20000
 
@@ -96,14 +91,6 @@ def _from_mpfr(value: Any, name: str) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** exponent
 
 
-def _from_float(value: Any) -> Fraction:
-    if value or isinstance(value, np.float16 | np.longdouble):  # these two are as they should be
-        return Fraction(*value.as_integer_ratio())
-    bits, places = (32, 149) if isinstance(value, np.float32) else (64, 1074)
-    word = int(np.asarray(value).view(f"i{bits // 8}"))  # 0 or denormal: see DENORMALS_WORK
-    return Fraction(word if word >= 0 else -(word + 2 ** (bits - 1)), 2**places)
-
-
 def exact_rational(value: object, name: str) -> Fraction:
     """Return the exact rational that `value` holds.
 
@@ -131,7 +118,7 @@ def exact_rational(value: object, name: str) -> Fraction:
     (Fraction(1, 10), Fraction(1, 2))
     """
     if type(value) is float and math.isfinite(value):  # most often; never too long
-        return Fraction(value) if value else _from_float(value)
+        return Fraction(value)
     if type(value) not in (int, str, Fraction):
         value = single(value)
     if isinstance(value, bool | np.bool_):
@@ -147,7 +134,7 @@ def exact_rational(value: object, name: str) -> Fraction:
     elif isinstance(value, float | np.floating):
         if not np.isfinite(value):
             raise _not_a_number(value, name)
-        exact = _from_float(value)
+        exact = Fraction(*value.as_integer_ratio())
     elif isinstance(value, Decimal):
         exact = _from_decimal(value, name)
     elif isinstance(value, str):

@@ -2,27 +2,26 @@
 
 Arrays of integers and floats stay what numpy holds, of which the C core makes laws by itself. Other
 elements (fractions, strings, long numbers) are converted one by one, each distinct one once.
-
-Numbers that numpy would repeat take turns instead: see `Numbers`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from itertools import product, starmap
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import Kind, LawSpec
-from .draw_arguments import fits_dtype, require_fit
+from .._law import FACTS, Kind, LawSpec
+from .draw_arguments import require_fit
 from .messages import if_loaded
-from .numbers import DENORMALS_WORK
 
 #: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
 COMPARED_BY_VALUE = frozenset({int, float, Fraction, Decimal, str} | set(np.sctypeDict.values()))
@@ -32,6 +31,7 @@ _T = TypeVar("_T")
 _WORDS = np.iinfo(np.int64)
 
 _PIECE = 2**16
+_PART = 2**20
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
@@ -57,18 +57,12 @@ def _are_words(integers: Sequence[int]) -> bool:
 
 def _extremes(values: NDArray[Any]) -> tuple[Any, Any]:
     """Return the least and the greatest value, or NaN. In pieces, which stay in a core's cache."""
+    if values.size <= _PIECE:
+        return np.minimum.reduce(values), np.maximum.reduce(values)
     pieces = [values[i : i + _PIECE] for i in range(0, values.size, _PIECE)]
     ends = [(np.minimum.reduce(piece), np.maximum.reduce(piece)) for piece in pieces]
     least, greatest = zip(*ends, strict=True)
     return np.minimum.reduce(least), np.maximum.reduce(greatest)
-
-
-def _has_denormals(floats: NDArray[Any]) -> bool:
-    """Return whether numpy would take some of these floats for 0: see DENORMALS_WORK."""
-    if floats.dtype not in ("f4", "f8"):
-        return False
-    words = floats.view(f"i{floats.itemsize}")
-    return bool(((floats == 0) & (words << 1 != 0)).any())
 
 
 def _numbered(elements: Sequence[_T]) -> tuple[list[int], list[_T]]:
@@ -89,23 +83,6 @@ def indexed(place: int, shape: tuple[int, ...]) -> str:
     return f"[{', '.join(str(int(i)) for i in np.unravel_index(place, shape))}]"
 
 
-class Numbers(NamedTuple):
-    """The numbers of the draws' laws, as the C core reads them (``dg_column``).
-
-    Draw i has number 0 if there is one only; else number i; or, where `n` is not 0, number
-    i // repeat % n.
-
-    Parameters
-    ----------
-    words : ndarray
-        float64 or int64 with one axis; or rows of int64, numerator and denominator in lowest terms.
-    """
-
-    words: NDArray[Any]
-    repeat: int = 0
-    n: int = 0
-
-
 @dataclass(eq=False)
 class ParameterColumn:
     """The values of one parameter.
@@ -123,6 +100,8 @@ class ParameterColumn:
         The values, where `words` are rows; a long number's is its place and 0.
     ends : tuple or None
         The least and the greatest value, exact numbers of any type, where they are known.
+    are_words : bool
+        Whether the C core reads them: no long numbers, and no floats beyond 2**62.
     """
 
     shape: tuple[int, ...]
@@ -130,6 +109,7 @@ class ParameterColumn:
     index: NDArray[np.intp] | None = None
     fractions: list[Fraction] | None = None
     ends: tuple[Any, Any] | None = None
+    are_words: bool = True
 
     @classmethod
     def read(
@@ -157,7 +137,7 @@ class ParameterColumn:
             return cls.of_fractions((), [exact(array[()])])
         with np.errstate(invalid="ignore"):  # of a NaN that signals, which is refused by name
             plain = _plain(array.reshape(-1))
-            if plain is None or not (DENORMALS_WORK or not _has_denormals(plain)):
+            if plain is None:
                 return cls._converted(array, exact)
             if plain.dtype != np.int64:
                 plain = plain.astype(np.float64, copy=False)  # exact
@@ -170,7 +150,9 @@ class ParameterColumn:
             least, greatest = _extremes(plain)
             if not ((obeys(plain).all() if each else obeys(least)) and greatest < math.inf):
                 exact(plain[~(obeys(plain) & (plain < math.inf))][0].item())
-        return cls(array.shape, plain, ends=(least.item(), greatest.item()))
+        ends = least.item(), greatest.item()
+        are_words = plain.dtype == np.int64 or max(-ends[0], ends[1]) < 2.0**62
+        return cls(array.shape, plain, ends=ends, are_words=are_words)
 
     @classmethod
     def of_fractions(
@@ -182,7 +164,7 @@ class ParameterColumn:
             is_short = _WORDS.min <= value.numerator <= _WORDS.max >= value.denominator
             words[i] = (value.numerator, value.denominator) if is_short else (i, 0)
         ends = (min(values), max(values)) if values else None
-        return cls(shape, words, index, values, ends)
+        return cls(shape, words, index, values, ends, all(words[:, 1].tolist()))
 
     @classmethod
     def _converted(
@@ -193,8 +175,6 @@ class ParameterColumn:
         of_gmpy2 = {if_loaded("gmpy2", name) for name in ("mpz", "mpq", "mpfr")}
         if set(map(type, elements)) - COMPARED_BY_VALUE - of_gmpy2:
             elements = [exact(x) for x in elements]
-        elif not DENORMALS_WORK:  # denormals would be equal, and those of float32 are 0 by now
-            elements = [exact(x) for x in array.ravel()]
         try:
             index, values = _numbered(elements)
         except (TypeError, ValueError):  # no hash: a NaN that signals
@@ -237,38 +217,35 @@ class ParameterColumn:
         """Return, of something that each value has, that of each element, flat."""
         return of_values if self.index is None else of_values[self.index]
 
-    def numbers(self, shape: tuple[int, ...]) -> Numbers:
-        """Return the values of draws, where the array is broadcast to a shape."""
-        if len(self) == 1:
-            return Numbers(self.words)
-        own = self.of_each(self.words)
+    def numbers(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return the words of each draw, where the array is broadcast to a shape; of one, once."""
+        if len(self.words) == 1:
+            return self.words
+        own = self.words if self.index is None else self.words[self.index]
         if len(own) == math.prod(shape):
-            return Numbers(own)
-        padded = (1,) * (len(shape) - len(self.shape)) + self.shape
-        mine = [axis for axis, length in enumerate(padded) if length != 1]
-        end = mine[-1] + 1
-        if padded[mine[0] : end] == shape[mine[0] : end]:
-            return Numbers(own, math.prod(shape[end:]), len(own))
+            return own
         row = own.shape[1:]
         every = np.broadcast_to(own.reshape(self.shape + row), shape + row)
-        return Numbers(np.ascontiguousarray(every).reshape(-1, *row))
+        return np.ascontiguousarray(every).reshape(-1, *row)
 
-    @property
-    def are_integers(self) -> bool:
-        """Whether the words are the values, int64."""
-        return self.fractions is None and self.words.dtype == np.int64
+    def rows(self, first: int, end: int, axes: int) -> ParameterColumn:
+        """Return what rows [first, end) of draws have, where the array is broadcast to `axes`."""
+        if len(self.shape) < axes or self.shape[0] == 1:
+            return self
+        shape = end - first, *self.shape[1:]
+        row = math.prod(self.shape[1:])
+        if self.index is not None:
+            return replace(self, shape=shape, index=self.index[first * row : end * row])
+        return replace(self, shape=shape, words=self.words[first * row : end * row])
 
-    @property
-    def core_splits(self) -> bool:
-        """Whether the C core finds the nearest integers, and these are int64."""
-        if self.fractions is not None:
-            return all(word[1] for word in self.words.tolist())
-        return self.are_integers or not self.ends or max(-self.ends[0], self.ends[1]) < 2.0**62
-
-
-def nearest(x: Fraction) -> int:
-    """Return the nearest integer, halves up."""
-    return math.floor(x + Fraction(1, 2))
+    def integers(self) -> NDArray[np.int64] | None:
+        """Return the values as int64, if they are whole."""
+        if self.words.dtype == np.int64:
+            if self.fractions is None:
+                return self.words
+            return self.words[:, 0] if (self.words[:, 1] == 1).all() else None
+        is_whole = self.are_words and bool((np.floor(self.words) == self.words).all())
+        return self.words.astype(np.int64) if is_whole else None
 
 
 class Laws:
@@ -295,32 +272,77 @@ class Laws:
         """Return the law of a draw, flat."""
         return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in self._columns))
 
+    def places(self) -> list[NDArray[np.intp]]:
+        """Return the draws of each distinct law, flat, in the order of their first ones."""
+        which = np.zeros(self.n_draws, np.intp)
+        for column in self._columns:
+            words = column.numbers(self.shape)
+            if len(words) > 1:
+                _, own = np.unique(words, axis=0, return_inverse=True)
+                pairs = which * self.n_draws + own.reshape(-1)
+                which = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        order = np.argsort(which, kind="stable")
+        ends = np.cumsum(np.bincount(which))
+        return sorted(np.split(order, ends[:-1]), key=itemgetter(0))
+
+    def parts(self) -> list[tuple[slice, Laws]]:
+        """Return parts of whole rows, some 2**20 draws each: their places, flat, and laws.
+
+        A part is broadcast so soon that Ctrl-C is heard meanwhile, and takes little memory.
+        """
+        if self.n_draws <= _PART:
+            return [(slice(None), self)]
+        n_rows, *row_shape = self.shape
+        row = self.n_draws // n_rows
+        step = max(1, _PART // row)
+        found = []
+        for first in range(0, n_rows, step):
+            end = min(first + step, n_rows)
+            columns = [column.rows(first, end, len(self.shape)) for column in self._columns]
+            laws = Laws(self.kind, columns, (end - first, *row_shape))
+            found.append((slice(first * row, end * row), laws))
+        return found
+
     @property
-    def are_plain(self) -> bool:
-        """Whether all values that differ are numpy's own."""
-        return all(len(column) == 1 or column.fractions is None for column in self._columns)
+    def are_one_moved(self) -> bool:
+        """Whether all are one law, moved by whole numbers."""
+        one = len(self.parameter.words) * len(self.beta.words) == 1
+        return one and self.kind >= Kind.DISCRETE_LAPLACE and self.mu.integers() is not None
 
-    def is_short_at(self, place: int) -> bool:
-        """Return whether words hold the numbers of a draw's law."""
-        return all(
-            c.fractions is None or c.words[c.value_at(place, self.shape), 1] != 0
-            for c in self._columns
-        )
+    def moved(self) -> tuple[LawSpec, NDArray[np.int64]]:
+        """Return the one law, and by how much it is moved for each draw (`are_one_moved`)."""
+        centres: Any = self.mu.integers()
+        each = (centres if self.mu.index is None else centres[self.mu.index]).reshape(self.mu.shape)
+        spec = LawSpec(self.kind, self.parameter.exact(0), Fraction(0), self.beta.exact(0))
+        return spec, np.ascontiguousarray(np.broadcast_to(each, self.shape)).reshape(-1)
 
-    def corners(self) -> Iterator[LawSpec]:
-        """Generate laws of the least and the greatest value of each parameter, in all pairings."""
-        ends = ({Fraction(x) for x in column.ends or ()} for column in self._columns)
-        for values in product(*ends):
-            yield LawSpec(self.kind, *values)
+    def corners(self) -> list[LawSpec]:
+        """Return laws of the least and the greatest value of each parameter, in all pairings."""
+        ends: list[set[Fraction]] = [set(), set(), set()]
+        for values, column in zip(ends, self._columns, strict=True):
+            values.update(map(Fraction, column.ends or ()))
+        return list(starmap(partial(LawSpec, self.kind), product(*ends)))
+
+    @property
+    def _are_int64(self) -> bool:
+        """Whether int64 holds all laws, at a glance: its ends are at least 2**12 scales away."""
+        if self.kind not in (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN):
+            return False
+        parameters, centres = self.parameter.ends, self.mu.ends
+        if parameters is None or centres is None:
+            return False
+        return bool(parameters[1] <= 2**50 and centres[0] >= -(2**62) and centres[1] <= 2**62)
 
     def all_fit(self, dtype: np.dtype[Any]) -> bool:
         """Return whether all provably fit `dtype`, because the widest ones there might be do."""
-        return self.n_draws == 0 or all(fits_dtype(spec, dtype) for spec in self.corners())
+        if self.n_draws == 0 or dtype.kind == "O" or (dtype == np.int64 and self._are_int64):
+            return True
+        info, fits = np.iinfo(dtype), FACTS[self.kind].fits
+        low, high = int(info.min), int(info.max)
+        return all(fits(spec, low, high) for spec in self.corners())
 
     def require_fit(self, dtype: np.dtype[Any], name: str) -> None:
         """Refuse a dtype that some law does not provably fit; name: what users call its number."""
-        if self.all_fit(dtype):
-            return
         seen: set[LawSpec] = set()
         for i in range(self.n_draws):
             spec = self.spec_at(i)
@@ -328,7 +350,3 @@ class Laws:
                 mu = self.mu.name_at(i, self.shape, "mu")
                 require_fit(spec, dtype, name, mu, self.parameter.name_at(i, self.shape, name))
                 seen.add(spec)
-
-    def numbers(self) -> list[Numbers]:
-        """Return the numbers of each column."""
-        return [column.numbers(self.shape) for column in self._columns]

@@ -15,14 +15,12 @@ from numpy.typing import DTypeLike
 
 from .._certified import moments
 from .._certified.convolution import factor_upper, tails_of_sum
-from .._certified.families import family_of
-from .._certified.family import RationalFamily
 from .._certified.floats import float_bounds, float_value
 from .._certified.interval import Interval, arithmetic
 from .._certified.lattice_sums import canonical
 from .._certified.probability import pmf, probability, tail_above
 from .._certified.search import first_true
-from .._inputs.draw_arguments import INT64, SYSTEM, Size, checked_dtype
+from .._inputs.draw_arguments import CHACHA20, INT64, Size, checked_dtype
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability
@@ -83,7 +81,7 @@ class SumOfDraws:
         )
 
     def sample(
-        self, size: Size = None, *, dtype: DTypeLike = INT64, source: Source = SYSTEM
+        self, size: Size = None, *, dtype: DTypeLike = INT64, source: Source = CHACHA20
     ) -> Any:
         """Draw from the law, exactly: the draws of all clients, added."""
         wanted = checked_dtype(dtype)
@@ -118,9 +116,8 @@ class SumOfDraws:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If k is no integer, or nothing is known: of other laws than the discrete Gaussian and
-            Laplace, and where the sum is neither narrow nor of Gaussians with a sigma2 from about 3
-            on; or if mu is no integer.
+            If k is no integer, or mu is none; if the sum is too wide, unless it is of discrete
+            Gaussians with a sigma2 from about 3 on.
         """
         return self._at(self._pmf, k, bounds)
 
@@ -194,8 +191,7 @@ class SumOfDraws:
         """Return lower bounds on P(X >= m) and P(X >= m + 1), and what they may lack."""
         one = self._of_one()
         precision = max(bits, _LEAST_BITS)
-        is_known = isinstance(family_of(one), RationalFamily)
-        found = tails_of_sum(one, self.clients, precision) if is_known else None
+        found = tails_of_sum(one, self.clients, precision)
         if found is None:
             raise ParameterOverflowError(
                 f"clients must be fewer, or the law narrower, for {describe(repr(self))} to be "

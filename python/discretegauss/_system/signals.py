@@ -10,12 +10,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
-from .command_line import interrupted
-
 _SIGNALS = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":  # which knows no terminal that hangs up
     _SIGNALS.append(signal.SIGHUP)
-_USUAL = (signal.SIG_DFL, signal.default_int_handler, interrupted)
+_USUAL = (signal.SIG_DFL, signal.default_int_handler)
 
 
 class Terminated(KeyboardInterrupt):
@@ -33,16 +31,13 @@ class StopSignals:
     not end the clean-up. What ignores a signal (nohup) or handles it otherwise stays as it is.
     Python runs handlers in its main thread alone; a mask of signals would have to be set in all.
 
-    ``for_good``: the process ends next, and the signals stay without effect. Until it says that all
-    is loaded they end it at once: no import has to be finished, nor can C code that imports keep a
-    signal for itself.
+    With `for_good` the process ends next, and the signals stay without effect.
     """
 
     def __init__(self, *, for_good: bool = False) -> None:
         self._before: dict[signal.Signals, Any] = {}
         self._held = False
         self._for_good = for_good
-        self._loading = for_good
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # elsewhere it may not be set
@@ -56,18 +51,12 @@ class StopSignals:
         for number, handler in self._before.items():
             signal.signal(number, signal.SIG_IGN if self._for_good else handler)
 
-    def loaded(self) -> None:
-        """Raise Terminated at signals from now on."""
-        self._loading = False
-
     def hold(self) -> None:
         """Let the signals do nothing from now on: what they would interrupt is to be finished."""
         self._held = True
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
+    def _stop(self, number: int, _: FrameType | None) -> None:
         if not self._held:
-            if self._loading:
-                interrupted(number, frame)
             self._held = True
             raise Terminated(number)
 

@@ -5,7 +5,6 @@ is its other module; `NumpyNoise` is for code that takes a generator of numpy's,
 and `SystemBits` makes such generators secure.
 """
 
-from .._inputs.keywords import explain_keywords
 from . import _paper, cdp2adp
 from ._numpy_noise import NumpyNoise
 from ._paper import *  # noqa: F403
@@ -13,5 +12,3 @@ from ._system_bits import SystemBits
 
 __all__ = ["NumpyNoise", "SystemBits", "cdp2adp"]
 __all__ += _paper.__all__
-
-explain_keywords(globals())

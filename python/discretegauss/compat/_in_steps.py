@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._inputs.law_parameters import naming_places
 from .._inputs.messages import refused
-from .._inputs.numbers import DENORMALS_WORK, exact_rational, not_negative
+from .._inputs.numbers import exact_rational, not_negative
 from ..errors import (
     DiscreteGaussError,
     ParameterOverflowError,
@@ -92,7 +92,7 @@ def plain_loc_in_steps(loc: Any, exponent: int) -> int | None:
     except OverflowError:
         return None
     if not steps:
-        return None if loc or not DENORMALS_WORK else 0
+        return None if loc else 0
     return int(steps) if steps.is_integer() and abs(steps) <= _LARGEST_LOC else None
 
 
@@ -121,10 +121,9 @@ def locs_in_steps(locs: NDArray[Any], exponent: int) -> NDArray[np.int64]:
     if floats is None:
         return _each(lambda loc: loc_in_steps(loc, exponent), locs).astype(np.int64)
     steps = _ldexp(floats, -exponent)
-    is_zero = floats.view(np.int64) << 1 == 0  # by its bits: see numbers.DENORMALS_WORK
     with np.errstate(invalid="ignore"):
         right = (abs(steps) <= _LARGEST_LOC) & (np.trunc(steps) == steps)
-    if not (right & ((steps == 0) == is_zero)).all():
+    if not (right & ((steps == 0) == (floats == 0))).all():
         raise _no_multiple()
     return steps.astype(np.int64)
 

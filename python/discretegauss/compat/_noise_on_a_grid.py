@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.draw_arguments import SYSTEM, Size, checked_size
+from .._inputs.draw_arguments import Size, checked_size
 from .._inputs.law_parameters import as_array
 from .._inputs.source import Source
 from ..errors import ParameterValueError
@@ -75,8 +75,7 @@ def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size)
     if type(scale) in PLAIN_NUMBERS and scale:
         sample = _kept_sample(of_steps, scale, exponent, least)
         if size is None and (centre := plain_loc_in_steps(loc, exponent)) is not None:
-            drawn = sample() if source is SYSTEM else sample(source=source)
-            return ldexp(drawn + centre, exponent)
+            return ldexp(sample(source=source) + centre, exponent)
     locs, scales = as_array(loc, "loc"), as_array(scale, "scale")
     shape = _common_shape(locs, scales, size)
     each = None if scales is None else scales_in_steps(scales, exponent, least=least)

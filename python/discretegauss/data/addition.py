@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from operator import methodcaller
+from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._drawing.add import Addend
-from .._drawing.fill import copy_draws
-from .._inputs.draw_arguments import HowOnly
+from .._drawing.engines import native
+from .._inputs.draw_arguments import HowOnly, checked_how
 from .._inputs.messages import describe
 from .._law import fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
@@ -70,18 +69,23 @@ def noisy(
     ParameterValueError
         If `out` has another dtype than the sums; nothing was drawn.
     Exception
-        What a draw raises. No draws are left behind.
+        What a draw raises. Then the contents of `out` mean nothing.
     """
-    plans = [_plan(cells, law, overflow, modulus) for cells in columns]
+    by, source, threads = checked_how(law._kind, **draws)
+    plans = []
+    for cells in columns:
+        plans.append(_plan(cells, law, overflow, modulus))
     if out is not None and out.dtype.newbyteorder("=") != plans[0].result:
         raise ParameterValueError(f"out must be of {plans[0].result} here, got {out.dtype}")
     results: list[NDArray[Any]] = []
-    try:
-        for plan in plans:
-            results.append(_execute(plan, law, draws, out))
-    except BaseException:
-        list(map(methodcaller("fill", 0), results))  # one call: no second signal in between
-        raise
+    for plan in plans:
+        sums = np.empty_like(plan.integers, plan.result, subok=False)
+        if out is not None and _is_block(out, plan):
+            sums = out
+        law._by(by, sums.size).add(sums.reshape(-1, order="A"), plan.addend, source, threads)
+        if out is not None and sums is not out:
+            out[...] = sums
+        results.append(sums)
     return results
 
 
@@ -91,7 +95,7 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
     if nulls is not None or not integers.flags.f_contiguous:
         integers = np.asarray(integers, order="C")
     nulls = None if nulls is None else np.asarray(nulls, order="C").reshape(-1)
-    addend = Addend(_flat(integers), nulls, bounds, modulus=modulus)
+    addend = Addend(integers.reshape(-1, order="A"), nulls, bounds, modulus=modulus)
     of_objects = integers.dtype == object
     result = _OBJECT if of_objects else _INT64
     if modulus is not None:
@@ -105,8 +109,7 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
         return _Plan(integers, addend, _OBJECT if of_objects else of_words)
     if bounds is None:
         return _Plan(integers, addend, _OBJECT)
-    least, greatest = bounds
-    if any(fits_range(law._spec, least - low, greatest - high) for low, high in _ends(addend, law)):
+    if _fits(addend, law, bounds):
         return _Plan(integers, addend, result)
     if overflow == "saturate":
         return _Plan(integers, addend._replace(is_clamped=True), result)
@@ -119,21 +122,29 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
     )
 
 
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a contiguous array as one axis, in the order of its memory, not copied."""
-    return array.reshape(-1) if array.flags.c_contiguous else array.T.reshape(-1)
+def has_room(cells: Cells, law: Law) -> bool:
+    """Return whether a sum is beyond the cells' range with a probability below 2**-128 only.
 
-
-def _ends(addend: Addend, law: Law) -> Iterator[tuple[int, int]]:
-    """Generate numbers between which integers are: some that cost little first, then the nearest.
-
-    A range that the ends of a narrow dtype pass is passed whatever the data are, unread.
+    The cells are of one axis. The answer depends on them and on the law: nothing is drawn.
     """
-    dtype = addend.values.dtype
-    if dtype.kind in "iu" and dtype.itemsize < 8 and addend.values.size:
-        yield int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    yield law._sampler.ends(addend, exactly=False)
-    yield law._sampler.ends(addend, exactly=True)
+    integers, nulls, bounds, _ = cells
+    if bounds is None:
+        return True
+    return _fits(Addend(np.ascontiguousarray(integers), nulls, bounds), law, bounds)
+
+
+def _fits(addend: Addend, law: Law, bounds: tuple[int, int]) -> bool:
+    """Return whether all sums provably stay within bounds."""
+    spec, (least, greatest) = law._spec, bounds
+    if native is None or addend.values.dtype == object:
+        low, high = addend.ends()
+        return fits_range(spec, least - low, greatest - high)
+    # Powers of two around the ends cost a third of the ends, and most often they are enough.
+    for exactly in (False, True):
+        low, high = native.addend_ends(addend, exactly=exactly)
+        if fits_range(spec, least - low, greatest - high):
+            return True
+    return False
 
 
 def _is_block(out: NDArray[Any], plan: _Plan) -> bool:
@@ -143,19 +154,3 @@ def _is_block(out: NDArray[Any], plan: _Plan) -> bool:
         mine.f_contiguous and of_cells.f_contiguous
     )
     return same_order and mine.aligned and out.dtype == plan.result and out.dtype.isnative
-
-
-def _execute(
-    plan: _Plan, law: Law, draws: HowOnly, out: NDArray[Any] | None = None
-) -> NDArray[Any]:
-    """Draw for every cell, and add; after an error what was drawn is zeros."""
-    law.sample(out=np.empty(0, object), **draws)  # arguments are checked
-    if out is not None and _is_block(out, plan):
-        results = out
-    else:
-        results = np.empty_like(plan.integers, plan.result, subok=False)
-    how = draws["source"], int(draws["threads"]), draws["method"]
-    law._sampler.add(_flat(results), plan.addend, *how)
-    if out is not None and results is not out:
-        copy_draws(out, results)
-    return results

@@ -6,16 +6,16 @@ import os
 from collections.abc import Iterable
 from decimal import Decimal
 from importlib import import_module
-from typing import Any, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, ONE_THREAD, SYSTEM, HowOnly, Method, checked_out
-from .._inputs.keywords import names_instead
+from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, HowOnly, Method, checked_out
 from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
+from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
@@ -69,7 +69,6 @@ def add_noise(
 ) -> _Values: ...
 
 
-@names_instead
 def add_noise(
     values: Any,
     law: Law | Budget | None = None,
@@ -86,7 +85,7 @@ def add_noise(
     integral_floats: bool = False,
     out: NDArray[Any] | None = None,
     method: Method = AUTO,
-    source: Source = SYSTEM,
+    source: Source = CHACHA20,
     threads: int = ONE_THREAD,
 ) -> Any:
     """Return values with noise, exactly: a draw of its own for each of them.
@@ -106,9 +105,10 @@ def add_noise(
     sensitivity : number, optional
         With a budget: the most that one person changes one value.
     rows_per_person : int, optional
-        With a budget: the most rows that one person changes. The columns that get noise, and in
-        arrays of several axes all but the first, count as columns of a row: one person may change
-        so many rows times columns.
+        With a budget: the most rows that one person changes, at most all that there are. If several
+        records of a person may fall in one row, `sensitivity` says how many. The columns that get
+        noise, and in arrays of several axes all but the first, count as columns of a row: one
+        person may change so many rows times columns.
     columns : label, several labels, or selector of polars, optional
         Of a frame or table: which columns get noise. None: all, which must be integers. The others
         come back as they are. A tuple that is a label is that one label.
@@ -172,23 +172,14 @@ def add_noise(
         modulus = int(modulus)
     _check_law(law)
     opened = opened_values(values, columns, floats=integral_floats)
-    law = noise_for(
-        opened,
-        law,
-        rho=rho,
-        epsilon=epsilon,
-        delta=delta,
-        sensitivity=sensitivity,
-        rows_per_person=rows_per_person,
-        disjoint=disjoint,
-    )
+    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    law = _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
     result = None if out is None else _checked_out(out, values)
     draws: HowOnly = {"method": method, "source": source, "threads": threads}
     results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
     return opened.close(results) if out is None else out
 
 
-@names_instead
 def noise_for(
     values: Any,
     law: Law | Budget | None = None,
@@ -230,9 +221,22 @@ integral_floats
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
     """
     _check_law(law)
+    opened = opened_values(values, columns, floats=integral_floats)
+    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    return _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
+
+
+def _law_for(
+    opened: Opened,
+    law: Law | Budget | None,
+    numbers: dict[str, object],
+    sensitivity: object,
+    rows_per_person: object,
+    disjoint: object,
+) -> Law:
+    """Return the law that was given, or the one that a budget for all cells pays for."""
     checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    numbers = {"rho": rho, "epsilon": epsilon, "delta": delta}
     given = [name for name, number in numbers.items() if number is not None]
     if law is None and not given:
         raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
@@ -240,7 +244,7 @@ integral_floats
         budget = Budget.of(law, **numbers)
         from ..privacy import calibrate  # not on workers, which have a law
 
-        opened = opened_values(values, columns, floats=integral_floats)
+        require_rows(rows, opened.n_rows, sensitivity)
         queries = rows * (1 if disjoint else opened.n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     of_one = type(sensitivity) is int and sensitivity == 1
@@ -248,7 +252,6 @@ integral_floats
     given = [name for name, is_given in others.items() if is_given] + given
     if given:
         raise ParameterTypeError(f"give either a law or a budget: {given[0]} is of a budget")
-    opened_values(values, columns, floats=integral_floats)
     return law
 
 
@@ -273,7 +276,7 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
             "out goes with a numpy array without a mask, not with values of type "
             f"{type(values).__name__}"
         )
-    result = cast("NDArray[Any]", checked_out(out, None))
+    result = checked_out(out, None)
     if result.shape != values.shape:
         raise ParameterValueError(
             f"out must have the shape of values, got an array of shape {result.shape}"
@@ -303,8 +306,8 @@ def opened_values(
 
 def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
     checked_flag(floats, "integral_floats")
-    if isinstance(values, Opened):
-        return values
+    if type(values) is np.ndarray and columns is None:
+        return open_array(values, floats=floats)
     opened: Opened | None = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
     if hasattr(type(values), "__arrow_c_stream__"):

@@ -4,7 +4,6 @@ What a sum costs, `discretegauss.privacy` says of ``law.sum(clients)``; how much
 needs, `discretegauss.privacy.calibrate` says with ``clients=``.
 """
 
-from .._inputs.keywords import explain_keywords
 from ._rotation import Rotation
 from ._rounding import round_conditionally, rounded_norm
 from ._rounds import SecureSum, least_modulus, total
@@ -17,5 +16,3 @@ __all__ = [
     "rounded_norm",
     "total",
 ]
-
-explain_keywords(globals())

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.draw_arguments import checked_source
-from .._inputs.foreign_arrays import finite_array
+from .._inputs.foreign_arrays import array_of_list, finite_array
 from .._inputs.messages import refused
 from .._inputs.privacy_arguments import word_count
 from .._inputs.source import Source
@@ -75,7 +75,7 @@ class Rotation:
     ([4.0, 4.0, 4.0, 4.0], (3,))
     """
 
-    def __init__(self, dimension: int, *, source: Source = "getrandom") -> None:
+    def __init__(self, dimension: int, *, source: Source = "chacha20") -> None:
         bits = checked_source(source)
         self.dimension = word_count(dimension, "dimension")
         if self.dimension > _MOST:
@@ -96,12 +96,21 @@ class Rotation:
         -------
         ndarray of float64, shape (..., N)
             Of the same norm, except for rounding.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If vectors are not finite, or of another length; or if sums of their numbers are beyond
+            floats.
         """
-        array = _real(vectors, "vectors").astype(np.float64)
+        array = real_array(vectors, "vectors").astype(np.float64)
         rows = self._rows(array, self.dimension, "vectors")
         wide = np.zeros((len(rows), self.padded))
         wide[:, : self.dimension] = rows
-        found = _hadamard(wide * self.signs) / np.sqrt(float(self.padded))
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _hadamard(wide * self.signs) / np.sqrt(float(self.padded))
+        if not np.isfinite(found).all():
+            raise ParameterOverflowError("vectors must be short enough to be rotated in floats")
         return np.asarray(found.reshape(*array.shape[:-1], self.padded))
 
     def undo(self, vectors: ArrayLike) -> NDArray[np.float64]:
@@ -116,7 +125,7 @@ class Rotation:
         -------
         ndarray of float64, shape (..., d)
         """
-        array = _real(vectors, "vectors")
+        array = real_array(vectors, "vectors")
         rows = self._rows(array, self.padded, "vectors")
         if array.dtype.kind in "iu":
             largest = max(abs(int(end)) for end in (rows.min(initial=0), rows.max(initial=0)))
@@ -139,8 +148,9 @@ class Rotation:
         return array.reshape(-1, length)
 
 
-def _real(values: ArrayLike, name: str) -> NDArray[Any]:
-    array = np.asarray(values)
+def real_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return finite floats or integers, of objects if they are long, as an array."""
+    array = array_of_list(values)
     if array.dtype == object and all(isinstance(x, int) for x in array.ravel().tolist()):
         return array
     return finite_array(array, name)

@@ -130,7 +130,7 @@ def _rounded(sizes: NDArray[np.float64], source: Source) -> NDArray[np.int64]:
 
 
 def round_conditionally(
-    values: ArrayLike, norm: object, *, retry: object = None, source: Source = "getrandom"
+    values: ArrayLike, norm: object, *, retry: object = None, source: Source = "chacha20"
 ) -> NDArray[np.int64]:
     """Round vectors to integers at random, never to a longer one than `rounded_norm` says.
 

@@ -24,7 +24,7 @@ from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law, Skellam
-from ._rotation import Rotation
+from ._rotation import Rotation, real_array
 from ._rounding import round_conditionally, rounded_norm
 
 _AT = arithmetic(128)
@@ -34,6 +34,10 @@ _WORD = 2**62
 
 _SHRINK = 1 - 2.0**-30
 """Far more than floats lose in a clip, and no loss that anybody sees."""
+
+
+_LONG, _SHORTER = 2.0**900, 2.0**-200
+"""Numbers above the first are multiplied by the second, exactly; 2**31 of them have a sum."""
 
 
 def least_modulus(
@@ -108,6 +112,8 @@ def _integers(values: Any, name: str) -> NDArray[Any]:
     """Return an array of integers: rounding is a decision that is not made here."""
     try:
         array = np.asarray(values)
+        if array.dtype.kind == "f" and array.size and isinstance(values, list | tuple):
+            array = np.asarray(values, dtype=object)  # of int64 and uint64 numpy makes floats
     except ValueError:  # lists of several lengths
         raise ParameterValueError(f"{name} must be of one length") from None
     if array.dtype.kind not in "iuO" and array.size:
@@ -129,7 +135,7 @@ def _residues(values: NDArray[Any], modulus: int) -> NDArray[Any]:
     return reduced.astype(np.int64) if modulus <= _WORD else reduced
 
 
-def share(vector: Any, law: Law, modulus: int, *, source: Source = "getrandom") -> NDArray[Any]:
+def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -> NDArray[Any]:
     """Add a client's noise to its vector and reduce the sum modulo an integer.
 
     Parameters
@@ -284,7 +290,7 @@ class SecureSum:
         modulus: int | None = None,
         wrap: bool = False,
         retry: object = None,
-        source: Source = "getrandom",
+        source: Source = "chacha20",
     ) -> None:
         bits = checked_source(source)
         d = word_count(dimension, "dimension")
@@ -308,7 +314,7 @@ class SecureSum:
             )
         self.rotation = Rotation(d, source=bits)
 
-    def message(self, vector: ArrayLike, *, source: Source = "getrandom") -> NDArray[Any]:
+    def message(self, vector: ArrayLike, *, source: Source = "chacha20") -> NDArray[Any]:
         """Return what a client sends into the secure sum.
 
         Parameters
@@ -324,13 +330,19 @@ class SecureSum:
             Integers in [0, modulus); objects for a modulus above 2**62.
         """
         bits = checked_source(source)
-        rotated = self.rotation.apply(vector)
+        given = real_array(vector, "vectors").astype(np.float64)
+        scale: Any = 1.0  # what a long vector is made shorter by, before sums of its numbers
+        if given.ndim:
+            most = np.abs(given).max(axis=-1, keepdims=True, initial=0.0)
+            scale = np.where(most > _LONG, _SHORTER, 1.0)
+        rotated = self.rotation.apply(given * scale)
         largest = np.abs(rotated).max(axis=-1, keepdims=True, initial=0.0)
         direction = rotated / np.where(largest > 0, largest, 1.0)
         norm = np.sqrt(np.square(direction).sum(axis=-1, keepdims=True))
         steps = float(self.steps)
         with np.errstate(over="ignore"):  # too long to tell is too long
-            length = np.minimum(largest * norm * (steps / float(self.clip)), steps * _SHRINK)
+            length = largest * norm * (steps / float(self.clip)) / scale
+            length = np.minimum(length, steps * _SHRINK)
         rotated = direction * (length / np.where(norm > 0, norm, 1.0))
         whole = round_conditionally(rotated, self.steps, retry=self.retry, source=bits)
         try:

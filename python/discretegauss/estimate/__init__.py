@@ -6,7 +6,6 @@ no privacy, and by the exact laws of the noise, so that the confidence is guaran
 Each function takes the containers that `discretegauss.add_noise` takes. No draw is made here.
 """
 
-from .._inputs.keywords import explain_keywords
 from ._checks import Estimate
 from ._consistent import consistent
 from ._interval import interval
@@ -14,5 +13,3 @@ from ._ratio import ratio
 from ._total import total
 
 __all__ = ["Estimate", "consistent", "interval", "ratio", "total"]
-
-explain_keywords(globals())

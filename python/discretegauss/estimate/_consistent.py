@@ -18,10 +18,12 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from ..laws import Law
 from ._checks import integers_without_nulls, unshifted
 from ._crossed import fit_any, fit_product
-from ._nested import Floats, Index, fit, whole
+from ._nested import Floats, Index, fit, sums, whole
 from ._tables import Table
 
 _EXACT_FLOATS = 2**53
+_MOST_NAMED = 3
+"""Rows or keys that an error names."""
 
 Found = list[tuple[NDArray[Any], Floats]]
 """Counts and their standard errors, of each table."""
@@ -46,13 +48,16 @@ def consistent(
     laws : law, or a list of laws
         The noise of all tables, or of each; with mu = 0.
     count : label
-        Of the column of noisy counts. A null is a count that was not released.
+        Of the column of noisy counts. A null is a count that was not released; the finest table
+        has none.
     parents : list of arrays of integers, optional
         Of arrays, from the coarsest to the finest: for each but the first, the place in the array
         before of what each count is a part of.
     integers : bool, optional
-        Return whole numbers >= 0, of tables that are nested. Totals stay unbiased, their smallest
+        Return whole numbers >= 0. If tables are nested, totals stay unbiased and their smallest
         parts do not: counts of 0 rise (by 1.6 on average in the example table), large ones fall.
+        If tables cross, the cells of the finest are rounded, and the others are their sums: totals
+        rise with each cell that was below 0.
 
     Returns
     -------
@@ -62,21 +67,27 @@ def consistent(
 
     Raises
     ------
-    TypeError, ValueError, OverflowError, ImportError
+    TypeError, ValueError, OverflowError
         If counts are no integers; if rows overlap, lack their whole or have no parts; if laws are
-        not as many as tables; if scipy is needed (below).
+        not as many as tables; if tables cross, combinations are missing, and variances are so far
+        apart that the digits of the result are not proven (from a factor of 10**12 to 10**18 on).
 
     Notes
     -----
     Weighted least squares, each table weighed by the variance of its law: the estimate of the least
     variance that is linear and unbiased. Nested tables (each has all columns of the one before)
-    take two passes. Tables that cross are solved by the analysis of variance where every
-    combination is a row, else by their equations, beyond 2000 rows by scipy. Errors are exact,
-    except there: then they are those of the noisy counts, an upper bound. Errors are those of the
-    estimate before it is made whole.
+    take two passes. Tables that cross are solved by the analysis of variance if every combination
+    is a row, else by their equations: values are proven to 1e-9 standard errors, besides their
+    rounding to floats. Errors are exact; of such equations they are good to 1e-4, and of more than
+    2000 cells they are those of the noisy counts, an upper bound. With ``integers`` an error is an
+    upper bound, too: it includes how far a count was moved from its estimate, or from 0 if that is
+    below.
 
-    The noise of an estimate is a mixture of several draws. value -+ 1.96 errors holds nearly 95 %
-    (.947 at sigma2 = 1), and value -+ 2.72 errors is guaranteed to, of discrete Gaussians.
+    An estimate's noise is a weighted sum of several draws, which is nearly normal if none of them
+    outweighs the others: then value -+ 1.96 errors holds nearly 95 %. One draw alone holds as
+    little as 87 % (at sigma2 = 1.041). If all laws are discrete Gaussians with sigma2 >= 1/2, value
+    -+ 2.72 errors holds 95 % for certain. If sigma2 is smaller, multiply 2.72 by
+    sqrt(sigma2/law.var()) of the smallest. Neither is said of other laws, nor of ``integers``.
 
     References
     ----------
@@ -120,10 +131,8 @@ def consistent(
     if all(set(up) < set(down) for up, down in pairwise(named)):
         parents = [rows.places(level, level + 1) for level in range(len(named) - 1)]
         found = _nested(noisy, variances, parents, integers=integers)
-    elif integers:
-        raise ParameterValueError("integers=True needs nested tables; these cross")
     else:
-        found = _crossed(rows, named, noisy, variances)
+        found = _crossed(rows, named, noisy, variances, integers=integers)
     results = [None] * len(tables)
     for i, (value, error) in zip(order, found, strict=True):
         results[i] = opened[i].with_columns({count: value, "error": error})
@@ -139,6 +148,13 @@ def _variances(laws: Any, n: int) -> list[float]:
     if not all(1e-300 < var < 1e300 for var in found):
         raise ParameterOverflowError("laws must have variances from 1e-300 to 1e300")
     return found
+
+
+def _some(values: list[Any]) -> str:
+    """Return some values as an error names them."""
+    more = len(values) - _MOST_NAMED
+    shown = [describe(value) for value in values[:_MOST_NAMED]]
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 def _keys(table: Table, count: Any, name: str) -> list[Any]:
@@ -177,18 +193,34 @@ class _Rows:
     ) -> None:
         self._lengths, self._named, self._numbers = lengths, named, numbers
         finest = {label: tables[-1].codes(label) for label in named[-1]}
-        self.levels = {label: len(values) for label, (_, values) in finest.items()}
+        self._values = {label: values for label, (_, values) in finest.items()}
+        self.levels = {label: len(values) for label, values in self._values.items()}
         self.codes: list[dict[Any, Index]] = []
-        for table, labels in zip(tables[:-1], named, strict=False):
-            lookups = {x: {v: i for i, v in enumerate(finest[x][1])} for x in labels}
-            self.codes.append(
-                {
-                    label: np.array([at.get(v, len(at)) for v in table.column(label)], np.intp)
-                    for label, at in lookups.items()
-                }
-            )
+        for level, (table, labels) in enumerate(zip(tables[:-1], named, strict=False)):
+            of_labels = {label: table.column(label) for label in labels}
+            self.codes.append({x: self._codes(level, x, col) for x, col in of_labels.items()})
         self.codes.append({label: codes for label, (codes, _) in finest.items()})
         self._sorted_keys(len(named) - 1)
+
+    def _codes(self, level: int, label: Any, column: list[Any]) -> Index:
+        """Return the numbers that these keys have in the finest table."""
+        at = {value: i for i, value in enumerate(self._values[label])}
+        if lost := [value for value in dict.fromkeys(column) if value not in at]:
+            raise ParameterValueError(
+                f"each row of table {self._numbers[level]} must have parts in table "
+                f"{self._numbers[-1]}, the finest, but no row there has {_some(lost)} in column "
+                f"{describe(label)}"
+            )
+        return np.array([at[value] for value in column], np.intp)
+
+    def _named_rows(self, level: int, places: Index, labels: list[Any]) -> str:
+        """Return some rows as an error names them, by what these columns hold."""
+        rows = [
+            ", ".join(describe(self._values[x][self.codes[level][x][i]]) for x in labels)
+            for i in places[:_MOST_NAMED]
+        ]
+        more = f" and {places.size - len(rows)} more" if places.size > len(rows) else ""
+        return " and ".join(f"({row})" for row in rows) + more
 
     def places(self, up: int, down: int) -> Index:
         """Return for each row of a table the place of its whole in a coarser one."""
@@ -196,14 +228,18 @@ class _Rows:
         wanted = self._keys(down, self._named[up])
         at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
         fine, coarse = f"table {self._numbers[down]}", f"table {self._numbers[up]}"
-        if lost := int(np.count_nonzero(keys[at] != wanted)):
+        labels = self._named[up]
+        if (lost := np.flatnonzero(keys[at] != wanted)).size:
+            lost = lost[np.sort(np.unique(wanted[lost], return_index=True)[1])]
             raise ParameterValueError(
-                f"each row of {fine} must be a part of a row of {coarse}, but {lost} are not"
+                f"each row of {fine} must be a part of a row of {coarse}, but there is none for "
+                f"{self._named_rows(down, lost, labels)}"
             )
         found: Index = order[at]
-        if lost := int(np.count_nonzero(np.bincount(found, minlength=keys.size) == 0)):
+        if (lost := np.flatnonzero(np.bincount(found, minlength=keys.size) == 0)).size:
             raise ParameterValueError(
-                f"each row of {coarse} must have parts in {fine}, but {lost} have none"
+                f"each row of {coarse} must have parts in {fine}, but there are none of "
+                f"{self._named_rows(up, lost, labels)}"
             )
         return found
 
@@ -240,19 +276,51 @@ def _nested(
     *,
     integers: bool,
 ) -> Found:
-    values: Sequence[NDArray[Any]]
     values, variances = fit(noisy, var, parents)
-    if integers:
-        values = whole(noisy, var, parents)
-    return [(x, np.sqrt(v)) for x, v in zip(values, variances, strict=True)]
+    found = [(x, np.sqrt(v)) for x, v in zip(values, variances, strict=True)]
+    return _made_whole(found, whole(noisy, var, parents)) if integers else found
+
+
+def _made_whole(found: Sequence[tuple[Floats, Floats]], counts: Sequence[NDArray[Any]]) -> Found:
+    """Return these counts, and errors that include their distance from the estimates."""
+    return [
+        (count, error + np.abs(count - np.maximum(value, 0)))
+        for (value, error), count in zip(found, counts, strict=True)
+    ]
 
 
 def _crossed(
-    rows: _Rows, named: Sequence[list[Any]], noisy: Sequence[Floats], var: Sequence[Floats]
+    rows: _Rows,
+    named: Sequence[list[Any]],
+    noisy: Sequence[Floats],
+    var: Sequence[Floats],
+    *,
+    integers: bool,
 ) -> Found:
     """Return the estimates of tables that cross."""
-    last, n = len(named) - 1, noisy[-1].size
-    members = [rows.places(level, last) for level in range(last)] + [np.arange(n)]
+    last = len(named) - 1
+    members = [rows.places(level, last) for level in range(last)] + [np.arange(noisy[-1].size)]
+    found = _fitted(rows, named, members, noisy, var)
+    if not integers:
+        return found
+    cells = np.maximum(np.rint(found[-1][0]), 0)
+    if not math.fsum(cells) <= _EXACT_FLOATS:
+        raise ParameterOverflowError("counts of integers=True must have sums within 2**53")
+    counts = [
+        sums(member, cells, y.size).astype(np.int64)
+        for member, y in zip(members, noisy, strict=True)
+    ]
+    return _made_whole(found, counts)
+
+
+def _fitted(
+    rows: _Rows,
+    named: Sequence[list[Any]],
+    members: Sequence[Index],
+    noisy: Sequence[Floats],
+    var: Sequence[Floats],
+) -> list[tuple[Floats, Floats]]:
+    n = noisy[-1].size
     codes, shape = list(rows.codes[-1].values()), list(rows.levels.values())
     if math.prod(shape) != n or not all(np.isfinite(v).all() for v in var):
         values, variances = fit_any(members, noisy, var)
@@ -268,11 +336,10 @@ def _crossed(
         table[place] = y
         tables.append(table)
         places.append(place)
-    x, errors = fit_product(shape, margins, tables, [float(v[0]) for v in var])
+    values, errors = fit_product(shape, margins, tables, [float(v[0]) for v in var])
     found = []
-    for margin, place, v in zip(margins, places, errors, strict=True):
-        others = tuple(i for i in range(len(shape)) if i not in margin)
-        found.append((x.sum(axis=others).reshape(-1)[place], np.full(place.size, math.sqrt(v))))
+    for x, place, v in zip(values, places, errors, strict=True):
+        found.append((x[place], np.full(place.size, math.sqrt(v))))
     return found
 
 

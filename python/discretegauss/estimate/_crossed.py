@@ -12,23 +12,44 @@ precision c_M/s_M. So, with lambda_B = sum over M that contain B of c_M/s_M,
 
 n the number of cells, dim_B the product of the numbers of levels less 1: no solver, exact errors.
 
-*Others*: the normal equations where they are small; else scipy's lsmr, and the errors of the noisy
-counts as an upper bound.
+*Others*: N x = A' y/s for N = A' (1/s) A. A solver in floats says how to improve x. Then the
+gradient g = A' (y - A x)/s is computed exactly, in integers, and the next step starts from there.
+No row of A x is farther from its estimate, in standard errors, than sqrt(g' inv(N) g), by Cauchy
+and Schwarz. That is at most abs(g) sqrt(s), s the variance of the cells, as N is at least 1/s. So
+the result is proven whatever the solver does: steps end below `_FAR`, or there is no result.
+
+The solver is the factor R of the roots of the weights times A, which gives the errors, too; or, for
+many cells, conjugate gradients. Then the errors of the noisy counts stand as an upper bound.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ParameterValueError
 from ._nested import Floats, Index, sums
 
 _MOST_DENSE = 2000
-"""Cells of the finest table, whose normal equations are written down."""
+"""Cells of the finest table, for which R is computed."""
+
+_FAR = 2.0**-30
+"""So many standard errors may a value be from the estimate, besides its rounding to a float."""
+
+_ERRORS_ERR = 1e-4
+"""Relative; of standard errors that come from R."""
+
+_MOST_ITERATIONS = 2000
+_UNLIKE = (
+    "laws must have variances less far apart: tables that cross, with combinations missing, cannot "
+    "be solved with proven digits for these"
+)
 
 
 def fit_product(
@@ -36,16 +57,17 @@ def fit_product(
     margins: Sequence[tuple[int, ...]],
     noisy: Sequence[Floats],
     var: Sequence[float],
-) -> tuple[Floats, list[float]]:
-    """Return the finest table, as an array of this shape, and the variance of each margin's cells.
+) -> tuple[list[Floats], list[float]]:
+    """Return the margins, and the variance of the cells of each.
 
-    noisy has the margins over these axes, in order; one is over all of them.
+    noisy has the margins over these axes, in order; one is over all of them. Each margin is summed
+    from its own parts: a sum of cells would have their rounding, which may exceed its error.
     """
     axes = range(len(shape))
     n = math.prod(shape)
     cells = [math.prod(shape[i] for i in axes if i not in m) for m in margins]  # c_M
     of_part: dict[tuple[int, ...], float] = {}
-    x = np.zeros(shape)
+    found = [np.zeros([shape[i] if i in m else 1 for i in axes]) for m in margins]
     for part in (b for k in range(len(shape) + 1) for b in combinations(axes, k)):
         seen = [i for i, m in enumerate(margins) if set(part) <= set(m)]
         precision = math.fsum(cells[i] / var[i] for i in seen)
@@ -56,13 +78,14 @@ def fit_product(
             mean = mean + spread.mean(axis=others, keepdims=True) / var[i]
         for i in part:
             mean = mean - mean.mean(axis=i, keepdims=True)
-        x = x + mean / precision
+        for i in seen:
+            found[i] = found[i] + cells[i] * mean / precision
         of_part[part] = math.prod(shape[i] - 1 for i in part) / precision
     variances = [
         c**2 / n * math.fsum(d for part, d in of_part.items() if set(part) <= set(m))
         for c, m in zip(cells, margins, strict=True)
     ]
-    return x, variances
+    return [x.reshape(-1) for x in found], variances
 
 
 def fit_any(
@@ -71,45 +94,130 @@ def fit_any(
     """Return what is estimated in each table, and the variances, or bounds of them.
 
     members has, for each cell of the finest table, the row of each table that it is part of. var
-    is infinite where there is no count.
+    is infinite where there is no count. Raises ParameterValueError if no result is proven.
     """
-    values: list[Floats]
-    if members[-1].size > _MOST_DENSE:
-        x = _by_lsmr(members, noisy, var)
-        values = [sums(m, x, y.size) for m, y in zip(members, noisy, strict=True)]
-        return values, list(var)
-    n = members[-1].size
-    normal, right = np.zeros((n, n)), np.zeros(n)
-    for member, y, s in zip(members, noisy, var, strict=True):
-        normal += (member[:, None] == member) / s[member]
-        right += (np.where(np.isfinite(s), y, 0) / s)[member]
-    covariance = np.linalg.inv(normal)
-    x = covariance @ right
-    values, variances = [], list[Floats]()
-    for member, y in zip(members, noisy, strict=True):
-        of_rows = np.zeros((y.size, n))
-        np.add.at(of_rows, member, covariance)
-        values.append(sums(member, x, y.size))
-        variances.append(sums(member, of_rows[member, np.arange(n)], y.size))
-    return values, variances
+    s = var[-1][0]
+    # of rows, for a variance of 1 of the cells
+    roots = [np.sqrt(s) / np.sqrt(v) for v in var]
+    variances = list(var)
+    if members[-1].size <= _MOST_DENSE:
+        solve, of_rows = _by_factor(members, roots)
+        variances = [s * np.square(rows).sum(axis=1) for rows in of_rows]
+    else:
+        solve = _by_gradients(members, roots)
+    with np.errstate(all="ignore"):  # a step that is no number improves nothing
+        return _refined(members, noisy, var, solve), variances
 
 
-def _by_lsmr(
-    members: Sequence[Index], noisy: Sequence[Floats], var: Sequence[Floats]
-) -> NDArray[np.float64]:
-    try:
-        from scipy.sparse import csr_matrix, vstack
-        from scipy.sparse.linalg import lsmr
-    except ImportError as error:  # no cover: tests have scipy
-        raise ImportError(
-            f"tables that cross, are no full product and have more than {_MOST_DENSE} cells need "
-            "scipy: pip install scipy"
-        ) from error
+def _refined(
+    members: Sequence[Index],
+    noisy: Sequence[Floats],
+    var: Sequence[Floats],
+    solve: Callable[[Floats], Floats],
+) -> list[Floats]:
+    """Return A x for an x whose gradient is small enough, by exact arithmetic."""
+    s = Fraction(float(var[-1][0]))
+    # s times 1/s of each table, which has one law, or no count at all
+    ratios = [s / Fraction(v.min()) if np.isfinite(v.min()) else Fraction(0) for v in var]
+    common = math.lcm(*(w.denominator for w in ratios))
+    # which cells are in which row, counts, whether they were released, weights
+    tables: list[tuple[Index, NDArray[Any], NDArray[Any], int]] = [
+        (
+            member,
+            np.array(list(map(int, y)), object),
+            np.isfinite(v).astype(object),
+            int(ratio * common),
+        )
+        for member, y, v, ratio in zip(members, noisy, var, ratios, strict=True)
+    ]
     n = members[-1].size
-    blocks, rights = [], []
-    for member, y, s in zip(members, noisy, var, strict=True):
-        root = 1 / np.sqrt(s)
-        blocks.append(csr_matrix((root[member], (member, np.arange(n))), shape=(y.size, n)))
-        rights.append(np.where(np.isfinite(s), y, 0) * root)
-    found = lsmr(vstack(blocks).tocsr(), np.concatenate(rights), atol=1e-13, btol=1e-13)
-    return np.asarray(found[0], np.float64)
+    # x in units of 2**-bits, so fine that the gradient can be that small
+    bits = 64 + max(0, _bits(max(ratios)) + _bits(Fraction(n)) - _bits(s) // 2)
+    x, before = np.zeros(n, object), None
+    while True:
+        rows, gradient = [], np.zeros(n, object)
+        for member, y, is_here, weight in tables:
+            row = np.zeros(y.size, object)
+            np.add.at(row, member, x)
+            rows.append(row)
+            gradient += ((y * 2**bits - row) * is_here * weight)[member]
+        # s g in units of 1/(common 2**bits)
+        square = sum(g * g for g in gradient.tolist())
+        if square <= s * Fraction(_FAR) ** 2 * (common << bits) ** 2:
+            return [np.array([r / 2**bits for r in row.tolist()], np.float64) for row in rows]
+        if before is not None and 4 * square > before:
+            raise ParameterValueError(_UNLIKE)
+        before = square
+        x = x + _scaled_step(solve, gradient, common)
+
+
+def _scaled_step(
+    solve: Callable[[Floats], Floats], gradient: NDArray[Any], common: int
+) -> NDArray[Any]:
+    """Return the integers next to the solution for gradient/common, with some 60 bits."""
+    down = max(0, max(map(abs, gradient.tolist())).bit_length() - 60)
+    step = solve((gradient >> down).astype(np.float64))
+    exponent = int(np.frexp(np.abs(step).max())[1])
+    found = np.rint(np.ldexp(step, 60 - exponent)).astype(np.int64).astype(object)
+    up = down + exponent - 60
+    return np.asarray((found << max(up, 0)) // (common << max(-up, 0)))
+
+
+def _bits(number: Fraction) -> int:
+    """Return about the logarithm to base 2."""
+    return number.numerator.bit_length() - number.denominator.bit_length()
+
+
+def _by_factor(
+    members: Sequence[Index], roots: Sequence[Floats]
+) -> tuple[Callable[[Floats], Floats], list[NDArray[np.float64]]]:
+    """Return a solver of N d = g, and A inv(R), whose rows have the variances as squared norms.
+
+    QR errs as if the matrix had been another, by some eps times its norm. That changes squared
+    norms by about twice as much, relatively, times the norm of inv(R), which is at most 1.
+    """
+    n = members[-1].size
+    matrix = np.vstack(
+        [_row_sums(m, np.eye(n), r.size) * r[:, None] for m, r in zip(members, roots, strict=True)]
+    )
+    # its norm is at most the root of the product of these
+    most = [float(matrix.sum(axis=axis).max()) for axis in (0, 1)]
+    if not 8 * n * np.finfo(np.float64).eps * math.sqrt(most[0] * most[1]) < _ERRORS_ERR:
+        raise ParameterValueError(_UNLIKE)
+    inverse = np.linalg.inv(np.linalg.qr(matrix, mode="r"))
+    return (
+        lambda gradient: np.asarray(inverse @ (inverse.T @ gradient)),
+        [_row_sums(m, inverse, r.size) for m, r in zip(members, roots, strict=True)],
+    )
+
+
+def _row_sums(member: Index, matrix: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    found = np.zeros((size, matrix.shape[1]))
+    np.add.at(found, member, matrix)
+    return found
+
+
+def _by_gradients(members: Sequence[Index], roots: Sequence[Floats]) -> Callable[[Floats], Floats]:
+    """Return a solver of N d = g, by conjugate gradients, as far as floats go."""
+
+    def times(d: Floats) -> Floats:
+        products = (
+            (np.square(root) * sums(member, d, root.size))[member]
+            for member, root in zip(members, roots, strict=True)
+        )
+        return np.sum(list(products), axis=0)  # type: ignore[no-any-return]  # an array
+
+    def solve(gradient: Floats) -> Floats:
+        d, rest, way = np.zeros(gradient.size), gradient, gradient
+        size = first = float(rest @ rest)
+        for _ in range(_MOST_ITERATIONS):
+            if not size > 1e-20 * first:
+                break
+            product = times(way)
+            factor = size / float(way @ product)
+            d, rest = d + factor * way, rest - factor * product
+            size, before = float(rest @ rest), size
+            way = rest + size / before * way
+        return d
+
+    return solve

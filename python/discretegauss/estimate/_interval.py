@@ -32,7 +32,8 @@ def interval(
         Noisy counts, in a container that `discretegauss.add_noise` takes.
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or a sum of them
         The noise that was added to each of them; its mu must be 0. Of a total of clients' shares
-        it is ``law.sum(clients)``.
+        it is ``law.sum(clients)``; of DiscreteLaplace and GeneralizedGaussian only narrow sums,
+        with a standard deviation up to 10, or of 50 clients up to 50.
     confidence : number, optional
         How likely an interval holds its count, between 0 and 1; a float means its binary value.
     queries : int, optional

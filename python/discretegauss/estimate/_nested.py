@@ -20,6 +20,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ParameterOverflowError
+
+_EXACT_FLOATS = 2**53
+_TOO_LARGE = "counts of integers=True must be smaller: floats cannot make these add up exactly"
+
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 
@@ -40,23 +45,38 @@ def fit(
     z, v, below, w = _up(noisy, var, parents)
     values, variances = [z[0]], [v[0]]
     for level, parent in enumerate(parents, 1):
-        part = v[level] / w[level - 1][parent]
+        own, of_all = v[level], w[level - 1][parent]
+        # W - V loses digits if V is most of W: then the others are summed without it
+        most = own > of_all / 2
+        others = sums(parent, np.where(most, 0, own), w[level - 1].size)[parent]
+        others = np.where(most, others, of_all - own)
+        part = own / of_all
         values.append(z[level] + part * (values[-1] - below[level - 1])[parent])
-        variances.append(v[level] * (1 - part) + part**2 * variances[-1][parent])
+        variances.append(part * others + part**2 * variances[-1][parent])
     return values, variances
 
 
 def whole(
     noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
 ) -> list[NDArray[np.int64]]:
-    """Return whole numbers that add up, none below 0."""
+    """Return whole numbers that add up, none below 0.
+
+    Raises ParameterOverflowError if counts are so large that floats cannot apportion them.
+    """
     z, v, below, w = _up(noisy, var, parents)
+    if not np.abs(z[0]).max(initial=0) <= _EXACT_FLOATS:
+        raise ParameterOverflowError(_TOO_LARGE)
     values = [np.maximum(np.rint(z[0]), 0).astype(np.int64)]
     for level, parent in enumerate(parents, 1):
         total = values[-1]
         part = v[level] / w[level - 1][parent]
         targets = z[level] + part * (total - below[level - 1])[parent]
-        values.append(_apportion(targets, v[level], total, parent))
+        parts = _apportion(targets, v[level], total, parent)
+        added = np.zeros_like(total)
+        np.add.at(added, parent, parts)
+        if (parts < 0).any() or (added != total).any():
+            raise ParameterOverflowError(_TOO_LARGE)
+        values.append(parts)
     return values
 
 

@@ -24,9 +24,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.floats import float_at_most
 from ..errors import ParameterOverflowError, ParameterValueError
 from ._checks import Estimate, check_pairs, miss, opened_column, unshifted
 
@@ -39,8 +41,11 @@ _BEYOND = Fraction(1, 10**13)
 _SLACK = 1e-9
 """Of sums of floats that are good to 1e-14 each; t is raised by as much."""
 
+_FLOATS_ERR = 4e-15
+"""Counts as floats, and some ten operations, err by up to 2**-53 each."""
+
 _LARGEST = 2**200
-"""Fourth powers of counts are floats up to here."""
+"""A squared count times a variance is a float up to here."""
 
 _STEPS = 1e-4
 """To this t is found."""
@@ -139,22 +144,31 @@ def _floats(cells: Any) -> _Floats:
 def _fieller(
     x: _Floats, y: _Floats, s: float, u: float, t: float, *, not_negative: bool
 ) -> tuple[_Floats, _Floats]:
-    """Return the ends of the set, moved outwards by more than floats err."""
-    q = y * y - t * t * u
-    inner = x * x - t * t * s  # r = 0 is in the set where that is not positive
-    root = np.sqrt(np.maximum((x * y) ** 2 - q * inner, 0.0))
-    low, high = (x * y - root) / q, (x * y + root) / q
-    low, high = low - 1e-15 * np.abs(low), high + 1e-15 * np.abs(high)
+    """Return the ends of the set, moved outwards by more than floats err.
+
+    The ends are the roots of q r**2 - 2 x y r + inner. Three steps keep digits that large counts
+    would lose. (x y)**2 - q inner is computed as a sum of positive terms, without a fourth power.
+    The first root is the one whose two terms have the same sign. The second is inner/q over the
+    first. q and inner lose digits only where counts are within 10**6 deviations of 0. There the
+    slack in t is larger than the loss.
+    """
+    s, u = t * t * s, t * t * u
+    q, inner = y * y - u, x * x - s  # r = 0 is in the set if inner <= 0
     bounded = q > 0
-    high = np.where(bounded, high, np.inf)
-    if not not_negative:
-        low = np.where(bounded, low, -np.inf)
-    else:
-        # of q < 0 the set lies outside the two roots: above the positive one, if 0 is not in it
+    # where q <= 0, the root is used only if inner > 0
+    square = np.where(bounded, x * x * u + q * s, inner * u + y * y * s)
+    p = x * y + np.copysign(np.sqrt(np.maximum(square, 0.0)), x * y)
+    one, other = p / q, inner / p
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    low, high = low - _FLOATS_ERR * np.abs(low), high + _FLOATS_ERR * np.abs(high)
+    if not_negative:
+        # If q < 0, the set lies outside the two roots: above the positive one, if 0 is not in it.
         ends = (q < 0) & (inner > 0) & (x > 0)
-        positive = (-root + x * y) / q
-        low = np.where(bounded, low, np.where(ends, positive * (1 - 1e-15), 0.0))
-        low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
+        positive = np.maximum(one, other) * (1 - _FLOATS_ERR)
+        low = np.where(bounded, np.maximum(low, 0.0), np.where(ends, positive, 0.0))
+        high = np.where(bounded, np.maximum(high, 0.0), np.inf)
+    else:
+        low, high = np.where(bounded, low, -np.inf), np.where(bounded, high, np.inf)
     is_null = np.isnan(x) | np.isnan(y)
     return np.where(is_null, np.nan, low), np.where(is_null, np.nan, high)
 
@@ -163,7 +177,7 @@ def _fieller(
 def critical_value(law: Any, law_b: Any, missed: Fraction) -> float:
     """Return a t that is proven to be enough at every r, found to 1e-4 from above."""
     sweeps = [_Sweep(law, law_b)] + ([_Sweep(law_b, law)] if law != law_b else [])
-    most = float(missed)
+    most = float_at_most(gmpy2.mpq(missed))
 
     def enough(t: float) -> bool:
         return all(sweep.miss_at_most(t) <= most for sweep in sweeps)

@@ -19,6 +19,10 @@ are left out, and bounded: abs(f sin(...)/sin(t_k/2)) <= f N/(2 k), together at 
 (1 + log(N/2)). Some 27 remain whatever the number of cells, if all w_j are 1.
 
 All that remains is enclosed by interval arithmetic; floats decide only which terms do remain.
+
+*Few cells with little noise* and large weights leave too many terms, but few values of S. There the
+masses are convolved: integers below those of each X_j in units of 2**-b, multiplied exactly. Their
+sum up to abs(S) = m is a lower bound on P(abs(S) <= m).
 """
 
 from __future__ import annotations
@@ -33,8 +37,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.convolution import masses_below
 from .._certified.interval import Arithmetic, Interval, arithmetic
 from .._certified.search import first_true
+from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
 
 Pairs = Mapping[tuple[int, Fraction], int]
@@ -43,6 +49,9 @@ Pairs = Mapping[tuple[int, Fraction], int]
 _MOST_CANDIDATES = 2**16
 _MOST_FACTORS = 2**12
 """Of terms, and of factors g in those that remain; where there are more, weights are rounded."""
+
+_MOST_PRODUCTS = 2**17
+"""Of masses, where terms are too many."""
 
 _SMALL_SIGMA2 = Fraction(1, 2)
 """Below, A(u) has many terms, and the sum over x itself few."""
@@ -66,9 +75,9 @@ def variance(pairs: Pairs) -> float:
 def radius(pairs: Pairs, miss: Fraction) -> int:
     """Return the least r for which P(abs(S) > r) <= miss is proven; see the notes of `total`.
 
-    Where there are too many terms, S = q S' + R, weights rounded to multiples of q. R, sub-Gaussian
-    with the parameter of its own weights, may miss in 1 of 1024 cases, and S' in the others. The
-    radius of S as a sub-Gaussian is taken where it is smaller.
+    If there are too many terms, and too many values of S: S = q S' + R, weights rounded to q times
+    integers. R, sub-Gaussian with the parameter of its own weights, may miss in 1 of 1024 cases,
+    and S' in the others. The radius of S as a sub-Gaussian is taken where it is smaller.
     """
     if not pairs:
         return 0
@@ -76,6 +85,9 @@ def radius(pairs: Pairs, miss: Fraction) -> int:
     law = _law_of(_divided(pairs, step), miss)
     if law is not None:
         return law.radius(miss) * step
+    convolved = _convolved_radius(_divided(pairs, step), miss)
+    if convolved is not None:
+        return convolved * step
     of_rest = miss / 1024
     q = step
     while law is None:
@@ -93,6 +105,30 @@ def radius(pairs: Pairs, miss: Fraction) -> int:
     main = q * of_rounded * law.radius(miss - of_rest)
     v = sum((n * w**2 * sigma2 for (w, sigma2), n in pairs.items()), Fraction(0))
     return min(main + _sub_gaussian_radius(v_rest, of_rest), _sub_gaussian_radius(v, miss))
+
+
+def _convolved_radius(pairs: Pairs, miss: Fraction) -> int | None:
+    """Return the radius by convolution; None if that has too many products."""
+    bits = 64 + (miss.denominator // miss.numerator).bit_length()
+    values, most, products = {0: 1}, 1, 0
+    for (w, sigma2), n in pairs.items():
+        masses = masses_below(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), bits)
+        reach = len(masses) // 2
+        for _ in range(n):
+            products += len(values) * len(masses)
+            if not masses or products > _MOST_PRODUCTS:
+                return None
+            new: dict[int, int] = {}
+            for value, mass in values.items():
+                for x, of_x in enumerate(masses, -reach):
+                    new[value + w * x] = new.get(value + w * x, 0) + mass * of_x
+            values, most = new, most << bits
+    inside, needed = 0, math.ceil((1 - miss) * most)
+    for value in sorted(values, key=abs):
+        inside += values[value]
+        if inside >= needed:
+            return abs(value)
+    return None
 
 
 def _divided(pairs: Pairs, step: int) -> Pairs:

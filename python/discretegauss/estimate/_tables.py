@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,13 @@ class Table:
         return list(self.table if isinstance(self.table, dict) else self.table.columns)
 
     def column(self, label: Any) -> list[Any]:
-        """Return a column as Python objects."""
+        """Return a column of keys as Python objects; NaN, which equals nothing, is None."""
         values = self.table[label]
         for to_list in ("to_pylist", "to_list", "tolist"):
             if hasattr(values, to_list):
-                return list(getattr(values, to_list)())
-        return list(values)
+                values = getattr(values, to_list)()
+                break
+        return _keys(values)
 
     def cells(self, label: Any) -> Cells:
         """Return a column of counts."""
@@ -55,7 +57,7 @@ class Table:
             import pandas as pd
 
             codes, values = pd.factorize(self.table[label], use_na_sentinel=False)
-            return codes.astype(np.intp, copy=False), values.tolist()
+            return codes.astype(np.intp, copy=False), _keys(values.tolist())
         numbers: dict[Any, int] = {}
         listed = [numbers.setdefault(value, len(numbers)) for value in self.column(label)]
         return np.array(listed, np.intp), list(numbers)
@@ -83,3 +85,7 @@ class Table:
             else:
                 table = table.append_column(label, pa.array(values))
         return table
+
+
+def _keys(values: Iterable[Any]) -> list[Any]:
+    return [None if isinstance(value, float) and value != value else value for value in values]

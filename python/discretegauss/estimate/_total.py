@@ -60,17 +60,17 @@ def total(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If noisy are no integers, or have nulls; if weights or laws are not as many as the cells
-        that are added; if a law is no discrete Gaussian.
+        If noisy are no integers, or have nulls, as a sum needs every count; if weights or laws are
+        not as many as the cells that are added; if a law is no discrete Gaussian.
 
     Notes
     -----
     Guaranteed: the sum lies within, with at least the confidence; by the law of the noise itself,
     not by the normal one, whose interval is too short in half of all cases. The radius is the least
-    that is proven to be enough, and the least there is, unless there are very many terms to add
-    (few cells with little noise and large weights of many sizes): then weights are rounded, and it
-    is some 5 % more; and up to 39 % with different weights and noise beyond 2**50. Cells must have
-    independent noise: not the same cell twice, nor what was computed from several.
+    that is proven to be enough, and the least there is, except in two cases. Of some ten cells with
+    little noise and large weights of many sizes, weights are rounded, and it is some 5 % more. Of
+    different weights and noise beyond 2**50 it is up to 39 % more. Cells must have independent
+    noise: not the same cell twice, nor what was computed from several.
 
     References
     ----------

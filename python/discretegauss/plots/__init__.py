@@ -3,7 +3,6 @@
 matplotlib is optional: ``pip install matplotlib``. Only `write_figures` imports it.
 """
 
-from .._inputs.keywords import explain_keywords
 from ._before_after import before_after
 from ._epsilon_delta import epsilon_delta
 from ._estimates import consistent, interval, keep_groups
@@ -25,5 +24,3 @@ __all__ = [
     "variance",
     "write_figures",
 ]
-
-explain_keywords(globals())

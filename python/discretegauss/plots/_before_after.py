@@ -65,7 +65,7 @@ def before_after(
     hollow = {"marker": "D", "markerfacecolor": "none", "color": "0.25", "linestyle": "none"}
     places = range(1, len(counts) + 1)
     ax.plot(counts, places, label="before (true counts)", **hollow)
-    name_lines(ax, names)
+    name_lines(ax, names, _LEGEND)
     finish(ax, "before and after", "count", "", legend_at="upper right")
     return ax
 
@@ -76,15 +76,30 @@ def draw_bars(
     """Draw a mark on each line, or somewhat beside it, with an error bar."""
     marker, color = LINES[look]["marker"], LINES[look]["color"]
     places = [i + shift for i in range(1, len(x) + 1)]
-    ax.errorbar(x, places, xerr=error, fmt=marker, capsize=3, color=color, label=label)
+    thin = min(1.0, line_height(ax, len(x)) / 12)
+    ax.errorbar(
+        x,
+        places,
+        xerr=error,
+        fmt=marker,
+        capsize=3 * thin,
+        markersize=6 * thin,
+        elinewidth=0.5 + thin,
+        color=color,
+        label=label,
+    )
 
 
-def name_lines(ax: Any, names: Sequence[str]) -> None:
-    """Give each line its name, or only some if there is no room for all; the legend is above."""
-    # points that a line has, without the legend's own place above
+def line_height(ax: Any, lines: int, legend: float = 0) -> float:
+    """Return the points that each line has, without the legend's own place above."""
     height = 72 * ax.bbox.height / ax.figure.dpi
-    line = max(1.0, height - _LEGEND) / max(1, len(names))
-    ax.set_ylim(len(names) + 0.5, 0.5 - _LEGEND / line)
+    return float(max(1.0, height - legend) / max(1, lines))
+
+
+def name_lines(ax: Any, names: Sequence[str], legend: float = 0) -> None:
+    """Give each line its name, or only some if there is no room for all; the legend is above."""
+    line = line_height(ax, len(names), legend)
+    ax.set_ylim(len(names) + 0.5, 0.5 - legend / line)
     named = math.ceil(_LEAST_LINE / line)
     places = range(1, len(names) + 1)
     ax.set_yticks(places[::named], names[::named], fontsize=min(11, 0.8 * line * named))

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from .. import estimate
+from .._inputs.decimal_text import rounded_down
 from .._inputs.messages import describe
+from .._inputs.numbers import exact_rational
 from ..data.entry import opened_values
 from ..errors import ParameterValueError
 from ..selection import keep_rule
-from ._before_after import draw_bars, name_lines
+from ._before_after import draw_bars, line_height, name_lines
 from .look import LINES, finish
+
+_COLOR = LINES["discrete Gaussian"]["color"]
+_LEAST_BAR, _LEAST_PAIR = 3.0, 12.0
+"""Points of a line that has an error bar, or two."""
 
 _STYLES = ("-", "--", "-.", ":")
 
@@ -30,6 +38,8 @@ def interval(
     labels: Sequence[object] | None = None,
 ) -> Any:
     """Draw noisy counts with the intervals of `discretegauss.estimate.interval` as error bars.
+
+    Counts that are too many for bars are drawn in order of size, with their intervals as a band.
 
     Parameters
     ----------
@@ -65,12 +75,25 @@ def interval(
         raise ParameterValueError(
             f"labels must be as many as counts, {counts.size}, got {describe(len(names))}"
         )
-    bars = [np.maximum(counts - low, 0), np.maximum(high - counts, 0)]
-    draw_bars(ax, counts, bars, "noisy count")
-    name_lines(ax, names)
     each = "each count by itself" if queries == 1 else f"{queries} counts at once"
-    title = f"{100 * float(confidence):g} % intervals, {each}"  # type: ignore[arg-type]
-    finish(ax, title, "count", "", legend_at="upper right")
+    # the shortest text of the float, as 0.95 is a little less; and nobody is sure
+    sure = min(float(exact_rational(confidence, "confidence")), math.nextafter(1, 0))
+    title = f"{rounded_down(100 * Fraction(repr(sure)))} % intervals, {each}"
+    if line_height(ax, counts.size) >= _LEAST_BAR:
+        bars = [np.maximum(counts - low, 0), np.maximum(high - counts, 0)]
+        draw_bars(ax, counts, bars, "noisy count")
+        name_lines(ax, names)
+        ax.set(title=title, xlabel="noisy count, with its interval")
+    else:
+        order = np.argsort(-counts)[: np.count_nonzero(~np.isnan(counts))]
+        _draw_band(ax, low[order], high[order], "interval")
+        places = np.arange(1, order.size + 1)
+        ax.plot(counts[order], places, color=_COLOR, linewidth=1, label="noisy count")
+        ax.set_ylim(order.size + 0.5, 0.5)
+        if order.size:  # intervals are seen beside counts of any size
+            ax.set_xscale("symlog", linthresh=max(1.0, float(np.max(high[order] - counts[order]))))
+        x = "count (logarithmic scale beyond the size of an interval)"
+        finish(ax, title, x, "counts, from the largest on", legend_at="lower right")
     return ax
 
 
@@ -78,6 +101,9 @@ def consistent(
     ax: Any, before: Any, after: Any, law: Any, count: object, *, deviations: float = 2
 ) -> Any:
     """Draw a table before and after `discretegauss.estimate.consistent`, with error bars of each.
+
+    If there are too many rows for bars, a band stands for those of the estimates, and two dashed
+    lines for those of the noisy counts.
 
     Parameters
     ----------
@@ -110,19 +136,36 @@ def consistent(
         raise ParameterValueError(
             f"after must have as many rows as before, {noisy.size}, got {value.size}"
         )
-    raw = np.full(noisy.shape, float(law.std()))
-    draw_bars(ax, noisy - value, deviations * raw, "noisy", "discrete Laplace", -0.15)
-    draw_bars(ax, value - value, deviations * error, "made to add up", shift=0.15)
+    raw = float(law.std())
     name_lines(ax, _names(before, count, noisy.size))
-    gain = float(np.mean(raw**2) / np.mean(error**2))
-    finish(
-        ax,
-        f"a table made to add up: variance 1/{gain:.3g}",
-        f"distance from the new count, with {deviations:g} standard errors",
-        "",
-        legend_at="upper right",
-    )
+    if (line := line_height(ax, noisy.size)) >= _LEAST_PAIR:
+        bars = np.full(noisy.shape, deviations * raw)
+        draw_bars(ax, noisy - value, bars, "noisy", "discrete Laplace", -0.15)
+        draw_bars(ax, value - value, deviations * error, "made to add up", shift=0.15)
+        shown = f"with {deviations:g} standard errors"
+    else:
+        look = LINES["discrete Laplace"]
+        _draw_band(ax, -deviations * error, deviations * error, "made to add up")
+        places = np.arange(1, noisy.size + 1)
+        mark = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
+        size = min(6.0, max(1.5, 0.7 * line))
+        ax.plot(noisy - value, places, markersize=size, label="noisy", **mark)
+        for end in (-deviations * raw, deviations * raw):
+            ax.axvline(end, color=look["color"], linestyle="--", linewidth=1)
+        shown = f"band and dashed lines: {deviations:g} standard errors"
+    gain = raw**2 / float(np.mean(error**2))
+    ax.set_title(f"a table made to add up: variance 1/{gain:.3g}", pad=20)
+    ax.set_xlabel(f"distance from the new count, {shown}")
+    # between the title and the axes, where it hides no row
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False, borderaxespad=0)
     return ax
+
+
+def _draw_band(ax: Any, low: Any, high: Any, label: str) -> None:
+    """Draw where intervals reach, of lines too thin for bars."""
+    edges = np.arange(low.size + 1) + 0.5
+    ends = ([*x, *x[-1:]] for x in (low, high))
+    ax.fill_betweenx(edges, *ends, step="post", color=_COLOR, alpha=0.3, linewidth=0, label=label)
 
 
 def keep_groups(ax: Any, epsilon: Any, delta: Any, groups_per_person: Sequence[int] = (1,)) -> Any:

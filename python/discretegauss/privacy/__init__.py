@@ -26,7 +26,6 @@ rounding alone, but where a function says otherwise.
 """
 
 from .._inputs.budget import Budget
-from .._inputs.keywords import explain_keywords
 from .accounting import dp_event, pld
 from .calibration import calibrate
 from .costs import delta, epsilon, log_delta
@@ -54,5 +53,3 @@ __all__ = [
     "zcdp_epsilon",
     "zcdp_rho",
 ]
-
-explain_keywords(globals())

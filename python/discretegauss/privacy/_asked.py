@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+from .._inputs.messages import refused
 from .._inputs.privacy_arguments import positive_number, word_count
 from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
@@ -36,6 +39,13 @@ def is_vector(dimension: object, sum_norm: object) -> bool:
     if sum_norm is not None:
         positive_number(sum_norm, "sum_norm")
     return word_count(dimension, "dimension") > 1 or sum_norm is not None
+
+
+def refuse_sampling(rate: Fraction) -> None:
+    """Refuse sampling of vectors and sums of shares."""
+    if rate != 1:
+        rule = "be 1 for vectors and sums of shares: the cost of sampling them is not known"
+        raise refused("sampling", rule, rate)
 
 
 def refuse_vector(dimension: object, sum_norm: object, of: str) -> None:

@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 from .._certified.probability import miss_of_each
 from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._inputs.messages import refused
 from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
 from ..errors import ParameterOverflowError
 
@@ -22,7 +24,12 @@ _MOST_ERROR = 10**300
 
 
 def widest(
-    law_of: Callable[[Fraction], Any], error: object, *, confidence: object, queries: int = 1
+    law_of: Callable[[Fraction], Any],
+    error: object,
+    *,
+    confidence: object,
+    queries: int = 1,
+    most: int | None = None,
 ) -> Fraction:
     """Return the largest parameter for which errors of that size are as rare as is asked for.
 
@@ -37,6 +44,8 @@ def widest(
         How likely all answers are as near as that, between 0 and 1.
     queries : int, optional
         How many answers there are, each with a draw of its own.
+    most : int, optional
+        The largest variance whose tails are known, of a law whose parameter is its variance.
 
     Returns
     -------
@@ -47,7 +56,7 @@ def widest(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter breaks its rule, or the error is above 10**300.
+        If a parameter breaks its rule, or the error is above 10**300, or allows more than the most.
 
     Examples
     --------
@@ -62,6 +71,21 @@ def widest(
     tail = miss_of_each(sure, count) / 2
 
     def too_wide(n: int) -> bool:
-        return Fraction(law_of(decimal_at(n)).sf(reach, bounds=True)[1]) > tail
+        parameter = decimal_at(n)
+        if most is not None and parameter > most:
+            return True
+        return Fraction(law_of(parameter).sf(reach, bounds=True)[1]) > tail
 
-    return decimal_at(first_true(too_wide, decimal_ordinal(Fraction(1))) - 1)
+    guess = Fraction(1) if most is None else min(_normal_variance(reach, tail), Fraction(most))
+    least = first_true(too_wide, decimal_ordinal(guess))
+    if most is not None and decimal_at(least) > most:
+        log2 = most.bit_length() - 1
+        rule = f"be smaller for this kind of noise: no tails are known of variances above 2**{log2}"
+        raise refused("error", rule, error, ParameterOverflowError)
+    return decimal_at(least - 1)
+
+
+def _normal_variance(reach: int, tail: Fraction) -> Fraction:
+    """Return about the variance of the normal law that is above the reach so often."""
+    z = max(-NormalDist().inv_cdf(max(float(tail), 1e-300)), 1e-6)
+    return Fraction((reach + 0.5) / z) ** 2

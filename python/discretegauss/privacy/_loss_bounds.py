@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import gmpy2
@@ -17,6 +18,7 @@ from .._certified.interval import ONE, ZERO, arithmetic
 from ._buckets import Part, Sum, Width, above, below, few_bits, single, summed
 from ._loss_cells import Cells, Release
 from ._loss_choices import TILTS, Choices, Plan
+from ._loss_moments import Moment, log_moment
 
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
@@ -31,6 +33,11 @@ _FARTHEST_INDEX = 2.0**52
 #: A width has so many cells.
 _PARTS = 4
 
+#: Where buckets make delta larger by more than this, relatively, moments are taken, too: of so many
+#: s on either side, at most, until so many in a row are no better. Their cells make delta larger by
+#: some _AIM.
+_COARSE, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 400, 8, 1e-3
+
 #: For these masses are handed over.
 _DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
 
@@ -42,6 +49,8 @@ class _Above(NamedTuple):
     infinite: Any
     end: Fraction
     width: Width
+    coarse: bool
+    """Whether buckets are so wide beside single losses that moments may tell more."""
 
 
 class _Below(NamedTuple):
@@ -61,6 +70,7 @@ class Direction(Choices):
         super().__init__(*releases, **how)
         self._above = lru_cache(maxsize=2)(self._new_above)
         self._below = lru_cache(maxsize=2)(self._new_below)
+        self._moment = lru_cache(maxsize=64)(self._new_moment)
 
     def _cells(self, release: Release, plan: Plan) -> Cells:
         widest = plan.width.about / _PARTS
@@ -74,7 +84,31 @@ class Direction(Choices):
             total = single(parts[0].at, parts[0].mass)
         else:
             total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
-        return _Above(total, infinite, most * plan.width.exact, plan.width)
+        coarse = self._count > 1 and self._added(plan.width.about, plan.s) > _COARSE
+        return _Above(total, infinite, most * plan.width.exact, plan.width, coarse)
+
+    def _new_moment(self, place: int) -> Moment:
+        """Return the moment for an s of a grid: answers that are near to each other agree."""
+        s, log = 2.0 ** (place / TILTS), ZERO
+        widest = math.sqrt(8 * _AIM / (self._count * s * (s + 1)))
+        for release, count in self._releases:
+            fine = max(widest, release.span * 2.0**-16)
+            cells = release.cells(swapped=self._swapped, widest=fine, tilt=s)
+            log = _UP.add(log, _UP.mul(log_moment(cells, s), count))
+        return Moment(s, log)
+
+    def _by_moments(self, tilt: int, bound: Callable[[Moment], Any]) -> Any:
+        """Return the least bound of all s, which is convex in s: looked for from a tilt on."""
+        best = bound(self._moment(tilt))
+        for step in (-1, 1):
+            place, worse = tilt, 0
+            while worse < _WORSE and abs(place - tilt) < _MOST_MOMENTS:
+                place += step
+                following = bound(self._moment(place))
+                # of an s that is far too large the bound is infinite
+                worse = worse + 1 if following >= best and gmpy2.is_finite(best) else 0
+                best = min(best, following)
+        return best
 
     def _parts_above(self, plan: Plan) -> tuple[list[Part], Any]:
         """Return the releases in buckets, for an upper bound, and the mass at infinity of all."""
@@ -151,6 +185,9 @@ class Direction(Choices):
             if epsilon >= found.end:
                 return found.infinite
             sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
+            if found.coarse:
+                log = self._by_moments(tilt, partial(Moment.log_delta, epsilon=epsilon))
+                sticks = min(sticks, _UP.exp(min(log, ZERO)))
             delta = _UP.add(sticks, found.infinite)
             if delta < 1 or tilt < 8 * TILTS:
                 return min(delta, 1)
@@ -186,6 +223,9 @@ class Direction(Choices):
                 return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
             rest = _DOWN.sub(target, one.infinite)
             best = min(_least(one.total, rest, one.width, about), self._end_of(one))
+            if one.coarse and rest > 0:
+                by_moments = self._by_moments(tilt, partial(Moment.epsilon, delta=rest))
+                best = min(best, max(float_at_least(by_moments), 0.0))
             tilt, before = self._tilt(best), tilt
             if tilt == before:
                 break

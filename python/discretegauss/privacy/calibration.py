@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import gmpy2
 
-from .._certified.floats import float_at_least
-from .._certified.interval import arithmetic
+from .._certified.interval import arithmetic, fraction_of
 from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
+from .._inputs.decimal_text import rounded_up
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
@@ -24,7 +25,7 @@ from .._inputs.privacy_arguments import (
 )
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam
-from ._asked import is_vector, refuse_vector
+from ._asked import is_vector, refuse_sampling, refuse_vector
 from ._calibrate_by_losses import first_crossing, log_guess, require_reach
 from ._calibrate_gaussian import GaussianTarget
 from ._change import Change, least_variance
@@ -176,7 +177,9 @@ def calibrate(
         if beta is not None:
             law_of = partial(law_of, beta=checked_beta(beta))
         sure = "0.95" if confidence is None else confidence
-        return law_of(widest(law_of, error, confidence=sure, queries=queries))  # type: ignore[no-any-return]
+        most = LARGEST_TABLE if kind is Skellam else None
+        how: dict[str, Any] = {"confidence": sure, "queries": queries, "most": most}
+        return law_of(widest(law_of, error, **how))  # type: ignore[no-any-return]
     if confidence is not None:
         raise ParameterTypeError("confidence goes with error, which must be given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
@@ -234,10 +237,16 @@ class _Asked:
     def require_no_shares(self) -> None:
         if self.clients > 1:
             raise ParameterValueError(
-                "clients must be 1 except for Gaussian and Skellam noise without sampling: of "
-                f"other shares no cost is known, got {self.clients}"
+                "clients must be 1 except for Gaussian and Skellam noise: of other shares no cost "
+                f"is known, got {self.clients}"
             )
         refuse_vector(*self.vector, "this noise")
+
+    def sampled(self, law_of: Callable[[Fraction], Law]) -> Law:
+        """Return the law for queries on a sample; its parameter is about the scale squared."""
+        if self.clients > 1 or is_vector(*self.vector):
+            refuse_sampling(self.rate)
+        return self.crossing(law_of, 2)
 
     def crossing(
         self, law_of: Callable[[Fraction], Law], power: int = 1, beta: Fraction = _ONE
@@ -255,7 +264,7 @@ class _Asked:
 def _gaussian(asked: _Asked) -> Law:
     rho, queries = asked.budget.rho, asked.queries
     if asked.rate != 1:
-        return asked.crossing(DiscreteGaussian, 2)
+        return asked.sampled(DiscreteGaussian)
     if asked.clients > 1:
         change = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
         each = (Fraction(zcdp_rho(*asked.epsilon_delta)) if rho is None else rho) / queries
@@ -309,12 +318,12 @@ def _generalized(asked: _Asked) -> Law:
 
 def _skellam(asked: _Asked) -> Law:
     if asked.rate != 1:
-        return asked.crossing(Skellam, 2)
+        return asked.sampled(Skellam)
     (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
     least = least_epsilon_of_skellams(delta)
     if least >= epsilon or not epsilon:
-        floor = f"{float_at_least(least):.6g}"
+        floor = rounded_up(max(fraction_of(least), Fraction(0)))
         rule = f"be above {floor} for this delta, as orders up to 2**40 are tried"
         raise refused("epsilon", rule, epsilon)
 

@@ -8,7 +8,8 @@ Which bound answers:
   (_optimal_composition.py);
 - everything else where one person changes integers by whole numbers, also on a sample of the
   people: the privacy loss in buckets (losses.py);
-- a Skellam law whose answer is a vector: Renyi divergences (_sum_of_skellams.py);
+- a Skellam law whose answer is a vector, or whose variance is above 2**28: Renyi divergences
+  (_sum_of_skellams.py);
 - sums of discrete Gaussian shares: by way of rho (_sum_of_gaussians.py).
 """
 
@@ -27,6 +28,7 @@ from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, ZERO, arithmetic
 from .._certified.search import first_true, float_at, ordinal
+from .._certified.skellam import LARGEST_TABLE
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
@@ -39,7 +41,7 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind
 from ..errors import ParameterTypeError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
-from ._asked import Noise, clients_of, is_vector, refuse_vector
+from ._asked import Noise, clients_of, is_vector, refuse_sampling, refuse_vector
 from ._change import Change
 from ._composition import OneQuery, as_one_query
 from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
@@ -125,7 +127,8 @@ def delta(
     Other queries, and those on a sample, are composed by `PrivacyLoss`.
 
     Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
-    above 1, or a sensitivity that is not whole, what its `renyi` divergences of some 500 orders do.
+    above 1, a sensitivity that is not whole, or a variance above 2**28, what its `renyi`
+    divergences of some 500 orders do.
 
     References
     ----------
@@ -286,15 +289,15 @@ def _cost(
         return _Composed(law**count)
     one, clients = clients_of(law)
     if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
-        if rate != 1:
-            rule = "be 1 for vectors and sums of shares: nothing is known of others"
-            raise refused("sampling", rule, rate)
+        refuse_sampling(rate)
         if one._spec.kind is Kind.SKELLAM:
             change_of_one = Change(1, sensitivity, dimension, sum_norm)
             return _Skellams(change_of_one, one._spec.parameter, count)
         return _ByRho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
     refuse_vector(dimension, sum_norm, "this law")
     spec, change = centred(one), whole_sensitivity(sensitivity)
+    if rate == 1 and spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
+        return _Skellams(Change(1, change, 1, None), spec.parameter, count)
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         return _Tight(as_one_query(spec, change, count))
     if rate == 1 and count == 1:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic
+from .._inputs.decimal_text import rounded_up
 from .._inputs.foreign_arrays import single
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
@@ -370,6 +371,11 @@ def loss(
     Losses beyond 4096 count as infinite, except where all are multiples of one number; of a steep
     generalised Gaussian those beyond 600 may.
 
+    Sums of some 10**9 releases or more may need more than ``most`` buckets. Upper bounds of delta
+    and epsilon are then those of the Renyi divergences if these are less: epsilon is some 2 %
+    larger than the least. Lower bounds may be 0, and what `PrivacyLoss.to_dp_accounting` returns
+    may have no finite epsilon; a larger ``most`` helps.
+
     Examples
     --------
     >>> import discretegauss as dg
@@ -404,10 +410,10 @@ def _width(value: object, span: float, most: int) -> Fraction:
     """Return a width that a caller gives, of buckets over a span of losses."""
     exact = positive_number(value, "width")
     if Fraction(span) > most * exact:
-        least = float_at_least(_AT.rational(Fraction(span) / most).upper)
+        least, farthest = rounded_up(Fraction(span) / most), rounded_up(Fraction(span))
         raise ParameterValueError(
-            f"width must be at least {least:.6g}, or most larger than {describe(most)}, for losses "
-            f"that differ by up to {span:.6g}, got {describe(single(value))}"
+            f"width must be at least {least}, or most larger than {describe(most)}, for losses "
+            f"that differ by up to {farthest}, got {describe(single(value))}"
         )
     return min(exact, _LARGEST_WIDTH)
 

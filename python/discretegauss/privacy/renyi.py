@@ -91,7 +91,7 @@ def renyi(
         The noise; its mu must be an integer. A sum of Skellam shares, ``law.sum(n)``, is such a
         law, too; one of Gaussian shares costs what its `rho` says.
     order : number
-        Above 1; with a Skellam law a whole number.
+        Above 1; with a Skellam law a whole number below 2**64.
     sensitivity : number, optional
         The most that one person changes the answer, a whole number. Of a Skellam law, and of sums
         of shares, the Euclidean norm of the change of a vector of integers.
@@ -154,9 +154,7 @@ def renyi(
         bound = _order(order) * rho_of_one(law, sensitivity, dimension, sum_norm)
         found = arithmetic(_PRECISIONS[0]).rational(bound).upper
     else:
-        alpha = word_count(order, "order")
-        if alpha < 2:
-            raise refused("order", "be at least 2", order)
+        alpha = _whole_order(order)
         change = Change(1, sensitivity, dimension, sum_norm)
         found = renyi_of_skellam(change, one._spec.parameter, alpha)
     return float_at_least(arithmetic(_PRECISIONS[0]).up.mul(found, count))
@@ -225,6 +223,16 @@ def _order(value: object) -> Fraction:
     if exact <= 1:
         raise refused("order", "be above 1", value)
     return exact
+
+
+def _whole_order(value: object) -> int:
+    """Return the order of a Skellam law's divergence."""
+    exact = exact_rational(value, "order")
+    if exact.denominator != 1:
+        raise refused("order", "be a whole number with a Skellam law", value)
+    if exact < 2:
+        raise refused("order", "be at least 2", value)
+    return word_count(exact.numerator, "order")
 
 
 def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:

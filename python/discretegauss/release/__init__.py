@@ -3,7 +3,6 @@
 What ``__all__`` does not name is there for the command line.
 """
 
-from .._inputs.keywords import explain_keywords
 from ..errors import OutputError, TableError
 from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
@@ -24,5 +23,3 @@ from ._run import release_plan, release_table
 from ._unknown_groups import release_groups as release_groups
 
 __all__ = ["OutputError", "PlanRelease", "Release", "TableError", "release_plan", "release_table"]
-
-explain_keywords(globals())

@@ -11,7 +11,6 @@ always; by Theorem 7 if there is one law; by the composition of the privacy loss
 
 from __future__ import annotations
 
-import decimal
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from gmpy2 import mpz
 from .._certified.moments import standard_deviation
 from .._certified.quantile import lower_quantile
 from .._inputs.budget import Budget
+from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
 from ..errors import ParameterOverflowError, ParameterValueError
@@ -246,8 +246,3 @@ def _standard_deviation(law: DiscreteGaussian) -> Decimal:
         return Decimal(0)
     numerator, denominator = enclosed.lower.as_integer_ratio()
     return decimals(18).divide(Decimal(int(numerator)), Decimal(int(denominator)))
-
-
-def decimals(digits: int, rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
-    """Return the arithmetic of so many digits, whatever the context of the caller is."""
-    return decimal.Context(digits, rounding, decimal.MIN_EMIN, decimal.MAX_EMAX, traps=[])

@@ -15,10 +15,11 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.decimal_text import rounded_up
 from .._inputs.messages import number_of, printable
 from ..errors import OutputError
 from ._interface import Chunk
-from ._report import PlanRelease, Release, budget_text, law_and_budget, rounded_up
+from ._report import PlanRelease, Release, budget_text, law_and_budget
 
 _MOST_ROWS = 4096
 """That are kept; of a longer table every second, fourth, eighth ... row."""

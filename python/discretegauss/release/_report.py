@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import json
 import math
 from dataclasses import dataclass
@@ -13,15 +12,15 @@ from typing import Any
 
 import gmpy2
 
+from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
-from ._calibration import Calibration, Cost, decimals
+from ._calibration import Calibration, Cost
 from ._plan import Plan
 
 _WIDTH = len("standard deviation")
 
 Lines = list[tuple[str, str]]
 
-_DIGITS = 6
 _LONGEST_BITS = 100  # of numerator or denominator: 31 decimal digits
 
 
@@ -258,7 +257,7 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
 
 
 def _sigma2(sigma2: Fraction) -> str:
-    decimal_text = _rounded(sigma2, decimal.ROUND_HALF_EVEN)
+    decimal_text = rounded(sigma2)
     relation = "=" if Fraction(decimal_text) == sigma2 else "~"
     bits = max(sigma2.numerator.bit_length(), sigma2.denominator.bit_length())
     if bits > _LONGEST_BITS:  # not to be read, and from 4300 digits on not to be printed
@@ -268,7 +267,7 @@ def _sigma2(sigma2: Fraction) -> str:
 
 
 def _std(std: Decimal) -> str:
-    return _rounded(Fraction(std), decimal.ROUND_HALF_EVEN) if std else "below 1e-160"
+    return rounded(Fraction(std)) if std else "below 1e-160"
 
 
 def _sensitivity(noise: Calibration, changed: str) -> str:
@@ -285,7 +284,7 @@ def _no_more(value: Fraction) -> str:
     """Return the value rounded down: rho and epsilon do not hold for more than the value."""
     if value.denominator == 1 and value < 10**12:
         return str(value)
-    return _rounded(value, decimal.ROUND_FLOOR)
+    return rounded_down(value)
 
 
 def _achieved(cost: Cost, by: str) -> str:
@@ -312,18 +311,3 @@ def _pair(cost: Cost) -> str:
         least = min(least, cost.asked_epsilon)
     shown = rounded_up(Fraction(least)) if least != math.inf else "inf"
     return f"({shown}, {rounded_up(cost.delta)})"
-
-
-def rounded_up(value: Fraction) -> str:
-    """Return six digits, not below the value."""
-    return _rounded(value, decimal.ROUND_CEILING)
-
-
-def _rounded(value: Fraction, rounding: str) -> str:
-    """Return the value with six significant digits, without exponent where that is readable."""
-    context = decimals(_DIGITS, rounding)
-    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    if quotient == 0:
-        return "0"
-    shortest = quotient.normalize(context)
-    return format(shortest, "f" if -5 <= shortest.adjusted() < 12 else "e")

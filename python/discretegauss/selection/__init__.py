@@ -14,7 +14,6 @@ Lives here: selection among candidates and among groups, its exact input, its co
 candidates are in csrc/mechanisms/select.c, and readably in ``_reference.py``.
 """
 
-from .._inputs.keywords import explain_keywords
 from ._costs import exponential_rho, noisy_max_epsilon, permute_and_flip_rho
 from ._keep_groups import KeepRule as KeepRule
 from ._keep_groups import keep_groups, keep_rule
@@ -33,5 +32,3 @@ __all__ = [
     "permute_and_flip_rho",
     "report_noisy_max",
 ]
-
-explain_keywords(globals())

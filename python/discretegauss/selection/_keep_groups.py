@@ -34,8 +34,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import gmpy2
 import numpy as np
 
+from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
 from .._certified.search import first_true
 from .._inputs.draw_arguments import checked_source, checked_threads
 from .._inputs.numbers import whole_number
@@ -47,7 +50,7 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from ..laws import DiscreteGaussian
 from ..privacy import calibrate
 from ..privacy import delta as delta_of
-from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass, upper_mass
+from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass
 
 _MOST = 10**4
 
@@ -67,7 +70,7 @@ class KeepRule:
     law: TruncatedLaplace | DiscreteGaussian
     threshold: int
     delta: float
-    """What is spent: proven, and at most what was asked for."""
+    """The least float that is at least what is spent, and what is spent is within the budget."""
 
     def keep_probability(self, n: Any) -> Any:
         """Return how likely a group of n people is kept, of a number or an array of integers."""
@@ -135,7 +138,7 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
     if k > LARGEST:
         raise ParameterOverflowError("epsilon and delta must leave a threshold of at most 2**54")
     law = TruncatedLaplace(scale, k)
-    return KeepRule(law, k, min(float(most * Fraction(upper_mass(scale, k))), 1.0))
+    return KeepRule(law, k, float_at_least(arithmetic(128).up.mul(last_mass(scale, k).upper, most)))
 
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
@@ -149,7 +152,7 @@ def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) ->
             left -= Fraction(delta_of(law, max(epsilon - 2 * delta, 0), queries=most))
         threshold = int(law.isf(left / most)) + 1 if left > 0 else below
         if threshold < below and (spent := _gaussian_delta(law, threshold, epsilon, most)) <= delta:
-            found, below = KeepRule(law, threshold, float(spent)), threshold
+            found, below = KeepRule(law, threshold, float_at_least(gmpy2.mpq(spent))), threshold
     return found
 
 
@@ -186,7 +189,7 @@ def keep_groups(
     groups_per_person: int = 1,
     *,
     columns: object = None,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Return the groups that may be named, with their noisy counts: (epsilon, delta) in all.

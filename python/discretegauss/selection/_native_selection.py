@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._drawing.native import NativeFiller, c_parameters, raise_for_status
-from .._law import Kind, LawSpec
+from .._drawing.native import c_text, fill_by, raise_for_status
+from .._inputs.source import Source
 from .._native import ffi, lib
 from ._scores import Gaps
 
 
-class NativeSelection(NativeFiller):
+class NativeSelection:
     """Rows of candidates made ready in the C core (csrc/mechanisms/select.c).
 
     Parameters
@@ -32,13 +33,15 @@ class NativeSelection(NativeFiller):
         self, kind: int, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
     ) -> None:
         k = gaps.shape[-1]
-        parameters, _kept = c_parameters(LawSpec(Kind.BERNOULLI_EXP, rate))
         #: What the handle refers to.
         self._gaps = ffi.from_buffer("uint8_t[]", gaps.data.reshape(-1))
         self._which = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
         n_rows = len(self._gaps) // (k * gaps.gap_bytes)
         handle = ffi.new("dg_selection **")
-        given = kind, parameters, self._gaps, gaps.gap_bytes, n_rows, k, self._which
+        given = kind, c_text(rate), self._gaps, gaps.gap_bytes, n_rows, k, self._which
         raise_for_status(lib.dg_selection_new(handle, *given))
         self._handle = ffi.gc(handle[0], lib.dg_selection_free)
-        self._fill = lib.dg_selection_fill
+
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`, one axis, with the places of the candidates selected."""
+        fill_by(lib.dg_selection_fill, out, self._handle, source, threads)

@@ -71,7 +71,7 @@ def report_noisy_max(
     law: Law,
     *,
     size: Size = None,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Add noise to every vote and return where the largest sum is, ties broken uniformly.

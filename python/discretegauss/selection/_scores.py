@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.law_parameters import as_array, naming_places
-from .._inputs.numbers import DENORMALS_WORK, MAX_BITS, exact_rational
+from .._inputs.numbers import MAX_BITS, exact_rational
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 #: Numerators of floats, and so sums of two of them, are taken by 64-bit integers up to here.
@@ -72,7 +72,7 @@ def _gaps(scores: NDArray[Any], name: str) -> Gaps:
 def _common_integers(floats: NDArray[Any]) -> tuple[NDArray[np.int64], int] | None:
     """Return integers and a common denominator, if 64-bit integers hold them."""
     floats = floats.astype(np.float64)
-    if not (DENORMALS_WORK and np.isfinite(floats).all()):
+    if not np.isfinite(floats).all():
         return None
     fractions, exponents = np.frexp(floats)
     mantissas = np.ldexp(fractions, 53).astype(np.int64)

@@ -27,7 +27,7 @@ from ._scores import gaps_of, scores_array
 
 def rows_of(shape: tuple[int, ...] | None, rows: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of the result: that of the rows of candidates, broadcast to a size."""
-    return parameter_shape(shape, [np.broadcast_to(np.int8(0), rows)])
+    return parameter_shape(shape, [rows])
 
 
 def _rate(epsilon: object, sensitivity: object, monotone: bool) -> Fraction:
@@ -112,7 +112,7 @@ def permute_and_flip(
     *,
     size: Size = None,
     monotone: bool = False,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Select a candidate of high score by permute-and-flip: epsilon-differentially private.
@@ -188,7 +188,7 @@ def exponential(
     *,
     size: Size = None,
     monotone: bool = False,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
     """Select a candidate c with probability ~ exp(epsilon scores[c] / (2 sensitivity)), exactly.

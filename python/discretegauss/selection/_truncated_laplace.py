@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.floats import float_bounds, float_value
+from .._certified.floats import float_value
 from .._certified.interval import Interval, arithmetic
 from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
 from .._inputs.messages import refused, written
@@ -65,7 +65,7 @@ class TruncatedLaplace:
     def __repr__(self) -> str:
         return f"TruncatedLaplace(scale={written(self.scale)}, largest={self.largest})"
 
-    def sample(self, size: Size = None, *, source: Source = "getrandom", threads: int = 1) -> Any:
+    def sample(self, size: Size = None, *, source: Source = "chacha20", threads: int = 1) -> Any:
         """Draw from the law, exactly.
 
         Parameters
@@ -183,8 +183,3 @@ def _whole(scale: Fraction, k: int, bits: int) -> Interval:
 def last_mass(scale: Fraction, k: int, bits: int = 128) -> Interval:
     """Return P(X = k), which is the delta of the noisy count of a group that is kept or not."""
     return _mass(scale, k, k, bits)
-
-
-def upper_mass(scale: Fraction, k: int) -> float:
-    """Return `last_mass`, rounded up."""
-    return float_bounds(lambda bits: last_mass(scale, k, bits))[1]

@@ -12,7 +12,6 @@ Lives here: the mechanism on doubles, its law, its parameters. The draws are in
 csrc/mechanisms/leave_cell.c, and readably in ``_reference.py``.
 """
 
-from .._inputs.keywords import explain_keywords
 from ._choose import snapping_accuracy, snapping_bound
 from ._law import SnappedLaplace
 from ._snap import snapping_laplace
@@ -23,5 +22,3 @@ __all__ = [
     "snapping_bound",
     "snapping_laplace",
 ]
-
-explain_keywords(globals())

@@ -299,7 +299,7 @@ class SnappedLaplace:
 
     # --- drawing
 
-    def sample(self, size: Size = None, *, source: Source = "getrandom", threads: int = 1) -> Any:
+    def sample(self, size: Size = None, *, source: Source = "chacha20", threads: int = 1) -> Any:
         """Draw outputs: `snapping_laplace` of the value, `size` times."""
         if size is None:
             return snapping_laplace(self.value, **self._arguments, source=source, threads=threads)

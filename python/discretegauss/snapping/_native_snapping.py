@@ -5,13 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from .._drawing.native import NativeFiller, c_parameters, raise_for_status
-from .._law import Kind, LawSpec
+from numpy.typing import NDArray
+
+from .._drawing.native import c_text, fill_by, raise_for_status
+from .._inputs.source import Source
 from .._native import ffi, lib
 from ._doubles import OnGrid
 
 
-class NativeSides(NativeFiller):
+class NativeSides:
     """Values made ready in the C core (csrc/mechanisms/leave_cell.c).
 
     Parameters
@@ -25,24 +27,14 @@ class NativeSides(NativeFiller):
     """
 
     def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
-        parameters, _kept = c_parameters(LawSpec(Kind.BERNOULLI_EXP, step))
         #: What the handle refers to.
         self._offset = ffi.from_buffer("int64_t[]", places.offset)
         self._shift = ffi.from_buffer("int64_t[]", places.shift)
         handle = ffi.new("dg_snapping **")
-        given = parameters, doublings, self._offset, self._shift
+        given = c_text(step), doublings, self._offset, self._shift
         raise_for_status(lib.dg_snapping_new(handle, *given))
         self._handle = ffi.gc(handle[0], lib.dg_snapping_free)
-        self._fill = lib.dg_snapping_fill
 
-
-class NativeWords(NativeFiller):
-    """Random words."""
-
-    def __init__(self) -> None:
-        self._handle = None
-        self._fill = _fill_words
-
-
-def _fill_words(out: Any, n: int, dtype: int, _handle: None, run: Any, source: Any) -> int:
-    return lib.dg_words_fill(out, n, dtype, run, source)
+    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
+        """Fill `out`, one axis, with the sides of the values."""
+        fill_by(lib.dg_snapping_fill, out, self._handle, source, threads)

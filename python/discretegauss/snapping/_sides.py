@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from .. import reference
 from .._drawing.engines import native
-from .._drawing.fill import Fill, empty, fill_array
+from .._drawing.fill import Fill, empty
 from .._drawing.python_engine import one_by_one
 from .._inputs.source import Source
 from ._doubles import OnGrid
 from ._reference import leave_cell
 
 if native is not None:
-    from ._native_snapping import NativeSides, NativeWords
+    from ._native_snapping import NativeSides
 
 
 def reference_sides(places: OnGrid, step: Fraction, doublings: int) -> Fill:
@@ -50,7 +50,7 @@ def draw_words(n: int, source: Source, threads: int) -> NDArray[np.uint64]:
     """Return n uniform words of 64 bits."""
     words = empty(n, np.uint64)
     if native is not None:
-        fill_array(words, NativeWords().fill, source, threads)
-        return words
-    one_by_one(lambda _, stream: int.from_bytes(stream.read(8), "little"))(words, source, 1)
+        native.fill_words(words, source, threads)
+    else:
+        one_by_one(lambda _, stream: int.from_bytes(stream.read(8), "little"))(words, source, 1)
     return words

@@ -61,7 +61,7 @@ def snapping_laplace(
     grid: Number | None = None,
     lower: Number | None = None,
     upper: Number | None = None,
-    source: Source = "getrandom",
+    source: Source = "chacha20",
     threads: int = 1,
     out: NDArray[np.float64] | None = None,
 ) -> Any:

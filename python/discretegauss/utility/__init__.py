@@ -9,7 +9,6 @@
 Nothing here draws noise. ``discretegauss figures --out DIR`` makes pictures of it.
 """
 
-from .._inputs.keywords import explain_keywords
 from .compare import compare_noise, compare_queries
 from .gaussians import (
     continuous_gaussian_delta,
@@ -28,5 +27,3 @@ __all__ = [
     "rounded_gaussian_sf",
     "rounded_gaussian_variance",
 ]
-
-explain_keywords(globals())

@@ -1,0 +1,134 @@
+/* What is asked of the library, and, for tests, of a sampler's insides. */
+#include "cells/draw.h"
+#include "random/chacha20.h"
+#include "sampler/prepare.h"
+
+#include <gmp.h>
+#include <mpfr.h>
+
+const char *dg_status_text(dg_status status)
+{
+    static const char *const texts[] = {
+        "success",
+        "the operating system gave no randomness",
+        "the source of bits reported a failure",
+        "out of memory",
+        "a draw does not fit the output type",
+        "a parameter is no number, breaks the rule of its law, or asks for what the law has not",
+        "a parameter is too long",
+        "the fill was stopped",
+    };
+    return (unsigned)status < sizeof texts / sizeof *texts ? texts[status] : "no such status";
+}
+
+const char *dg_gmp_version(void)
+{
+    return gmp_version;
+}
+
+const char *dg_mpfr_version(void)
+{
+    return mpfr_get_version();
+}
+
+int dg_mpfr_is_thread_local(void)
+{
+    return mpfr_buildopt_tls_p() != 0;
+}
+
+void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block)
+{
+    dg_chacha20_blocks(out, n_blocks, key, first_block, &(dg_prefetch){0});
+}
+
+size_t dg_sampler_chunk(const dg_sampler *sampler)
+{
+    return sampler->method == DG_CELLS ? dg_table_chunk(sampler->table) : 1;
+}
+
+static void describe_lanes(dg_sampler_info *info, const dg_lanes *lanes)
+{
+#if DG_HAVE_WORDS
+    info->isa = lanes->isa;
+    info->n_core = lanes->n_core;
+    info->n_tail = lanes->n_tail;
+    info->block_bits = lanes->block_bits;
+    info->attempt_bytes = lanes->attempt_bytes;
+    info->above = lanes->above;
+    info->above_a_step = lanes->above_a_step;
+    info->below = lanes->below;
+#endif
+    (void)info, (void)lanes;
+}
+
+static void describe_table(dg_sampler_info *info, const dg_table *table)
+{
+    info->isa = table->isa;
+    info->index_bits = table->index_bits;
+    info->block_bits = table->block_bits;
+    info->tick_bits = table->tick_bits;
+    info->rest_bytes = table->rest_bytes;
+    info->tail_bits = table->tail_bits;
+    info->height = table->height;
+    info->first_block = table->first_block;
+    info->last_block = table->last_block;
+    info->n_full = table->n_full;
+    info->n_partial = table->n_partial;
+    info->n_tail_side = table->n_tail_side;
+    info->n_tail_arcs = dg_table_tail_arcs(table);
+    info->tail_arc_bits = table->tail_arc_bits;
+    info->row_bits = table->rows.row_bits;
+    info->position_bits = table->rows.position_bits;
+    info->coded_first = table->coded_first;
+    info->coded_last = table->coded_last;
+    info->n_coded = table->n_coded;
+    info->memory = dg_table_bytes(table);
+}
+
+void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler)
+{
+    *info = (dg_sampler_info){.uses_words = sampler->law->uses_words};
+    if (sampler->method == DG_CELLS) {
+        describe_table(info, sampler->table);
+    } else if (sampler->method == DG_ISOCHRONOUS) {
+        describe_lanes(info, sampler->lanes);
+    }
+}
+
+void dg_table_cell(int32_t *block, uint32_t *level, uint32_t i, const dg_sampler *sampler)
+{
+    const dg_table *table = sampler->table;
+    if (i < table->n_full) {
+        *block = table->block_of[i];
+        *level = 0;
+        return;
+    }
+    const dg_partial *cell = &table->partial[i - table->n_full];
+    *block = cell->block;
+    *level = cell->level;
+}
+
+void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
+                  const dg_sampler *sampler)
+{
+    const dg_rows *rows = &sampler->table->rows;
+    for (size_t k = 0; k < 2; k++) {
+        end[k] = rows->end[k][i];
+    }
+    for (size_t k = 0; k < 3; k++) {
+        code[k] = rows->code[k][i];
+    }
+    *special = rows->special[i];
+}
+
+void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge, uint32_t i,
+                  const dg_sampler *sampler)
+{
+    const dg_table *table = sampler->table;
+    const dg_arc *arc =
+        i < table->n_partial ? &table->partial[i].arc : &table->tail_arcs[i - table->n_partial];
+    *base = arc->base;
+    *slope = arc->slope;
+    *error = arc->error;
+    *bulge = arc->bulge;
+}

@@ -1,0 +1,89 @@
+#include "sampler/prepare.h"
+
+#include "base/memory.h"
+
+#include <mpfr.h>
+#include <stdlib.h>
+
+static void release_lanes(dg_lanes *lanes)
+{
+#if DG_HAVE_WORDS
+    dg_lanes_release(lanes);
+#endif
+    (void)lanes;
+}
+
+/** Build lanes. Returns: as dg_sampler_build. */
+static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options *options)
+{
+    *out = NULL;
+#if DG_HAVE_WORDS
+    if (law->kind >= DG_DISCRETE_LAPLACE) {
+        DG_TRY(dg_memory_at_hand(law->room_bytes));
+        return dg_lanes_build(out, law, options->isa);
+    }
+#endif
+    (void)law, (void)options;
+    return DG_ERR_PARAMETER;
+}
+
+/** Build what a method needs. */
+static dg_status build(dg_sampler *to, dg_method method, const dg_options *options)
+{
+    to->method = method;
+    switch (method) {
+    case DG_REFERENCE:
+        return to->law->kind == DG_GENERALIZED_GAUSSIAN ? DG_ERR_PARAMETER : DG_OK;
+    case DG_CELLS:
+        if (to->law->kind < DG_DISCRETE_LAPLACE) {
+            return DG_ERR_PARAMETER;
+        }
+        return dg_table_build(&to->table, to->law, options->index_bits, options->block_bits,
+                              options->isa);
+    case DG_ISOCHRONOUS:
+        return build_lanes(&to->lanes, to->law, options);
+    default:
+        return DG_ERR_PARAMETER;
+    }
+}
+
+/** Build what the first method of these that the law has needs. */
+static dg_status build_any(dg_sampler *to, const dg_options *options)
+{
+    static const dg_method methods[] = {DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS};
+    dg_status status = DG_ERR_PARAMETER;
+    for (size_t i = 0; i < 3 && status == DG_ERR_PARAMETER; i++) {
+        status = build(to, methods[i], options);
+    }
+    return status;
+}
+
+dg_status dg_sampler_build(dg_sampler **out, dg_law *law, dg_method method,
+                           const dg_options *options)
+{
+    *out = NULL;
+    dg_sampler *made = malloc(sizeof *made);
+    if (made == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    *made = (dg_sampler){.law = law};
+    const dg_status status =
+        method == DG_AUTO ? build_any(made, options) : build(made, method, options);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    if (status != DG_OK) {
+        free(made);
+        return status;
+    }
+    *out = made;
+    return DG_OK;
+}
+
+void dg_sampler_free(dg_sampler *sampler)
+{
+    if (sampler != NULL) {
+        release_lanes(sampler->lanes);
+        dg_table_release(sampler->table);
+        dg_law_free(sampler->law);
+        free(sampler);
+    }
+}

@@ -1,0 +1,24 @@
+/* A sampler: a law, and what one method of drawing needs. It is built whole, and does not change. */
+#ifndef DG_SAMPLER_PREPARE_H
+#define DG_SAMPLER_PREPARE_H
+
+#include "cells/table.h"
+#include "isochronous/lanes.h"
+
+typedef struct dg_lanes dg_lanes; /* there are none without 128-bit words */
+
+struct dg_sampler {
+    dg_law *law;
+    dg_method method; /* never DG_AUTO */
+    dg_lanes *lanes;  /* DG_ISOCHRONOUS, else NULL */
+    dg_table *table;  /* DG_CELLS, else NULL */
+};
+
+/** Build a sampler. It takes over the law where it is made; else the law is the caller's.
+ *
+ *  Returns:   DG_OK | DG_ERR_PARAMETER: the law has no such method | DG_ERR_NOMEM.
+ */
+dg_status dg_sampler_build(dg_sampler **out, dg_law *law, dg_method method,
+                           const dg_options *options);
+
+#endif

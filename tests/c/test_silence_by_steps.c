@@ -1,0 +1,364 @@
+/* An isochronous fill executes the same instructions, at the same places, with the same addresses, whatever is
+ * drawn: tapes whose attempts are accepted and rejected in the same places, but draw other values, are stepped
+ * through instruction by instruction (steps.h). It is for the kernels of AVX-512: valgrind, which looks at
+ * all others with random bytes marked (test_silence.c), does not know them.
+ *
+ * What an attempt draws is asked of the sampler itself, so that nothing here knows how it reads its bytes.
+ * Skipped where nothing can be traced. The controls are leaks planted: they have to be seen. */
+#include "support.h"
+
+#include "steps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { SKIPPED = 77, DRAWS = 24, MOST_DRAWS = 40, MOST_BYTES = 4096 };
+
+/* --- what is looked at ----------------------------------------------------------------------- */
+
+/** Who draws, from a tape; what is drawn lies in `drawn`. */
+typedef struct subject {
+    const char *name;
+    dg_status (*draw)(size_t n, const struct subject *of, const dg_source *source);
+    size_t n;
+    dg_law_kind kind;
+    int64_t parameter;
+    int64_t scale;  /* about: what is near and what is far */
+    int64_t thirds; /* the centre */
+    dg_sampler *sampler;
+} subject;
+
+static int64_t drawn[MOST_DRAWS];
+
+static dg_status draw_fill(size_t n, const subject *of, const dg_source *source)
+{
+    return dg_sampler_fill(drawn, n, DG_INT64, of->sampler, NULL, source);
+}
+
+static dg_status draw_laws(size_t n, const subject *of, const dg_source *source)
+{
+    static const uint64_t centre = 0;
+    const uint64_t parameter = (uint64_t)of->parameter;
+    const dg_laws laws = {.kind = of->kind,
+                          .parameter = {&parameter, 0, DG_INTEGERS},
+                          .centre = {&centre, 0, DG_INTEGERS}};
+    return dg_laws_fill(drawn, n, DG_INT64, &laws, NULL, NULL, source);
+}
+
+static dg_status draw_single(size_t n, const subject *of, const dg_source *source)
+{
+    dg_status status = DG_OK;
+    for (size_t i = 0; i < n && status == DG_OK; i++) {
+        status = dg_sampler_fill(&drawn[i], 1, DG_INT64, of->sampler, NULL, source);
+    }
+    return status;
+}
+
+/* --- leaks planted --------------------------------------------------------------------------- */
+
+static volatile int64_t sink[64];
+
+/** A jump, and more instructions on one side. */
+static dg_status leak_count(size_t n, const subject *of, const dg_source *source)
+{
+    const dg_status status = draw_fill(n, of, source);
+    for (size_t i = 0; i < n; i++) {
+        if (drawn[i] < 0) {
+            sink[0] = 1;
+        }
+    }
+    return status;
+}
+
+/** An address. */
+static dg_status leak_address(size_t n, const subject *of, const dg_source *source)
+{
+    const dg_status status = draw_fill(n, of, source);
+    for (size_t i = 0; i < n; i++) {
+        (void)sink[(uint64_t)drawn[i] % 64];
+    }
+    return status;
+}
+
+#if defined(__x86_64__)
+/** A jump to as many instructions. */
+static void jump(int64_t x)
+{
+    __asm__ volatile("test %0, %0\n\t"
+                     "js 1f\n\t"
+                     "nop\n\t"
+                     "jmp 2f\n"
+                     "1:\n\t"
+                     "nop\n\t"
+                     "jmp 2f\n"
+                     "2:"
+                     :
+                     : "r"(x)
+                     : "cc");
+}
+
+/** Addresses that a vector register holds, in its lowest and its highest part. */
+__attribute__((target("avx512f"))) static void gather(size_t n)
+{
+    static const int64_t zeros[64] = {0};
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        const __m512i places =
+            _mm512_and_si512(_mm512_loadu_si512(drawn + i), _mm512_set1_epi64(63));
+        sink[0] = _mm512_reduce_add_epi64(_mm512_i64gather_epi64(places, (const void *)zeros, 8));
+    }
+}
+
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") != 0;
+}
+#else
+static void jump(int64_t x)
+{
+    (void)x;
+}
+
+static void gather(size_t n)
+{
+    (void)n;
+}
+
+static bool has_avx512(void)
+{
+    return false;
+}
+#endif
+
+static dg_status leak_place(size_t n, const subject *of, const dg_source *source)
+{
+    const dg_status status = draw_fill(n, of, source);
+    for (size_t i = 0; i < n; i++) {
+        jump(drawn[i]);
+    }
+    return status;
+}
+
+static dg_status leak_gather(size_t n, const subject *of, const dg_source *source)
+{
+    const dg_status status = draw_fill(n, of, source);
+    gather(n);
+    return status;
+}
+
+/* --- tapes ----------------------------------------------------------------------------------- */
+
+/** Which values are drawn. */
+typedef enum values { ANY, NEAR, FAR, LEFT, RIGHT, N_VALUES } values;
+
+static const char *const NAMES[N_VALUES] = {"any", "near", "far", "left", "right"};
+
+static bool belongs(int64_t x, values to, const subject *of)
+{
+    const int64_t size = x < 0 ? -x : x;
+    switch (to) {
+    case NEAR:
+        return size <= of->scale / 2;
+    case FAR:
+        return size >= of->scale * 3 / 2;
+    case LEFT:
+        return x < 0;
+    case RIGHT:
+        return x > 0;
+    default:
+        return true;
+    }
+}
+
+static uint8_t bytes[MOST_BYTES];
+
+static void write_random(uint8_t *out, size_t n, uint64_t *state)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (uint8_t)(next_word(state) >> 56);
+    }
+}
+
+/** Bytes of an attempt: the fewest that a draw was made from. */
+static size_t attempt_bytes_of(const subject *of, uint64_t *state)
+{
+    size_t least = MOST_BYTES;
+    for (int i = 0; i < 100; i++) {
+        tape from = {bytes, MOST_BYTES, 0};
+        const dg_source source = tape_source(&from);
+        write_random(bytes, MOST_BYTES, state);
+        if (of->draw(1, of, &source) == DG_OK && from.used < least) {
+            least = from.used;
+        }
+    }
+    return least;
+}
+
+/** Write an attempt that is accepted, of a value that is asked for, or rejected. */
+static void write_attempt(uint8_t *out, size_t n_bytes, bool accepted, values to, const subject *of,
+                          uint64_t *state)
+{
+    for (;;) {
+        tape from = {out, n_bytes, 0};
+        const dg_source source = tape_source(&from);
+        write_random(out, n_bytes, state);
+        const bool is_accepted = of->draw(1, of, &source) == DG_OK;
+        if (is_accepted == accepted && (!accepted || belongs(drawn[0], to, of))) {
+            return;
+        }
+    }
+}
+
+/** Write a tape from which exactly of->n draws are made. Every third attempt or so is rejected, always the
+ *  same ones, unless words of 8 bytes are draws. Returns: its bytes. */
+static size_t write_tape(values to, const subject *of)
+{
+    uint64_t pattern = 20261123, state = 1 + (uint64_t)to;
+    const size_t n_bytes = attempt_bytes_of(of, &state);
+    const bool always = n_bytes == 8;
+    size_t used = 0, n_accepted = 0;
+    while (n_accepted < of->n) {
+        const bool accepted = next_word(&pattern) >> 62 != 0 || always;
+        if (used + n_bytes > MOST_BYTES) {
+            exit(2);
+        }
+        write_attempt(bytes + used, n_bytes, accepted, to, of, &state);
+        used += n_bytes;
+        n_accepted += accepted;
+    }
+    memset(bytes + used, 0, MOST_BYTES - used);
+    return used;
+}
+
+/* --- steps ----------------------------------------------------------------------------------- */
+
+/** A call that is made here, and in a child that is stepped through. */
+typedef struct stepped {
+    const subject *of;
+    tape from;
+    dg_status status;
+} stepped;
+
+static void make(void *context)
+{
+    stepped *call = context;
+    const dg_source source = tape_source(&call->from);
+    call->status = call->of->draw(call->of->n, call->of, &source);
+}
+
+/** Returns: how many kinds of values differ from the first kind, in *n_places by their instructions, in
+ *  *n_addresses by their addresses. */
+static bool compare(int *n_places, int *n_addresses, const subject *of)
+{
+    static stepped call;
+    steps first = {0}, found;
+    *n_places = *n_addresses = 0;
+    for (values to = 0; to < N_VALUES; to++) {
+        const size_t used = write_tape(to, of);
+        call = (stepped){of, {bytes, used, 0}, DG_OK};
+        make(&call);
+        CHECK(call.status == DG_OK && call.from.used == used, "%s, %s: status %d, %zu of %zu bytes",
+              of->name, NAMES[to], (int)call.status, call.from.used, used);
+        for (size_t i = 0; i < of->n; i++) {
+            CHECK(belongs(drawn[i], to, of), "%s, %s: another draw", of->name, NAMES[to]);
+        }
+        call = (stepped){of, {bytes, used, 0}, DG_OK};
+        if (!steps_of(&found, make, &call)) {
+            return false;
+        }
+        if (to == 0) {
+            first = found;
+        }
+        *n_places += found.n != first.n || found.places != first.places;
+        *n_addresses += found.addresses != first.addresses;
+    }
+    printf("%s: %llu instructions; of %d others %d differ in them, %d in addresses\n", of->name,
+           (unsigned long long)first.n, N_VALUES - 1, *n_places, *n_addresses);
+    return true;
+}
+
+static subject SUBJECTS[] = {
+    {"gaussian", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL},
+    {"gaussian, mu = 1/3", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 1, NULL},
+    {"narrow gaussian", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 4, 2, 0, NULL},
+    {"narrow gaussian, mu = 1/3", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 25, 5, 1, NULL},
+    {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL},
+    {"gaussian, wide", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, INT64_C(1) << 60, 1 << 30, 0, NULL},
+    {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL},
+    {"laplace, wide, mu = -2/3", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 1 << 30, 1 << 30, -2, NULL},
+    {"laplace laws", draw_laws, 16, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL},
+    {"generalised", draw_fill, 4, DG_GENERALIZED_GAUSSIAN, 100, 100, 0, NULL},
+    {"single draws", draw_single, 4, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+};
+
+static subject LEAKS[] = {
+    {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+};
+
+static bool is_of_addresses(const subject *leak)
+{
+    return leak->draw == leak_address || leak->draw == leak_gather;
+}
+
+static void prepare(subject *of)
+{
+    char parameter[LONGEST_RATIO], mu[LONGEST_RATIO];
+    of->sampler = sampler_of(of->kind, write_ratio(parameter, of->parameter, 0, 1, 0),
+                             write_ratio(mu, of->thirds, 0, 3, 0), NULL, DG_ISOCHRONOUS,
+                             DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+    if (of->sampler == NULL) {
+        exit(2);
+    }
+}
+
+static void discard(subject *of)
+{
+    dg_sampler_free(of->sampler);
+}
+
+static void do_nothing(void *context)
+{
+    (void)context;
+}
+
+int main(void)
+{
+    int places, addresses;
+    steps none;
+    if (!steps_of(&none, do_nothing, NULL)) {
+        puts("skipped: nothing can be traced here");
+        return SKIPPED;
+    }
+    for (size_t i = 0; i < sizeof SUBJECTS / sizeof *SUBJECTS; i++) {
+        prepare(&SUBJECTS[i]);
+        CHECK(compare(&places, &addresses, &SUBJECTS[i]), "a call cannot be traced");
+        if (i == 0) {
+            dg_sampler_info info;
+            dg_sampler_describe(&info, SUBJECTS[i].sampler);
+            printf("the kernel's dg_isa: %d\n", (int)info.isa);
+        }
+        discard(&SUBJECTS[i]);
+        CHECK(places == 0, "%s: %d", SUBJECTS[i].name, places);
+        CHECK(addresses == 0, "%s: %d", SUBJECTS[i].name, addresses);
+    }
+    for (size_t i = 0; i < sizeof LEAKS / sizeof *LEAKS; i++) {
+        if (LEAKS[i].draw == leak_gather && !has_avx512()) {
+            continue;
+        }
+        prepare(&LEAKS[i]);
+        CHECK(compare(&places, &addresses, &LEAKS[i]), "a call cannot be traced");
+        CHECK((is_of_addresses(&LEAKS[i]) ? addresses : places) == N_VALUES - 1, "%s: not seen",
+              LEAKS[i].name);
+        CHECK(places == 0 || !is_of_addresses(&LEAKS[i]), "%s: seen as another", LEAKS[i].name);
+        discard(&LEAKS[i]);
+    }
+    return report("steps of isochronous draws");
+}

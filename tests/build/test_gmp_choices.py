@@ -26,7 +26,7 @@ def hidden() -> str:
 def configured(folder: Path, *options: str) -> str:
     """What CMake says, in one line, by the Python of these tests, if no other is named."""
     python = f"-DPython_EXECUTABLE={sys.executable}"
-    command = ["cmake", "-S", ROOT, "-B", folder, python, *options]
+    command = ["cmake", "-S", str(ROOT), "-B", str(folder), python, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return " ".join((done.stdout + done.stderr).split())
 

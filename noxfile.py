@@ -114,9 +114,9 @@ def tests(session: nox.Session, tier: str) -> None:
 def engines(session: nox.Session) -> None:
     """The core over the system's GMP draws what is published; plain Python takes its inputs."""
     install(session, "SYSTEM", "[test]", *PINNED)
-    pytest(session, "-m", "repository", "tests/build")
+    pytest(session, "-m", "repository", "tests/build/test_build.py", "-k", "extension or libraries")
     pytest(session, "-k", "vectors or fits", "tests/drawing", "tests/inputs")
-    pytest(session, "tests/inputs", "tests/laws", DISCRETEGAUSS_PURE_PYTHON="1")
+    pytest(session, "tests/inputs", "tests/drawing/test_stages.py", DISCRETEGAUSS_PURE_PYTHON="1")
 
 
 @nox.session(requires=["wheels"])
@@ -186,7 +186,7 @@ def coverage(session: nox.Session) -> None:
     env["COVERAGE_FILE"] = str(site.with_name("python"))
     run = ("coverage", "run", "-m", "pytest", "-q", "-p", "no:cacheprovider")
     session.run(*run, env=env)
-    parts = ("tests/inputs", "tests/laws")
+    parts = ("tests/inputs", "tests/laws/test_laws.py")
     session.run(*run, *parts, env=env | {"DISCRETEGAUSS_PURE_PYTHON": "1"})
     session.run("python", "tools/coverage_c.py", "build")
     session.run("coverage", "combine", "--quiet", env=env)

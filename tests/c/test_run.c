@@ -48,9 +48,15 @@ static void wait_milliseconds(int n)
     (void)nanosleep(&time, NULL);
 }
 
+#if defined(__SANITIZE_THREAD__) /* which keeps most of a thread's stack for itself */
+enum { DEEP = 64 * 1024 };
+#else
+enum { DEEP = 700 * 1024 }; /* more than some limits allow, less than a mebibyte */
+#endif
+
 static __attribute__((noinline)) void look_at_worker(void)
 {
-    volatile char deep[700 * 1024]; /* more than some limits allow, less than a mebibyte */
+    volatile char deep[DEEP];
     deep[0] = deep[sizeof deep - 1] = 1;
     sigset_t blocked;
     (void)pthread_sigmask(SIG_BLOCK, NULL, &blocked);

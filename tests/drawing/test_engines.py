@@ -150,7 +150,7 @@ def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
         lib.DG_ERR_ENTROPY: errors.EntropyError,
         lib.DG_ERR_SOURCE: errors.SourceError,
         lib.DG_ERR_NOMEM: MemoryError,
-        lib.DG_ERR_STOPPED: MemoryError,  # there was none to keep what stopped it
+        lib.DG_ERR_STOPPED: RuntimeError,  # in the child of a fork
         lib.DG_ERR_RANGE: errors.RangeError,
         lib.DG_ERR_TOO_LONG: errors.ParameterOverflowError,
         lib.DG_ERR_PARAMETER: errors.ParameterValueError,

@@ -30,7 +30,7 @@ KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]
 KINDS += ["discrete_laplace", "discrete_gaussian", "generalized_gaussian"]
 PARAMETERS = ("p", "n_values", "gamma", "scale", "sigma2")
 METHODS = [("fills", 0), ("algorithms", 1), ("tables", 2), ("fills", 3)]
-"""Sections of the file and the methods that draw them; 0: each draw by itself."""
+"""Sections of the file and the methods that draw them; 0: that of the law."""
 MOST = 2**53
 """What R's numbers hold."""
 

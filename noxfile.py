@@ -165,6 +165,7 @@ def coverage(session: nox.Session) -> None:
     handler of a signal and an allocation that fails do not survive.
     """
     for preset in ("coverage", "coverage-narrow"):
+        shutil.rmtree(ROOT / "build" / preset, ignore_errors=True)
         build_and_test(session, preset)
     site = ROOT / "build" / "coverage" / "site"
     session.install(f"{ROOT}[test,dev]", *PINNED)

@@ -126,8 +126,10 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     lib.DG_ERR_NOMEM: (MemoryError, ""),
     lib.DG_ERR_STOPPED: (
         RuntimeError,
-        "the draw was stopped: a handler of a signal forked, and this is the child; or there was "
-        "no memory to keep the handler's error",
+        (
+            "the draw was stopped: a handler of a signal forked, and this is the child; or there "
+            "was no memory to keep the handler's error"
+        ),
     ),
     lib.DG_ERR_RANGE: (RangeError, NO_FIT),
     lib.DG_ERR_PARAMETER: (

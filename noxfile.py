@@ -169,20 +169,10 @@ def coverage(session: nox.Session) -> None:
         build_and_test(session, preset)
     site = ROOT / "build" / "coverage" / "site"
     session.install(f"{ROOT}[test,dev]", *PINNED)
-    session.run(
-        *(
-            "uv",
-            "pip",
-            "install",
-            "--no-deps",
-            "--target",
-            str(site),
-            "-C",
-            "cmake.build-type=Debug",
-        ),
-        *("-C", f"build-dir={site.with_name('extension')}", "-C", "cmake.define.DG_COVERAGE=ON"),
-        *("-C", "discretegauss.gmp=SYSTEM", "-C", "cmake.define.CMAKE_C_FLAGS_DEBUG=-g -O1", "."),
-    )
+    options = f"build-dir={site.with_name('extension')}", "discretegauss.gmp=SYSTEM"
+    options += "cmake.build-type=Debug", "cmake.define.CMAKE_C_FLAGS_DEBUG=-g -O1"
+    settings = [f"-C{option}" for option in (*options, "cmake.define.DG_COVERAGE=ON")]
+    session.run("uv", "pip", "install", "--no-deps", "--target", str(site), *settings, ".")
     env = {"PYTHONPATH": str(site), "COVERAGE_RCFILE": str(ROOT / "pyproject.toml")}
     env["COVERAGE_FILE"] = str(site.with_name("python"))
     run = ("coverage", "run", "-m", "pytest", "-q", "-p", "no:cacheprovider")
@@ -292,10 +282,8 @@ def clusters(session: nox.Session) -> None:
 ADOPTERS = {
     "mbi": ["mbi"],
     "flwr": ["flwr"],
-    "diffprivlib": [
-        "diffprivlib",
-        "scikit-learn<1.7",
-    ],  # 0.6.6 cannot be imported beside a later one
+    # diffprivlib 0.6.6 cannot be imported beside a later scikit-learn
+    "diffprivlib": ["diffprivlib", "scikit-learn<1.7"],
     "opendp": ["opendp"],
     "dp_accounting": ["dp-accounting"],
     "tmlt": ["tmlt.core"],
@@ -311,9 +299,7 @@ def adopters(session: nox.Session, library: str) -> None:
     if library == "opacus":  # by the torch without CUDA, which is some gigabytes
         session.install("pip")
         listed = session.run("python", "-m", "pip", "index", "versions", "torch", silent=True)
-        found = re.search(r"[0-9.]+\+cpu", str(listed)) or session.skip(
-            "there is no torch for CPUs"
-        )
+        found = re.search(r"[0-9.]+\+cpu", str(listed)) or session.skip("no torch without CUDA")
         packages = [*packages, f"torch=={found[0]}"]
     install(session, "WHEEL", "", "pytest", "pytest-xdist", "hypothesis", "scipy", *packages)
     tests = ("-m", "repository", "tests/docs/test_adopters.py", "-k", f"with_{library}")

@@ -169,8 +169,8 @@ def coverage(session: nox.Session) -> None:
         build_and_test(session, preset)
     site = ROOT / "build" / "coverage" / "site"
     session.install(f"{ROOT}[test,dev]", *PINNED)
-    options = f"build-dir={site.with_name('extension')}", "discretegauss.gmp=SYSTEM"
-    options += "cmake.build-type=Debug", "cmake.define.CMAKE_C_FLAGS_DEBUG=-g -O1"
+    options = [f"build-dir={site.with_name('extension')}", "discretegauss.gmp=SYSTEM"]
+    options += ["cmake.build-type=Debug", "cmake.define.CMAKE_C_FLAGS_DEBUG=-g -O1"]
     settings = [f"-C{option}" for option in (*options, "cmake.define.DG_COVERAGE=ON")]
     session.run("uv", "pip", "install", "--no-deps", "--target", str(site), *settings, ".")
     env = {"PYTHONPATH": str(site), "COVERAGE_RCFILE": str(ROOT / "pyproject.toml")}

@@ -132,7 +132,7 @@ def lowest(session: nox.Session, part: str) -> None:
     """The lowest versions that are allowed: numpy 1 wraps integers where later ones raise."""
     groups = [EXTRAS["dependencies"], *EXTRAS["optional-dependencies"].values()]
     bounds = re.findall(r"'([a-z0-9-]+)>=([0-9.]+)", str(groups))
-    constraints = Path(session.create_tmp(), "lowest.txt")
+    constraints = Path(session.create_tmp()) / "lowest.txt"
     # the last: matplotlib's old calls of it warn
     constraints.write_text("\n".join([*map("==".join, bounds), "pyparsing<3.3"]))
     install(session, "SYSTEM", "[test]", "--constraint", str(constraints))
@@ -243,7 +243,7 @@ def library(session: nox.Session) -> None:
     git = ("git", "-c", "safe.directory=*")
     tag = session.run(*git, "tag", "--sort=-creatordate", external=True, silent=True)
     if tag:
-        against = ["--against", str(Path(session.create_tmp(), "tag"))]
+        against = ["--against", f"{session.create_tmp()}/tag"]
         session.run("rm", "-rf", against[1], external=True)
         session.run(*git, "clone", "-qs", "-b", str(tag).split()[0], ".", against[1], external=True)
     session.run("python", "tests/library/run.py", "build/library", *against)
@@ -262,7 +262,7 @@ def site(session: nox.Session) -> None:
 @nox.session(requires=["wheels"])
 def examples(session: nox.Session) -> None:
     """The examples, with scikit-learn; the how-tos, with nothing but what they ask for."""
-    bare = Path(session.create_tmp(), "bare")
+    bare = Path(session.create_tmp()).absolute() / "bare"
     session.run("uv", "venv", "--quiet", "--clear", str(bare))
     (wheel,) = (WHEELS / "WHEEL").glob("*.whl")
     needed = [f"discretegauss[plots] @ {wheel.as_uri()}", "pandas"]
@@ -295,13 +295,14 @@ ADOPTERS = {
 @each("library", ADOPTERS)
 def adopters(session: nox.Session, library: str) -> None:
     """A recipe of docs/adopters.md, with the newest release of the library that it is for."""
-    packages = ADOPTERS[library]
     if library == "opacus":  # by the torch without CUDA, which is some gigabytes
         session.install("pip")
         listed = session.run("python", "-m", "pip", "index", "versions", "torch", silent=True)
         found = re.search(r"[0-9.]+\+cpu", str(listed)) or session.skip("no torch without CUDA")
-        packages = [*packages, f"torch=={found[0]}"]
-    install(session, "WHEEL", "", "pytest", "pytest-xdist", "hypothesis", "scipy", *packages)
+        session.run("python", "-m", "pip", "install", "-q", f"torch=={found[0]}")
+    install(
+        session, "WHEEL", "", "pytest", "pytest-xdist", "hypothesis", "scipy", *ADOPTERS[library]
+    )
     tests = ("-m", "repository", "tests/docs/test_adopters.py", "-k", f"with_{library}")
     pytest(session, *tests, DG_ADOPTER=library)
 

@@ -409,7 +409,7 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
     """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
     names = packed(CSRC.parent, tmp_path / "clean")
     ours = "benchmarks cmake csrc docs examples licenses python tests tools"
-    ours += " CMakeLists.txt pyproject.toml .gitignore .clang-format"
+    ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"
     ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff"
     assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
     assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names

@@ -57,6 +57,7 @@ def test_failures_of_the_system_have_their_own_codes(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     """A real failure in the middle of writing: the process may write files of 10 kB at most."""
     before = tmp_path / "o.csv"
@@ -71,6 +72,7 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["o.csv"]
 
 
+@pytest.mark.process
 def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
     """Where a table waits until all of it is right, and stdout may have it."""
     done = process(
@@ -92,6 +94,7 @@ def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) 
     assert done.is_one_line_with(" /proc/self/mem: Input/output error"), done.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143), ("HUP", 129)])
 def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
     tmp_path: Path, name: str, code: int

@@ -127,6 +127,7 @@ def test_without_the_core_there_is_none() -> None:
 # --- no two draws are of the same bits -------------------------------------------------------
 
 
+@pytest.mark.process
 @needs_the_core
 @BOTH
 @KINDS
@@ -156,6 +157,7 @@ def test_no_word_comes_twice_in_forked_processes(
     assert collect() == [int(other.random_raw())]
 
 
+@pytest.mark.process
 @needs_the_core
 @KINDS
 def test_a_child_draws_though_a_thread_of_its_parent_held_the_lock(kind: Any) -> None:

@@ -1,7 +1,7 @@
 """The recipes of docs/adopters.md run against the libraries that they are for, exactly.
 
 Each library's own tests of what a recipe replaces pass with it, where they are installed with it.
-DG_ADOPTER names the library that must be there (`adopters` of tools/nightly); others are skipped.
+DG_ADOPTER names the library that must be there (`adopters` of noxfile.py); others are skipped.
 """
 
 from __future__ import annotations

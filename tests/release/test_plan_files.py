@@ -185,6 +185,7 @@ class _NthLine:
         return self
 
 
+@pytest.mark.process
 @pytest.mark.filterwarnings(
     "ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
@@ -244,6 +245,7 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(
     assert seen[False] > 100, seen
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143)])
 def test_a_signal_while_a_table_is_read_ends_the_process_and_leaves_no_file(
     plan: Path, name: str, code: int

@@ -40,6 +40,8 @@ from fork_scenarios import (
     raw_fork,
 )
 
+pytestmark = pytest.mark.process
+
 PROGRAM = Path(fork_scenarios.__file__)
 
 

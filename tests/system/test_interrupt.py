@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pytest
 
 import discretegauss as dg
 
@@ -26,6 +27,8 @@ import discretegauss as dg
 # it, and ends by SIGINT in the end, although the KeyboardInterrupt was caught.
 from discretegauss import selection, snapping
 from discretegauss.testing import TapeSource
+
+pytestmark = pytest.mark.process
 
 LONG = 5 * 10**8
 """Arrays of this size cost no memory until they are written to."""

@@ -27,6 +27,8 @@ from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 
+pytestmark = pytest.mark.process
+
 SIGMA2 = 2**116
 ENGINE = dg.build_info()["engine"]
 VALUES = 10_000 if ENGINE == "native" else 500

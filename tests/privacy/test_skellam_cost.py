@@ -14,7 +14,8 @@ from evidence_cases import evidence
 import discretegauss as dg
 from discretegauss import Skellam
 from discretegauss._certified.interval import fraction_of
-from discretegauss.privacy import _sum_of_skellams, calibrate, delta, epsilon, loss, renyi
+from discretegauss.privacy import calibrate, delta, epsilon, loss, renyi
+from discretegauss.privacy.renyi import _ORDERS, least_epsilon_of_skellams
 
 
 def formula(order: int, m: Any, norm: Any, sum_norm: Any) -> Any:
@@ -63,7 +64,7 @@ def test_epsilon_is_the_least_of_all_orders(v: str, delta: str) -> None:
             9 * formula(a, m, 12, 12 * mpmath.sqrt(50))
             + mpmath.log1p(-mpmath.mpf(1) / a)
             - (mpmath.log(a) + log_delta) / (a - 1)
-            for a in _sum_of_skellams._ORDERS
+            for a in _ORDERS
         ]
         least = max(min(each), 0)
         found = epsilon(Skellam(v).sum(7), delta, **how)
@@ -171,7 +172,7 @@ def test_what_is_refused() -> None:
         calibrate(Skellam, epsilon=0, delta="1/2")
     with pytest.raises(ValueError, match=r"epsilon must be above .* got '1/1000"):
         calibrate(Skellam, epsilon="1e-17", delta="1e-30", clients=2)
-    least = _sum_of_skellams.least_epsilon_of_skellams(Fraction("1e-13"))
+    least = least_epsilon_of_skellams(Fraction("1e-13"))
     with pytest.raises(ValueError, match=r"epsilon must be above") as refusal:
         calibrate(Skellam, epsilon="1e-17", delta="1e-13")
     assert Fraction(str(refusal.value).split()[4]) >= fraction_of(least)

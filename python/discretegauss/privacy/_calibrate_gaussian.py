@@ -65,10 +65,16 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
 from ._composition import as_one_query
 from ._least_epsilon import delta_is_at_most, log_delta_about
-from ._root_finding import search_precision, solve_increasing
 from ._sum_law import delta_of_sum_is_at_most
 from .costs import loss_in_buckets
-from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
+from .zcdp import (
+    UP,
+    log_delta_upper,
+    minus_log_upper,
+    rho_lower,
+    search_precision,
+    solve_increasing,
+)
 
 _MOST_SIGMA2_BITS = 4000
 """Beyond this delta is no longer computed tightly (_hockey_stick.py)."""

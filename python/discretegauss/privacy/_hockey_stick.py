@@ -27,8 +27,7 @@ from .._certified.families import family_of
 from .._certified.family import RationalFamily
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
 from .._certified.probability import kept_normaliser
-from .._law import LawSpec
-from ._facts import cancelling_bits
+from .._law import Kind, LawSpec
 from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
@@ -188,6 +187,17 @@ def narrow(evaluate: Callable[[int], Enclosed], guard: int, aim: int) -> Enclose
         if missing <= 0 or bits >= _MOST_BITS:
             return enclosed
         bits = min(bits + max(missing + 8, bits // 2), _MOST_BITS)
+
+
+def cancelling_bits(spec: LawSpec, change: int) -> int:
+    """Return about how many bits cancel in delta; too few cost time alone.
+
+    Of what is nearly a Gaussian that is the logarithm of sigma/change.
+    """
+    if spec.kind not in (Kind.DISCRETE_GAUSSIAN, Kind.SKELLAM):
+        return 8
+    log_variance = spec.parameter.numerator.bit_length() - spec.parameter.denominator.bit_length()
+    return max(0, log_variance // 2 - change.bit_length()) + 6
 
 
 def relative_bits(value: Interval) -> int:

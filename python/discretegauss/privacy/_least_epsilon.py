@@ -13,12 +13,10 @@ from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
 from .._certified.search import first_true, float_at, ordinal
 from .._law import Kind, LawSpec
-from ._facts import cancelling_bits
-from ._hockey_stick import delta_enclosed, line_at, relative_bits
+from ._hockey_stick import cancelling_bits, delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
-from ._root_finding import search_precision, solve_increasing
 from ._rough_delta import rough_log_delta
-from .zcdp import minus_log_upper
+from .zcdp import minus_log_upper, search_precision, solve_increasing
 
 #: To how many bits a delta may agree with the one asked for before it counts as larger.
 _MOST_AIM = 480

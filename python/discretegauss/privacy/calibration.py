@@ -31,10 +31,9 @@ from ._calibrate_gaussian import GaussianTarget
 from ._change import Change, least_variance
 from ._from_error import widest
 from ._optimal_composition import laplace_scale_upper, require_few
-from ._sum_of_gaussians import SumOfGaussians
-from ._sum_of_skellams import epsilon_of_skellams, least_epsilon_of_skellams
-from .zcdp import zcdp_rho
-from .zcdp_cost import rho as rho_of
+from .renyi import SkellamCurve, least_epsilon_of_skellams
+from .zcdp import SumOfGaussians, zcdp_rho
+from .zcdp import rho as rho_of
 
 _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam)
 
@@ -328,7 +327,7 @@ def _skellam(asked: _Asked) -> Law:
         raise refused("epsilon", rule, epsilon)
 
     def cost(variance: Fraction) -> Any:
-        return epsilon_of_skellams(change, variance * change.clients, delta, queries)
+        return SkellamCurve(change, variance * change.clients, queries).epsilon_upper(delta)
 
     guess = queries * change.squared / (2 * change.clients * epsilon)
     return Skellam(least_variance(cost, epsilon, guess, "epsilon"))

@@ -24,22 +24,41 @@ weight of x is exp(-f(x)), f(x) = a phi(x) - (a - 1) phi(x + D):
 as each R_a(|v_i|) is at most |v_i|**b times that maximum. It is met where D**b is a multiple of
 c**b, with that many equal coordinates.
 
-*What it implies* (CKS 2020, Proposition 12): R_a <= r gives (epsilon, delta) for
+*Skellam*, of variance m: with D and L the Euclidean and the sum norm of the change of a vector of
+integers, and a whole order a, R_a is at most (Agarwal, Kairouz, Liu, NeurIPS 2021, arXiv
+2110.04995, Theorem 3.5 and Corollary 3.6; the papers call m mu)
 
-    delta = exp((a - 1) (r - epsilon))/(a - 1) (1 - 1/a)**a.
+    a D**2/(2 m) + min( ((2 a - 1) D**2 + 6 L)/(4 m**2),  3 L/(2 m) ).                       (1)
+
+It falls as m grows.
+
+*A curve.* A bound on R_a for each order a is a `RenyiCurve`. Each order implies a delta for an
+epsilon, and an epsilon for a delta (CKS 2020, Proposition 12; zcdp.py). A curve answers by the best
+order. The costs of vectors and of sums of shares are curves.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import gmpy2
+import numpy as np
+from numpy.typing import NDArray
 
 from .._certified.families import family_of
 from .._certified.floats import float_at_least
-from .._certified.interval import ZERO, Arithmetic, Interval, arithmetic, relative_width_below
+from .._certified.interval import (
+    ZERO,
+    Arithmetic,
+    Interval,
+    Rational,
+    arithmetic,
+    relative_width_below,
+)
 from .._certified.lattice_sums import canonical, normaliser, phi_at
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
@@ -55,9 +74,15 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
 from ._asked import clients_of, is_vector
-from ._change import Change
-from ._sum_of_skellams import renyi_of_skellam
-from .zcdp_cost import rho_of_one
+from ._change import AT, Change
+from .zcdp import (
+    epsilon_at,
+    epsilon_upper,
+    log_delta_at,
+    log_delta_upper,
+    minus_log_upper,
+    rho_of_one,
+)
 
 #: Integers whose weights are summed, at most.
 _MOST_INTEGERS = 2**17
@@ -156,7 +181,7 @@ def renyi(
     else:
         alpha = _whole_order(order)
         change = Change(1, sensitivity, dimension, sum_norm)
-        found = renyi_of_skellam(change, one._spec.parameter, alpha)
+        found = SkellamCurve(change, one._spec.parameter).divergence(alpha)
     return float_at_least(arithmetic(_PRECISIONS[0]).up.mul(found, count))
 
 
@@ -209,13 +234,8 @@ def renyi_delta(divergence: object, order: object, epsilon: object) -> float:
     """
     found, a = at_least_zero(divergence, "divergence"), _order(order)
     target = at_least_zero(epsilon, "epsilon")
-    at = arithmetic(_PRECISIONS[1])
-    exponent = at.rational((a - 1) * (found - target))
-    shrink = at.scale(at.log1p(at.rational(-1 / a)), a)
-    total = at.sub(at.add(exponent, shrink), at.log(at.rational(a - 1)))
-    if total.upper >= 0:
-        return 1.0
-    return float_at_least(at.up.exp(total.upper))
+    log = log_delta_at(a - 1, found, target, arithmetic(_PRECISIONS[1]))
+    return float_at_least(_UP.exp(log))
 
 
 def _order(value: object) -> Fraction:
@@ -320,3 +340,140 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
     # where exponents are enclosed too widely for a sum, one of its terms is a bound
     log = Interval(max(log.lower, *(one.lower for one in exponents)), log.upper)
     return at.sub(log, at.log(normaliser(spec, at.bits)[1]))
+
+
+# --- curves
+
+_UP: Any = arithmetic(80).up
+
+
+class RenyiCurve(ABC):
+    """What releases cost, known by a bound on their Renyi divergence of each order."""
+
+    @abstractmethod
+    def log_delta_upper(self, epsilon: Fraction) -> Any:
+        """Return an upper bound on log(delta) by the best order, at most 0."""
+
+    @abstractmethod
+    def epsilon_upper(self, delta: Fraction) -> Any:
+        """Return an upper bound on the least epsilon by the best order, at least 0."""
+
+    def delta(self, epsilon: Fraction) -> float:
+        """Return delta, rounded up."""
+        return float_at_least(_UP.exp(self.log_delta_upper(epsilon)))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        """Return log(delta), rounded up."""
+        return float_at_least(self.log_delta_upper(epsilon))
+
+    def epsilon(self, delta: Fraction) -> float:
+        """Return epsilon, rounded up."""
+        return float_at_least(self.epsilon_upper(delta))
+
+    def pure(self) -> float | None:
+        """Return None, because no curve tells an epsilon for delta = 0."""
+        return None
+
+
+@dataclass(frozen=True)
+class RhoCurve(RenyiCurve):
+    """rho-zCDP: the divergence of order a is at most a rho."""
+
+    rho: Fraction
+
+    def log_delta_upper(self, epsilon: Fraction) -> Any:
+        """Return the bound of Corollary 13."""
+        return log_delta_upper(self.rho, epsilon)
+
+    def epsilon_upper(self, delta: Fraction) -> Any:
+        """Return the bound of Corollary 13."""
+        return epsilon_upper(self.rho, delta)
+
+
+def _orders() -> tuple[int, ...]:
+    """Return 2 to 64, and then up to 2**40 in steps of 1/20: epsilon is flat about its least."""
+    found = list(range(2, 65))
+    while found[-1] < 2**40:
+        found.append(found[-1] * 21 // 20)
+    return tuple(found)
+
+
+_ORDERS = _orders()
+_FLOAT_ORDERS = np.array(_ORDERS, float)
+
+_NEAR = 1e-9
+"""Floats tell two epsilons apart if they differ by so much, relative to their terms."""
+
+
+@dataclass(frozen=True)
+class SkellamCurve(RenyiCurve):
+    """Skellam noise by (1). Floats choose the order; the bound of any order holds."""
+
+    change: Change
+    variance: Fraction
+    queries: int = 1
+
+    def divergence(self, order: int) -> Any:
+        """Return (1) of all queries, rounded up."""
+        change, m = self.change, self.variance
+        sum_norm = Interval(change.sum_norm, change.sum_norm)
+        gaussian = Fraction(order) * change.squared / (2 * m)
+        first = AT.shift(AT.scale(sum_norm, 6), (2 * order - 1) * change.squared)
+        first = AT.scale(first, 1 / (4 * m * m))
+        second = AT.scale(sum_norm, 3 / (2 * m))
+        one = AT.up.add(AT.rational(gaussian).upper, min(first.upper, second.upper))
+        return AT.up.mul(one, self.queries)
+
+    def log_delta_upper(self, epsilon: Fraction) -> Any:
+        """Return the bound of the best of the orders."""
+        shift = _about(epsilon)
+        with np.errstate(over="ignore", invalid="ignore"):
+            logs = (_FLOAT_ORDERS - 1) * (
+                self._divergences_about() + np.log1p(-1 / _FLOAT_ORDERS) - shift
+            )
+            order = _ORDERS[int(np.nanargmin(logs - np.log(_FLOAT_ORDERS)))]
+        return log_delta_at(order - 1, self.divergence(order), epsilon, AT)
+
+    def epsilon_upper(self, delta: Fraction) -> Any:
+        """Return the bound of the best of the orders."""
+        big_l = minus_log_upper(delta, AT)
+        each = (
+            epsilon_at(order - 1, self.divergence(order), big_l, AT)[0]
+            for order in self._best_orders(delta)
+        )
+        return max(min(each), ZERO)
+
+    def _best_orders(self, delta: Fraction) -> list[int]:
+        """Return the order of the least epsilon, and those that floats do not tell from it."""
+        with np.errstate(over="ignore"):  # infinite divergences make all orders alike
+            costs, added = self._divergences_about(), _added_about(delta)
+            epsilons, terms = costs + added, costs + np.abs(added)
+            best = int(np.argmin(epsilons))
+            near = epsilons <= epsilons[best] + _NEAR * np.minimum(terms, terms[best])
+        return [_ORDERS[i] for i in np.flatnonzero(near)]
+
+    def _divergences_about(self) -> NDArray[np.float64]:
+        """Return the divergences of all orders in floats."""
+        m, squared, sum_norm = self.variance, self.change.squared, gmpy2.mpq(self.change.sum_norm)
+        first = (2 * _FLOAT_ORDERS - 1) * _about(squared / (4 * m * m))
+        first += _about(3 * sum_norm / (2 * m * m))
+        more = np.minimum(first, _about(3 * sum_norm / (2 * m)))
+        gaussian = _FLOAT_ORDERS * _about(squared / (2 * m))
+        return np.asarray(np.float64(self.queries) * (gaussian + more))
+
+
+def _about(value: Rational) -> np.float64:
+    return np.float64(AT.rational(value).upper)
+
+
+@lru_cache(maxsize=64)
+def _added_about(delta: Fraction) -> NDArray[np.float64]:
+    """Return in floats what epsilon exceeds the divergence by, for all orders."""
+    logs = np.log(_FLOAT_ORDERS) + float(AT.log(AT.rational(delta)).upper)
+    return np.asarray(np.log1p(-1 / _FLOAT_ORDERS) - logs / (_FLOAT_ORDERS - 1))
+
+
+def least_epsilon_of_skellams(delta: Fraction) -> Any:
+    """Return the epsilon that no variance gets below at this delta, by the orders up to 2**40."""
+    order = _ORDERS[int(np.argmin(_added_about(delta)))]
+    return epsilon_at(order - 1, ZERO, minus_log_upper(delta, AT), AT)[0]

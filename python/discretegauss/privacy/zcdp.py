@@ -659,19 +659,14 @@ def solve_increasing(
     return u
 
 
-# Each of the three problems returns its balance, with the slope, and a first guess of u. The
-# balance knows u, so it needs no logarithm of 1 + s, which may be a number of very many bits. As
-# functions of u the balances are nearly straight lines, so 0 is a good guess. The one exception is
-# the balance of f for gap <= 0, which is nearly flat below its root.
+# Each of the three problems returns its balance, with the slope, and a first guess of u. As functions
+# of u the balances are nearly straight lines, so 0 is a good guess. The one exception is the
+# balance of f for gap <= 0, which is nearly flat below its root.
 
 
-def _logs(s: Any, u: Any) -> tuple[Any, Any]:
+def _logs(s: Any) -> tuple[Any, Any]:
     """Return about log1p(s) and log1p(1/s)."""
-    if u < 0:
-        log1p_s = gmpy2.log1p(s)
-        return log1p_s, log1p_s - u
-    log1p_inverse = gmpy2.log1p(1 / s)
-    return log1p_inverse + u, log1p_inverse
+    return _logs_lower(s, arithmetic(s.precision))
 
 
 def _delta_turns(rho: Any, gap: Any) -> tuple[Balance, Any]:
@@ -681,7 +676,7 @@ def _delta_turns(rho: Any, gap: Any) -> tuple[Balance, Any]:
     def balance(u: Any) -> tuple[Any, Any]:
         s = gmpy2.exp(u)
         growing = 2 * s * rho
-        left, right = growing + less, more + _logs(s, u)[1]
+        left, right = growing + less, more + _logs(s)[1]
         return gmpy2.log(left / right), growing / left + 1 / ((1 + s) * right)
 
     return balance, 0 if gap > 0 else min(gap, -gmpy2.log1p(rho))
@@ -690,7 +685,7 @@ def _delta_turns(rho: Any, gap: Any) -> tuple[Balance, Any]:
 def _epsilon_turns(rho: Any, big_l: Any) -> tuple[Balance, Any]:
     def balance(u: Any) -> tuple[Any, Any]:
         s = gmpy2.exp(u)
-        square, log = rho * s * s, _logs(s, u)[0]
+        square, log = rho * s * s, _logs(s)[0]
         return gmpy2.log((square + log) / big_l), (2 * square + s / (1 + s)) / (square + log)
 
     return balance, 0
@@ -699,7 +694,7 @@ def _epsilon_turns(rho: Any, big_l: Any) -> tuple[Balance, Any]:
 def _rho_turns(epsilon: Any, big_l: Any) -> tuple[Balance, Any]:
     def balance(u: Any) -> tuple[Any, Any]:
         s = gmpy2.exp(u)
-        log, inverse = _logs(s, u)
+        log, inverse = _logs(s)
         curved = s * (epsilon + inverse) * (s / (2 * s + 1))
         slope = (2 * curved + s / (1 + s)) * ((1 + s) / (2 * s + 1)) / (curved + log)
         return gmpy2.log((curved + log) / big_l), slope

@@ -38,7 +38,7 @@ it says
 
 s/2 <= J in any case: with A, B the sums of w(j), j**2 w(j), that is B - J <= 2 A J, the sum of n
 (n - 1) w(n) against that of (k + l) w(k) w(l), and w(k) w(l) >= w(k + l). So it holds if s <= 2,
-as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, _moments.py: no term for k >= 1 of
+as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, moments.py: no term for k >= 1 of
 E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at 0,
 falls to no less than -2 exp(-3/2), and rises to 0; its variation V is at most 1 + 4 exp(-3/2),
 its integral 0. By the trapezoidal rule its sum over j >= 1 is at most (V - 1)/2, and so s/2 + s

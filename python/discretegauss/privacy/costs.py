@@ -24,9 +24,9 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, ZERO, arithmetic
+from .._certified.laws_of_integers import formulas_of
 from .._certified.search import first_true, float_at, ordinal
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.messages import refused
@@ -303,7 +303,7 @@ def _cost(
         return _Tight(OneQuery(spec, change, gmpy2.mpq(1), spec, 1, None))
     if rate == 1 and spec.kind is Kind.DISCRETE_LAPLACE and change == 1 and count <= MOST_QUERIES:
         return _Laplaces(spec.parameter, count)
-    pure = family_of(spec).pure_epsilon(spec, change) if rate == 1 else None
+    pure = formulas_of(spec).pure_epsilon(spec, change) if rate == 1 else None
     return _Composed(loss_of(one, change, sampling=rate) ** count, pure and pure * count)
 
 
@@ -404,7 +404,7 @@ class _Tight(_Cost):
 
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0, of a discrete Laplace."""
-        pure = family_of(self.query.spec).pure_epsilon(self.query.spec, self.query.change)
+        pure = formulas_of(self.query.spec).pure_epsilon(self.query.spec, self.query.change)
         return None if pure is None else _rounded_up(pure)
 
 

@@ -49,7 +49,6 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import (
     ZERO,
@@ -59,7 +58,7 @@ from .._certified.interval import (
     arithmetic,
     relative_width_below,
 )
-from .._certified.lattice_sums import canonical, normaliser, phi_at
+from .._certified.laws_of_integers import formulas_of, normaliser, phi_at
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
@@ -257,7 +256,6 @@ def _whole_order(value: object) -> int:
 
 def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
     """Return an upper bound on the divergence, at least 0."""
-    spec = canonical(spec)
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         at = arithmetic(_PRECISIONS[0])
         return at.rational(order * change**2 / (2 * Fraction(spec.parameter))).upper
@@ -268,7 +266,7 @@ def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
         found = at.scale(of_order(spec, order, change, at), 1 / (order - 1))
         if relative_width_below(found, _RIGHT_BITS):
             break
-    pure = family_of(spec).pure_epsilon(spec, change)  # at any order
+    pure = formulas_of(spec).pure_epsilon(spec, change)  # at any order
     if pure is not None:
         return max(min(found.upper, at.rational(pure).upper), ZERO)
     return max(found.upper, ZERO)

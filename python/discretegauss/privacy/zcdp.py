@@ -659,9 +659,9 @@ def solve_increasing(
     return u
 
 
-# Each of the three problems returns its balance, with the slope, and a first guess of u. As functions
-# of u the balances are nearly straight lines, so 0 is a good guess. The one exception is the
-# balance of f for gap <= 0, which is nearly flat below its root.
+# Each of the three problems returns its balance, with the slope, and a first guess of u. As
+# functions of u the balances are nearly straight lines, so 0 is a good guess. The one exception is
+# the balance of f for gap <= 0, which is nearly flat below its root.
 
 
 def _logs(s: Any) -> tuple[Any, Any]:

@@ -235,13 +235,13 @@ def _noise(
         epsilon_by=_THEOREM if is_tight else _COROLLARY,
         asked_epsilon=asked_epsilon,
         std=_standard_deviation(law),
-        bound95=lower_quantile(law._spec, Fraction(39, 40)),  # the law is symmetric
+        bound95=lower_quantile(law._simplest, Fraction(39, 40)),  # the law is symmetric
     )
 
 
 def _standard_deviation(law: DiscreteGaussian) -> Decimal:
     """Return it to 18 digits, as it may be too large for a float; 0 if it is below 1e-160."""
-    enclosed = standard_deviation(law._spec, 64)
+    enclosed = standard_deviation(law._simplest, 64)
     if enclosed.upper < 1e-160:
         return Decimal(0)
     numerator, denominator = enclosed.lower.as_integer_ratio()

@@ -109,7 +109,6 @@ WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
 WITH_NUMPY |= {
     "_system.memory",
     "privacy.zcdp",
-    "privacy.renyi",
     "release",
 }
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}

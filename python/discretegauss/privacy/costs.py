@@ -50,7 +50,7 @@ from ._optimal_composition import MOST_QUERIES, laplace_delta_upper
 from ._sum_law import delta_of_sum, epsilon_of_sum
 from .losses import PrivacyLoss
 from .losses import loss as loss_of
-from .renyi import RenyiCurve, RhoCurve, SkellamCurve
+from .renyi import RenyiCurve
 from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
 
 _UP: Any = arithmetic(80).up
@@ -127,7 +127,7 @@ def delta(
 
     Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
     above 1, a sensitivity that is not whole, or a variance above 2**28, what its `renyi`
-    divergences of some 500 orders do.
+    divergences of all whole orders do.
 
     References
     ----------
@@ -291,12 +291,12 @@ def _cost(
         refuse_sampling(rate)
         if one._spec.kind is Kind.SKELLAM:
             change_of_one = Change(1, sensitivity, dimension, sum_norm)
-            return SkellamCurve(change_of_one, one._spec.parameter, count)
-        return RhoCurve(count * rho_of_one(law, sensitivity, dimension, sum_norm))
+            return RenyiCurve.of_skellam(change_of_one, one._spec.parameter, count)
+        return RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
     refuse_vector(dimension, sum_norm, "this law")
     spec, change = centred(one), whole_sensitivity(sensitivity)
     if rate == 1 and spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return SkellamCurve(Change(1, change, 1, None), spec.parameter, count)
+        return RenyiCurve.of_skellam(Change(1, change, 1, None), spec.parameter, count)
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         return _Tight(as_one_query(spec, change, count))
     if rate == 1 and count == 1:

@@ -39,23 +39,20 @@ order. The costs of vectors and of sums of shares are curves.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import gmpy2
-import numpy as np
-from numpy.typing import NDArray
 
 from .._certified.floats import float_at_least
 from .._certified.interval import (
     ZERO,
     Arithmetic,
     Interval,
-    Rational,
     arithmetic,
+    fraction_of,
     relative_width_below,
 )
 from .._certified.laws_of_integers import formulas_of, normaliser, phi_at
@@ -73,13 +70,11 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
 from ._asked import clients_of, is_vector
-from ._change import AT, Change
+from ._change import Change
 from .zcdp import (
-    epsilon_at,
     epsilon_upper,
     log_delta_at,
     log_delta_upper,
-    minus_log_upper,
     rho_of_one,
 )
 
@@ -175,12 +170,14 @@ def renyi(
     elif norm is not None:
         raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
     elif one._spec.kind is not Kind.SKELLAM:
-        bound = _order(order) * rho_of_one(law, sensitivity, dimension, sum_norm)
-        found = arithmetic(_PRECISIONS[0]).rational(bound).upper
+        exact = _order(order)
+        curve = RenyiCurve.of_rho(rho_of_one(law, sensitivity, dimension, sum_norm))
+        found = arithmetic(_PRECISIONS[0]).rational(curve.divergence(exact)).upper
     else:
-        alpha = _whole_order(order)
+        exact = Fraction(_whole_order(order))
         change = Change(1, sensitivity, dimension, sum_norm)
-        found = SkellamCurve(change, one._spec.parameter).divergence(alpha)
+        curve = RenyiCurve.of_skellam(change, one._spec.parameter, 1)
+        found = arithmetic(_PRECISIONS[0]).rational(curve.divergence(exact)).upper
     return float_at_least(arithmetic(_PRECISIONS[0]).up.mul(found, count))
 
 
@@ -345,16 +342,50 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
 _UP: Any = arithmetic(80).up
 
 
-class RenyiCurve(ABC):
-    """What releases cost, known by a bound on their Renyi divergence of each order."""
+@dataclass(frozen=True)
+class RenyiCurve:
+    """What releases cost, known by a bound on their Renyi divergence of each order.
 
-    @abstractmethod
+    Attributes
+    ----------
+    lines : tuple of (Fraction, Fraction)
+        Each (slope, more), slope > 0: the divergence of order a is at most slope a + more.
+    whole : bool
+        Whether the lines are bounds for whole orders alone.
+    """
+
+    lines: tuple[tuple[Fraction, Fraction], ...]
+    whole: bool = False
+
+    @classmethod
+    def of_rho(cls, rho: Fraction) -> RenyiCurve:
+        """Return the curve of rho-zCDP."""
+        return cls(((rho, Fraction(0)),))
+
+    @classmethod
+    def of_skellam(cls, change: Change, variance: Fraction, queries: int) -> RenyiCurve:
+        """Return the curve (1) of so many queries."""
+        squared, sum_norm = change.squared, fraction_of(change.sum_norm)
+        gaussian, square = squared / (2 * variance), 4 * variance**2
+        first = gaussian + 2 * squared / square, (6 * sum_norm - squared) / square
+        second = gaussian, 3 * sum_norm / (2 * variance)
+        return cls(tuple((queries * a, queries * b) for a, b in (first, second)), whole=True)
+
+    def divergence(self, order: Fraction) -> Fraction:
+        """Return the bound at an order."""
+        return min(slope * order + more for slope, more in self.lines)
+
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return an upper bound on log(delta) by the best order, at most 0."""
+        return min(
+            log_delta_upper(slope, epsilon - more, whole=self.whole) for slope, more in self.lines
+        )
 
-    @abstractmethod
     def epsilon_upper(self, delta: Fraction) -> Any:
         """Return an upper bound on the least epsilon by the best order, at least 0."""
+        return min(
+            epsilon_upper(slope, delta, more, whole=self.whole) for slope, more in self.lines
+        )
 
     def delta(self, epsilon: Fraction) -> float:
         """Return delta, rounded up."""
@@ -371,107 +402,3 @@ class RenyiCurve(ABC):
     def pure(self) -> float | None:
         """Return None, because no curve tells an epsilon for delta = 0."""
         return None
-
-
-@dataclass(frozen=True)
-class RhoCurve(RenyiCurve):
-    """rho-zCDP: the divergence of order a is at most a rho."""
-
-    rho: Fraction
-
-    def log_delta_upper(self, epsilon: Fraction) -> Any:
-        """Return the bound of Corollary 13."""
-        return log_delta_upper(self.rho, epsilon)
-
-    def epsilon_upper(self, delta: Fraction) -> Any:
-        """Return the bound of Corollary 13."""
-        return epsilon_upper(self.rho, delta)
-
-
-def _orders() -> tuple[int, ...]:
-    """Return 2 to 64, and then up to 2**40 in steps of 1/20: epsilon is flat about its least."""
-    found = list(range(2, 65))
-    while found[-1] < 2**40:
-        found.append(found[-1] * 21 // 20)
-    return tuple(found)
-
-
-_ORDERS = _orders()
-_FLOAT_ORDERS = np.array(_ORDERS, float)
-
-_NEAR = 1e-9
-"""Floats tell two epsilons apart if they differ by so much, relative to their terms."""
-
-
-@dataclass(frozen=True)
-class SkellamCurve(RenyiCurve):
-    """Skellam noise by (1). Floats choose the order; the bound of any order holds."""
-
-    change: Change
-    variance: Fraction
-    queries: int = 1
-
-    def divergence(self, order: int) -> Any:
-        """Return (1) of all queries, rounded up."""
-        change, m = self.change, self.variance
-        sum_norm = Interval(change.sum_norm, change.sum_norm)
-        gaussian = Fraction(order) * change.squared / (2 * m)
-        first = AT.shift(AT.scale(sum_norm, 6), (2 * order - 1) * change.squared)
-        first = AT.scale(first, 1 / (4 * m * m))
-        second = AT.scale(sum_norm, 3 / (2 * m))
-        one = AT.up.add(AT.rational(gaussian).upper, min(first.upper, second.upper))
-        return AT.up.mul(one, self.queries)
-
-    def log_delta_upper(self, epsilon: Fraction) -> Any:
-        """Return the bound of the best of the orders."""
-        shift = _about(epsilon)
-        with np.errstate(over="ignore", invalid="ignore"):
-            logs = (_FLOAT_ORDERS - 1) * (
-                self._divergences_about() + np.log1p(-1 / _FLOAT_ORDERS) - shift
-            )
-            order = _ORDERS[int(np.nanargmin(logs - np.log(_FLOAT_ORDERS)))]
-        return log_delta_at(order - 1, self.divergence(order), epsilon, AT)
-
-    def epsilon_upper(self, delta: Fraction) -> Any:
-        """Return the bound of the best of the orders."""
-        big_l = minus_log_upper(delta, AT)
-        each = (
-            epsilon_at(order - 1, self.divergence(order), big_l, AT)[0]
-            for order in self._best_orders(delta)
-        )
-        return max(min(each), ZERO)
-
-    def _best_orders(self, delta: Fraction) -> list[int]:
-        """Return the order of the least epsilon, and those that floats do not tell from it."""
-        with np.errstate(over="ignore"):  # infinite divergences make all orders alike
-            costs, added = self._divergences_about(), _added_about(delta)
-            epsilons, terms = costs + added, costs + np.abs(added)
-            best = int(np.argmin(epsilons))
-            near = epsilons <= epsilons[best] + _NEAR * np.minimum(terms, terms[best])
-        return [_ORDERS[i] for i in np.flatnonzero(near)]
-
-    def _divergences_about(self) -> NDArray[np.float64]:
-        """Return the divergences of all orders in floats."""
-        m, squared, sum_norm = self.variance, self.change.squared, gmpy2.mpq(self.change.sum_norm)
-        first = (2 * _FLOAT_ORDERS - 1) * _about(squared / (4 * m * m))
-        first += _about(3 * sum_norm / (2 * m * m))
-        more = np.minimum(first, _about(3 * sum_norm / (2 * m)))
-        gaussian = _FLOAT_ORDERS * _about(squared / (2 * m))
-        return np.asarray(np.float64(self.queries) * (gaussian + more))
-
-
-def _about(value: Rational) -> np.float64:
-    return np.float64(AT.rational(value).upper)
-
-
-@lru_cache(maxsize=64)
-def _added_about(delta: Fraction) -> NDArray[np.float64]:
-    """Return in floats what epsilon exceeds the divergence by, for all orders."""
-    logs = np.log(_FLOAT_ORDERS) + float(AT.log(AT.rational(delta)).upper)
-    return np.asarray(np.log1p(-1 / _FLOAT_ORDERS) - logs / (_FLOAT_ORDERS - 1))
-
-
-def least_epsilon_of_skellams(delta: Fraction) -> Any:
-    """Return the epsilon that no variance gets below at this delta, by the orders up to 2**40."""
-    order = _ORDERS[int(np.argmin(_added_about(delta)))]
-    return epsilon_at(order - 1, ZERO, minus_log_upper(delta, AT), AT)[0]

@@ -499,12 +499,17 @@ class SumOfGaussians(Change):
 # At the turning point f is -(rho s**2 + log1p(s)) and rho(s) is (epsilon + log1p(1/s))/(2s + 1), so
 # both are as large as their terms, up to a logarithm. epsilon(s) is (2s + 1) rho - log1p(1/s),
 # and may be next to nothing.
+#
+# If a bound on R holds for whole orders alone, the best one is next to the turning point. If R is
+# at most alpha rho + c, then epsilon - c takes the place of epsilon.
 
 
 _BITS = 192
 _AT = arithmetic(_BITS)
 _AT_80_BITS = arithmetic(80)
 UP: Any = _AT.up
+
+_NOTHING = Fraction(0)
 
 _S_BITS = 48
 """How many bits of s the search finds, at least."""
@@ -532,28 +537,48 @@ def epsilon_at(s: Any, divergence: Any, big_l: Any, at: Arithmetic) -> tuple[Any
     return up.sub(growing, down.add(log1p_inverse, down.div(log1p_s, s_))), growing
 
 
-def log_delta_upper(rho: Fraction, epsilon: Fraction) -> Any:
-    """Return an upper bound on the logarithm of Corollary 13's delta, at most 0; rho > 0."""
+def log_delta_upper(rho: Fraction, epsilon: Fraction, *, whole: bool = False) -> Any:
+    """Return an upper bound on the logarithm of Corollary 13's delta, at most 0; rho > 0.
+
+    ``whole``: by whole orders alone. A negative epsilon is allowed.
+    """
     exact, gap = gmpy2.mpq(rho), gmpy2.mpq(epsilon) - gmpy2.mpq(rho)
     s = turning_point(_delta_turns, exact, gap)
     # 80 bits are enough: if delta is a float, all terms are below 2**11, and exp needs no more than
     # a small absolute error.
-    return log_delta_at(s, (1 + s) * exact, epsilon, _AT_80_BITS)
+    each = (log_delta_at(x, (1 + x) * exact, epsilon, _AT_80_BITS) for x in _tried(s, whole=whole))
+    return min(each)
 
 
-def epsilon_upper(rho: Fraction, delta: Fraction) -> Any:
-    """Return an upper bound on the epsilon of Corollary 13 for delta, at least 0; rho > 0."""
+def epsilon_upper(
+    rho: Fraction, delta: Fraction, more: Fraction = _NOTHING, *, whole: bool = False
+) -> Any:
+    """Return an upper bound on the epsilon of Corollary 13 for delta, at least 0; rho > 0.
+
+    The divergence of order alpha is alpha rho + ``more``. ``whole``: by whole orders alone.
+    """
     s_bits = _S_BITS
+    exact, offset = gmpy2.mpq(rho), gmpy2.mpq(more)
     while True:
         at = arithmetic(max(_BITS, 2 * s_bits + 8))
         big_l = minus_log_upper(delta, at)
-        s = turning_point(_epsilon_turns, rho, big_l, bits=s_bits)
-        found, growing = epsilon_at(s, (1 + s) * gmpy2.mpq(rho), big_l, at)
+        s = turning_point(_epsilon_turns, exact, big_l, bits=s_bits)
+        found, growing = min(
+            epsilon_at(x, (1 + x) * exact + offset, big_l, at) for x in _tried(s, whole=whole)
+        )
         # about the error that the choice of s and the rounding add
         added = at.up.div_2exp(growing, 2 * s_bits)
         if found <= 0 or found > at.up.mul_2exp(added, 60) or added < _BELOW_FLOATS:
             return max(found, ZERO)
         s_bits *= 2
+
+
+def _tried(s: Any, *, whole: bool) -> list[Any]:
+    """Return s; or the whole numbers next to it, at least 1."""
+    if not whole:
+        return [s]
+    below = s.numerator // s.denominator
+    return [max(below, 1)] + ([below + 1] if 0 < below < s else [])
 
 
 def rho_lower(epsilon: Fraction, delta: Fraction) -> Any:

@@ -33,40 +33,40 @@ _FORMULAS: dict[Kind, Formulas] = {
 }
 
 
-def formulas_of(law: LawSpec) -> Formulas:
+def formulas_of(spec: LawSpec) -> Formulas:
     """Return the formulas of the law's kind."""
-    return _FORMULAS[law.kind]
+    return _FORMULAS[spec.kind]
 
 
-def phi_at(law: LawSpec, m: int, at: Arithmetic) -> Interval:
+def phi_at(spec: LawSpec, m: int, at: Arithmetic) -> Interval:
     """Return phi(m)."""
-    return formulas_of(law).phi(law, m, at)
+    return formulas_of(spec).phi(spec, m, at)
 
 
-def tail_ratio(law: LawSpec, m: int, bits: int) -> Interval:
+def tail_ratio(spec: LawSpec, m: int, bits: int) -> Interval:
     """Return R >= 1, the weight of all x >= m in units of that of m; m is at least mu.
 
-    The other side is ``tail_ratio(mirrored(law), -m, bits)``.
+    The other side is ``tail_ratio(mirrored(spec), -m, bits)``.
     """
-    if m < law.mu:
+    if m < spec.mu:
         raise ValueError("m must be at least mu")
-    return formulas_of(law).tail_ratio(law, m, bits)
+    return formulas_of(spec).tail_ratio(spec, m, bits)
 
 
-def normaliser(law: LawSpec, bits: int) -> tuple[int, Interval]:
+def normaliser(spec: LawSpec, bits: int) -> tuple[int, Interval]:
     """Return m0 and S >= 1, the weight of all integers in units of that of m0.
 
     m0 is the integer nearest to mu; the upper one of two.
     """
-    m0 = nearest_integer(law.mu)
-    return m0, formulas_of(law).normaliser(law, m0, bits)
+    m0 = nearest_integer(spec.mu)
+    return m0, formulas_of(spec).normaliser(spec, m0, bits)
 
 
-def log_weight_ratio(law: LawSpec, x: int, y: int, bits: int) -> Interval:
+def log_weight_ratio(spec: LawSpec, x: int, y: int, bits: int) -> Interval:
     """Return phi(y) - phi(x), the logarithm of the weight of x in units of that of y."""
-    return formulas_of(law).log_weight_ratio(law, x, y, bits)
+    return formulas_of(spec).log_weight_ratio(spec, x, y, bits)
 
 
-def weight_ratio(law: LawSpec, x: int, y: int, bits: int) -> Interval:
+def weight_ratio(spec: LawSpec, x: int, y: int, bits: int) -> Interval:
     """Return exp(phi(y) - phi(x)), the weight of x in units of that of y."""
-    return formulas_of(law).weight_ratio(law, x, y, bits)
+    return formulas_of(spec).weight_ratio(spec, x, y, bits)

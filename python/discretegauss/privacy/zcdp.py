@@ -99,49 +99,50 @@ def rho(
     dimension: int = 1,
     sum_norm: object = None,
 ) -> Fraction:
-    """Return the rho that noise of this law costs: it is rho-zCDP.
+    """Return the rho at which noise of this law is rho-zCDP.
 
     Parameters
     ----------
     law : DiscreteGaussian, DiscreteLaplace or sum of Gaussian shares, or a sequence of them
-        The noise; its mu must be an integer. A sequence has the noise of each of several queries,
-        all of which one person may change. ``law.sum(n)`` is noise in shares of n clients, the
-        fewest who keep theirs to themselves.
+        The noise; its mu must be an integer. A sequence holds the noise of each of several queries,
+        all of which one person may change. ``law.sum(n)`` is noise in shares; at least n clients
+        keep their shares to themselves.
     sensitivity : number, or a sequence of them
-        The most that one person changes the answer, positive: for the discrete Gaussian any number,
-        for the discrete Laplace a whole one. A sequence has that of each query; one number is that
-        of every query, and with a single Gaussian it may be the Euclidean norm for several queries.
+        The most that one person changes the answer, positive. For the discrete Gaussian it is any
+        number, for the discrete Laplace a whole number. A sequence holds that of each query; one
+        number is that of every query. With a single Gaussian it may be the Euclidean norm of the
+        changes of several queries.
     queries : int, optional
-        How many times all of it is answered, each time with noise of its own.
+        How many times all queries are answered, each time with noise of its own.
     dimension, sum_norm : optional
-        Of sums of shares, as for `delta`.
+        As for `delta`, for sums of shares.
 
     Returns
     -------
     Fraction
-        Exact for the discrete Gaussian; for the discrete Laplace an upper bound, within 1 in 2**60.
-        For sums of shares the least bound of those below, rounded up.
+        Exact for the discrete Gaussian. For the discrete Laplace an upper bound, too large by at
+        most 1 in 2**60. For sums of shares the least of the bounds below, rounded up.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter is wrong, or nothing is known for the law (a generalised Gaussian, unless
-        beta is 1 or 2; a Skellam law).
+        If a parameter is wrong. Also if no rho is known for the law: for a Skellam law, and for a
+        generalised Gaussian unless beta is 1 or 2.
 
     Notes
     -----
-    Of n shares with s = sigma2, D = sensitivity, L = sum_norm, d = dimension: the least of D**2/(2
-    s), which holds for anyone who sees that client's message, and if s >= 1/4 of
+    For n shares let s = sigma2, D = sensitivity, L = sum_norm and d = dimension. D**2/(2 s) is a
+    bound even for an observer of that client's message. If s >= 1/4, these are bounds, too:
 
         D**2/(2 n s) + tau d
         (D**2/(n s) + 2 tau L/sqrt(n s) + tau**2 d)/2
 
-    where tau = 10 sum of exp(-2 pi**2 s k/(k + 1)) over k = 1, ..., n - 1.
+    with tau = 10 sum of exp(-2 pi**2 s k/(k + 1)) over k = 1, ..., n - 1.
 
     References
     ----------
-    arXiv 2004.00010, Theorems 4 and 14; of sums Kairouz, Liu, Steinke, ICML 2021, arXiv 2102.06387,
-    Theorem 1 and Proposition 14.
+    arXiv 2004.00010, Theorems 4 and 14. For sums: Kairouz, Liu, Steinke, ICML 2021, arXiv
+    2102.06387, Theorem 1 and Proposition 14.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def rho(
         try:
             total += rho_of_one(*pair, dimension, sum_norm)
         except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
-            # of an entry, which may be data, the place is told
+            # an entry may be data, so the message tells its place alone
             rule = str(error).partition(", got ")[0]
             raise type(error)(f"{rule}, but entry {place} is not so") from None
     return count * total
@@ -183,12 +184,12 @@ def compose(*parts: object) -> Fraction:
     Parameters
     ----------
     *parts : number, law, or (law, sensitivity)
-        A number is a rho, at least 0; the others are as for `rho`.
+        A number is a rho, at least 0. A law, or a law with its sensitivity, is as for `rho`.
 
     Returns
     -------
     Fraction
-        What all of them cost together, also if later ones were chosen in view of earlier answers.
+        The rho of all of them together, also if later ones were chosen in view of earlier answers.
 
     Raises
     ------
@@ -236,8 +237,8 @@ def zcdp_delta(rho: object, epsilon: object) -> float:
     Returns
     -------
     float
-        An upper bound on the delta of Corollary 13, and at most 1. What lies below the smallest
-        positive float, 5e-324, comes back as 5e-324; only ``rho = 0`` gives 0.
+        An upper bound on the delta of Corollary 13, at most 1. A delta below the smallest positive
+        float, 5e-324, comes back as 5e-324. Only ``rho = 0`` gives 0.
 
     Raises
     ------
@@ -274,7 +275,7 @@ def zcdp_delta_standard(rho: object, epsilon: object) -> float:
     Returns
     -------
     float
-        An upper bound on that delta; 1 where epsilon <= rho.
+        An upper bound on that delta; 1 if epsilon <= rho.
 
     Raises
     ------

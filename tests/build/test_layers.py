@@ -108,8 +108,7 @@ WITH_NUMPY |= {"_certified.discrete_laplace"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
 WITH_NUMPY |= {
     "_system.memory",
-    "privacy.zcdp_cost",
-    "privacy._sum_of_skellams",
+    "privacy.zcdp",
     "release",
 }
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}

@@ -38,7 +38,7 @@ it says
 
 s/2 <= J in any case: with A, B the sums of w(j), j**2 w(j), that is B - J <= 2 A J, the sum of n
 (n - 1) w(n) against that of (k + l) w(k) w(l), and w(k) w(l) >= w(k + l). So it holds if s <= 2,
-as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, _moments.py: no term for k >= 1 of
+as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, moments.py: no term for k >= 1 of
 E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at 0,
 falls to no less than -2 exp(-3/2), and rises to 0; its variation V is at most 1 + 4 exp(-3/2),
 its integral 0. By the trapezoidal rule its sum over j >= 1 is at most (V - 1)/2, and so s/2 + s
@@ -65,10 +65,16 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
 from ._composition import as_one_query
 from ._least_epsilon import delta_is_at_most, log_delta_about
-from ._root_finding import search_precision, solve_increasing
 from ._sum_law import delta_of_sum_is_at_most
 from .costs import loss_in_buckets
-from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
+from .zcdp import (
+    UP,
+    log_delta_upper,
+    minus_log_upper,
+    rho_lower,
+    search_precision,
+    solve_increasing,
+)
 
 _MOST_SIGMA2_BITS = 4000
 """Beyond this delta is no longer computed tightly (_hockey_stick.py)."""

@@ -23,12 +23,11 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.families import family_of
-from .._certified.family import RationalFamily
+from .._certified.formulas import RationalFormulas
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
+from .._certified.laws_of_integers import formulas_of
 from .._certified.probability import kept_normaliser
-from .._law import LawSpec
-from ._facts import cancelling_bits
+from .._law import Kind, LawSpec
 from ._privacy_loss import FAR, loss_exceeds_from, phi_near, tail_weight
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
@@ -135,7 +134,7 @@ def line_at(spec: LawSpec, m: int, change: int, bits: int, most: Any = FAR) -> L
 def _two_tails(spec: LawSpec, x: int, y: int, bits: int, most: Any) -> tuple[Interval, Interval]:
     """Return `tail_weight` at x and at y, 0 <= x <= y."""
     at_y = tail_weight(spec, y, bits, most)
-    if y - x > _STEPS_LIKE_A_TAIL or not isinstance(family_of(spec), RationalFamily):
+    if y - x > _STEPS_LIKE_A_TAIL or not isinstance(formulas_of(spec), RationalFormulas):
         return tail_weight(spec, x, bits, most), at_y
     at = arithmetic(bits + 8)
     tail, phi = at_y, phi_near(spec, y)
@@ -164,7 +163,7 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
     if first is None:
         return None
 
-    cut_off = not isinstance(family_of(spec), RationalFamily)
+    cut_off = not isinstance(formulas_of(spec), RationalFormulas)
     if cut_off and first[0] >= 1 and phi_near(spec, first[0]) >= FAR:
         # T(m) <= exp(-phi(m)), as the tail, in units of its first term, falls with m
         return Enclosed(FAR, Interval(ZERO, ONE), None)
@@ -188,6 +187,17 @@ def narrow(evaluate: Callable[[int], Enclosed], guard: int, aim: int) -> Enclose
         if missing <= 0 or bits >= _MOST_BITS:
             return enclosed
         bits = min(bits + max(missing + 8, bits // 2), _MOST_BITS)
+
+
+def cancelling_bits(spec: LawSpec, change: int) -> int:
+    """Return about how many bits cancel in delta; too few cost time alone.
+
+    Of what is nearly a Gaussian that is the logarithm of sigma/change.
+    """
+    if spec.kind not in (Kind.DISCRETE_GAUSSIAN, Kind.SKELLAM):
+        return 8
+    log_variance = spec.parameter.numerator.bit_length() - spec.parameter.denominator.bit_length()
+    return max(0, log_variance // 2 - change.bit_length()) + 6
 
 
 def relative_bits(value: Interval) -> int:

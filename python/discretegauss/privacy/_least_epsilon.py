@@ -8,17 +8,15 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
+from .._certified.laws_of_integers import formulas_of
 from .._certified.search import first_true, float_at, ordinal
 from .._law import Kind, LawSpec
-from ._facts import cancelling_bits
-from ._hockey_stick import delta_enclosed, line_at, relative_bits
+from ._hockey_stick import cancelling_bits, delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
-from ._root_finding import search_precision, solve_increasing
 from ._rough_delta import rough_log_delta
-from .zcdp import minus_log_upper
+from .zcdp import minus_log_upper, search_precision, solve_increasing
 
 #: To how many bits a delta may agree with the one asked for before it counts as larger.
 _MOST_AIM = 480
@@ -91,7 +89,7 @@ def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> tup
     except LossTooFarError:  # no cover: a guess is where delta is about the one asked for
         return 0.0, False
     if first is None:  # past the pure epsilon, where delta is 0
-        pure = family_of(spec).pure_epsilon(spec, change)
+        pure = formulas_of(spec).pure_epsilon(spec, change)
         return float_at_least(at.rational(pure).upper), False
     aim, bits = 60, 70 + cancelling_bits(spec, change)
     while True:
@@ -114,7 +112,7 @@ def _line_reaches(spec: LawSpec, epsilon: float, change: int, delta: Any) -> tup
 
 def _guess(spec: LawSpec, change: int, delta: Any) -> float:
     """Return about the epsilon looked for, to nine digits or so."""
-    if family_of(spec).pure_epsilon(spec, change) is not None:  # few lines, if any, are passed
+    if formulas_of(spec).pure_epsilon(spec, change) is not None:  # few lines, if any, are passed
         return 0.0
     goal = minus_log_upper(delta)
     with search_precision():
@@ -141,7 +139,7 @@ def _guess(spec: LawSpec, change: int, delta: Any) -> float:
 
 def _where_phi_is(spec: LawSpec, goal: Any) -> int:
     """Return the integer about, or before, where phi is the goal."""
-    return int(family_of(spec).distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
+    return int(formulas_of(spec).distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
 
 
 def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]:

@@ -20,11 +20,10 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.families import family_of
-from .._certified.family import RationalFamily
+from .._certified.formulas import RationalFormulas
 from .._certified.generalized_tail import log_quotient, quotient
 from .._certified.interval import Arithmetic, Interval, arithmetic, fraction_of
-from .._certified.lattice_sums import log_weight_ratio, phi_at, tail_ratio
+from .._certified.laws_of_integers import formulas_of, log_weight_ratio, phi_at, tail_ratio
 from .._inputs.messages import describe, refused
 from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
@@ -63,8 +62,8 @@ def phi_near(spec: LawSpec, x: int, most: Any = FAR) -> Any:
 
     For these it is ``most`` where phi is more: of a large beta phi may have 2**40 bits.
     """
-    family = family_of(spec)
-    if isinstance(family, RationalFamily):
+    family = formulas_of(spec)
+    if isinstance(family, RationalFormulas):
         return family.exact_phi(spec, x)
     rough = phi_at(spec, x, arithmetic(64 + _GUARD))
     if rough.upper < _NEXT_TO_0:
@@ -78,7 +77,7 @@ def phi_near(spec: LawSpec, x: int, most: Any = FAR) -> Any:
 def tail_weight(spec: LawSpec, m: int, bits: int, most: Any = FAR) -> Interval:
     """Return the weight of all x >= m, m >= 0, in units of exp(-phi_near(m, most))."""
     ratio = tail_ratio(spec, m, bits)
-    if isinstance(family_of(spec), RationalFamily):
+    if isinstance(formulas_of(spec), RationalFormulas):
         return ratio
     shift = phi_near(spec, m, most)
     at = arithmetic(bits + 10 + _GUARD + gmpy2.mpz(shift).bit_length())
@@ -104,8 +103,8 @@ def loss_exceeds_from(spec: LawSpec, epsilon: Any, change: int) -> tuple[int, in
         That x is neither below the first nor above the second. They differ for a generalised
         Gaussian only, and only by an x at which the loss agrees with epsilon to 2048 bits.
     """
-    family = family_of(spec)
-    if isinstance(family, RationalFamily):
+    family = formulas_of(spec)
+    if isinstance(family, RationalFormulas):
         first = family.loss_exceeds_from(spec, epsilon, change)
         return None if first is None else (first, first)
     if spec.kind is Kind.SKELLAM:

@@ -7,7 +7,7 @@ from typing import Any
 
 import gmpy2
 
-from ._root_finding import search_precision
+from .zcdp import search_precision
 
 _FAR = 2**20
 """Beyond exp(-_FAR) nothing is told roughly."""

@@ -9,8 +9,8 @@ Which bound answers:
 - everything else where one person changes integers by whole numbers, also on a sample of the
   people: the privacy loss in buckets (losses.py);
 - a Skellam law whose answer is a vector, or whose variance is above 2**28: Renyi divergences
-  (_sum_of_skellams.py);
-- sums of discrete Gaussian shares: by way of rho (_sum_of_gaussians.py).
+  (renyi.py);
+- sums of discrete Gaussian shares: by way of rho (zcdp.py).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, ZERO, arithmetic
+from .._certified.laws_of_integers import formulas_of
 from .._certified.search import first_true, float_at, ordinal
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.messages import refused
@@ -48,11 +48,10 @@ from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
 from ._least_epsilon import least_epsilon
 from ._optimal_composition import MOST_QUERIES, laplace_delta_upper
 from ._sum_law import delta_of_sum, epsilon_of_sum
-from ._sum_of_skellams import epsilon_of_skellams, log_delta_of_skellams
 from .losses import PrivacyLoss
 from .losses import loss as loss_of
-from .zcdp import epsilon_upper, log_delta_upper
-from .zcdp_cost import rho_of_one
+from .renyi import RenyiCurve
+from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
@@ -128,7 +127,7 @@ def delta(
 
     Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
     above 1, a sensitivity that is not whole, or a variance above 2**28, what its `renyi`
-    divergences of some 500 orders do.
+    divergences of all whole orders do.
 
     References
     ----------
@@ -278,7 +277,7 @@ def _cost(
     sampling: object,
     dimension: object,
     sum_norm: object,
-) -> _Cost:
+) -> _Cost | RenyiCurve:
     count, rate = query_count(queries), sampling_rate(sampling)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
@@ -292,19 +291,19 @@ def _cost(
         refuse_sampling(rate)
         if one._spec.kind is Kind.SKELLAM:
             change_of_one = Change(1, sensitivity, dimension, sum_norm)
-            return _Skellams(change_of_one, one._spec.parameter, count)
-        return _ByRho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
+            return RenyiCurve.of_skellam(change_of_one, one._spec.parameter, count)
+        return RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
     refuse_vector(dimension, sum_norm, "this law")
     spec, change = centred(one), whole_sensitivity(sensitivity)
     if rate == 1 and spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return _Skellams(Change(1, change, 1, None), spec.parameter, count)
+        return RenyiCurve.of_skellam(Change(1, change, 1, None), spec.parameter, count)
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         return _Tight(as_one_query(spec, change, count))
     if rate == 1 and count == 1:
         return _Tight(OneQuery(spec, change, gmpy2.mpq(1), spec, 1, None))
     if rate == 1 and spec.kind is Kind.DISCRETE_LAPLACE and change == 1 and count <= MOST_QUERIES:
         return _Laplaces(spec.parameter, count)
-    pure = family_of(spec).pure_epsilon(spec, change) if rate == 1 else None
+    pure = formulas_of(spec).pure_epsilon(spec, change) if rate == 1 else None
     return _Composed(loss_of(one, change, sampling=rate) ** count, pure and pure * count)
 
 
@@ -315,35 +314,6 @@ def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: objec
     if is_vector(dimension, sum_norm):
         return True
     return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
-
-
-@dataclass(frozen=True)
-class _ByRho(_Cost):
-    """By way of zCDP."""
-
-    rho: Fraction
-
-    def _log_delta(self, epsilon: Fraction) -> Any:
-        return log_delta_upper(self.rho, epsilon)
-
-    def epsilon(self, delta: Fraction) -> float:
-        return float_at_least(epsilon_upper(self.rho, delta))
-
-
-@dataclass(frozen=True)
-class _Skellams(_Cost):
-    """By Renyi divergences."""
-
-    change: Change
-    variance: Fraction
-    queries: int
-
-    def _log_delta(self, epsilon: Fraction) -> Any:
-        return log_delta_of_skellams(self.change, self.variance, epsilon, self.queries)
-
-    def epsilon(self, delta: Fraction) -> float:
-        found = epsilon_of_skellams(self.change, self.variance, delta, self.queries)
-        return float_at_least(found)
 
 
 @dataclass(frozen=True)
@@ -434,7 +404,7 @@ class _Tight(_Cost):
 
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0, of a discrete Laplace."""
-        pure = family_of(self.query.spec).pure_epsilon(self.query.spec, self.query.change)
+        pure = formulas_of(self.query.spec).pure_epsilon(self.query.spec, self.query.change)
         return None if pure is None else _rounded_up(pure)
 
 

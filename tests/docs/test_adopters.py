@@ -134,7 +134,7 @@ def test_with_opacus(recipe: Any) -> None:
 
 
 def test_with_jax_privacy(recipe: Any) -> None:
-    """Sums of clipped gradients are kept up to half a step; the noise is exact, of either kind."""
+    """Sums of clipped gradients are kept up to half a step; the noise is exact."""
     import jax
     import jax_privacy
 
@@ -158,9 +158,6 @@ def test_with_jax_privacy(recipe: Any) -> None:
     assert rejected(noise, gaussian_table(sigma**2)) == []
     with pytest.raises(jax.errors.TracerArrayConversionError):
         jax.jit(privatizer.update)(grads, state)
-    drawn = recipe.sample_discrete_gaussian(None, sigma=2.5, size=30_000, dtype=np.int32)
-    assert drawn.dtype == np.int32
-    assert rejected(drawn, gaussian_table(Fraction(25, 4))) == []
 
 
 def test_with_flwr(recipe: Any) -> None:

@@ -264,7 +264,12 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(zcdp, "turning_point", coarse)
     monkeypatch.setattr(zcdp, "arithmetic", lambda _bits: at)
     monkeypatch.setattr(zcdp, "_AT_80_BITS", at)
-    bound = {"delta": log_delta_upper, "epsilon": epsilon_upper, "rho": rho_lower}[name]
+    bounds: dict[str, Any] = {
+        "delta": log_delta_upper,
+        "epsilon": epsilon_upper,
+        "rho": rho_lower,
+    }
+    bound = bounds[name]
     told = 0
     for _ in range(3000):
         x = Fraction(generator.randrange(1, 64), 2 ** generator.randrange(14))

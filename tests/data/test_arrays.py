@@ -203,7 +203,7 @@ def test_whole_floats_are_taken_where_they_are_asked_for() -> None:
         [True],
         [[1, 2]],
         ["3"],
-        [np.timedelta64(1)],
+        [np.timedelta64(1, "s")],
         np.array([True]),
         np.array(["1"]),
         np.array([1], "m8[s]"),

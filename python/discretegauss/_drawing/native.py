@@ -263,17 +263,12 @@ class NativeSampler:
 
     def _integers(self, n: int, source: Source, threads: int = 1) -> list[int]:
         """Return n draws of any size."""
-        width = self._width
-        rows = np.empty(n * width, np.uint8)
-        view, call = rows.data, Call(source, threads)
+        rows, call = np.empty(n, f"V{self._width}"), Call(source, threads)
         try:
-            call(lib.dg_sampler_fill_wide, _buffer(rows), n, width, self._handle)
-            return [
-                int.from_bytes(view[i : i + width], "little", signed=True)
-                for i in range(0, n * width, width)
-            ]
+            call(lib.dg_sampler_fill_wide, _buffer(rows), n, self._width, self._handle)
+            return [int.from_bytes(row, "little", signed=True) for row in rows.tolist()]
         finally:
-            rows.fill(0)
+            rows.view(np.uint8).fill(0)
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
         """Let `out` hold integers plus draws: in the C core, if int64 holds the noise."""

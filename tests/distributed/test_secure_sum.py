@@ -30,6 +30,16 @@ def test_sums_are_exact_at_the_ends(modulus: int) -> None:
     assert all(low <= value <= high for value in found)
 
 
+@pytest.mark.parametrize("clients", [1, 2, 3, 4, 1000])
+def test_the_largest_messages_do_not_wrap(clients: int) -> None:
+    """Nor does their sum plus half of the modulus: with moduli around 2**63 over the clients."""
+    for k in range(clients - 1, clients + 3):
+        for modulus in {max(2, 2**63 // max(1, k) + i) for i in (-1, 0, 1)}:
+            wanted = clients * (modulus - 1) % modulus
+            found = dg.distributed.total([[modulus - 1]] * clients, modulus).tolist()
+            assert found == [wanted - modulus if 2 * wanted >= modulus else wanted]
+
+
 def test_types_of_integers_and_shapes() -> None:
     for dtype in (np.int8, np.uint64, np.int64):
         message = share(np.full((2, 3), 127, dtype), NONE, 100)

@@ -217,8 +217,8 @@ def total(messages: Any, modulus: int) -> NDArray[Any]:
     if array.ndim == 0:
         raise ParameterValueError("messages must have an axis of clients, got a single number")
     reduced = _residues(array, base)
-    exact = reduced if reduced.shape[0] * base < 2 * _WORD else reduced.astype(object)
-    half = base // 2
+    half = base // 2  # is added to the sum of all
+    exact = reduced if (reduced.shape[0] + 1) * base < 2 * _WORD else reduced.astype(object)
     summed = np.asarray((np.asarray(exact.sum(axis=0)) + half) % base - half)
     return summed.astype(np.int64 if base <= _WORD else object)
 

@@ -57,6 +57,12 @@ def test_integers_that_numpy_would_make_floats_of_stay_integers() -> None:
     assert share([2**63 + 1, -1], NONE, 2**64).tolist() == [2**63 + 1, 2**64 - 1]
     turned = dg.distributed.Rotation(2).undo([2**63 + 1, 1 - 2**63])
     assert sorted(abs(turned).tolist()) == [2 / 2**0.5, 2.0**64 / 2**0.5]
+    for take in (
+        dg.distributed.Rotation(1).apply,
+        dg.distributed.SecureSum(1, clip=1, steps=8, law=NONE, most_clients=2).message,
+    ):
+        with pytest.raises(OverflowError, match="vectors must be floats, below"):
+            take([2**1024])
     with pytest.raises(TypeError, match="messages must hold integers, got a float"):
         dg.distributed.total([[2**63, 1.0]], modulus)
     with pytest.raises(TypeError, match="values must be integers or floats of at most 64 bits"):

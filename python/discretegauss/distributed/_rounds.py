@@ -24,7 +24,7 @@ from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law, Skellam
-from ._rotation import Rotation, real_array
+from ._rotation import Rotation, real_floats
 from ._rounding import round_conditionally, rounded_norm
 
 _AT = arithmetic(128)
@@ -330,7 +330,7 @@ class SecureSum:
             Integers in [0, modulus); objects for a modulus above 2**62.
         """
         bits = checked_source(source)
-        given = real_array(vector, "vectors").astype(np.float64)
+        given = real_floats(vector, "vectors")
         scale: Any = 1.0  # what a long vector is made shorter by, before sums of its numbers
         if given.ndim:
             most = np.abs(given).max(axis=-1, keepdims=True, initial=0.0)

@@ -187,7 +187,8 @@ def _refuse_what_parquet_changes(example: Any) -> None:
         if not _comes_back(example[[label]].reset_index(drop=True)):
             raise ParameterTypeError(
                 "values must have columns that Dask reads from Parquet, but "
-                f"{describe(label)} is of {example.dtypes[label]}: cast it, to str say"
+                f"{describe(label)} is of {example.dtypes[label]}: cast it, to str say, or give it "
+                "another name"
             )
     raise ParameterTypeError(
         "values must have an index that Dask reads from Parquet, but it is of "
@@ -196,16 +197,16 @@ def _refuse_what_parquet_changes(example: Any) -> None:
 
 
 def _comes_back(example: Any) -> bool:
-    """Return whether rows of made-up cells, or none, can be written and read."""
+    """Return whether rows of made-up cells, or none, can be written and read, with all columns."""
     import dask.dataframe
 
     with TemporaryDirectory() as folder:
         try:
             Path(folder, "part.0.parquet").write_bytes(_as_parquet(example))
-            dask.dataframe.read_parquet(folder).compute(scheduler="synchronous")
+            read = dask.dataframe.read_parquet(folder).compute(scheduler="synchronous")
         except Exception:  # Arrow, pandas and Dask raise what they like
             return False
-    return True
+    return list(read.columns) == list(example.columns)
 
 
 def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:

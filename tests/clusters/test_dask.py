@@ -250,6 +250,10 @@ def _cases() -> dict[str, tuple[Any, str]]:
         "index's": (pd.DataFrame({"a": n, "b": n}, index), "no column with the name of .* got 'a'"),
         "intervals": (pd.DataFrame({"a": n, "b": pd.cut(n, 3)}), "but 'b' is of category: cast it"),
         "complex": (pd.DataFrame({"a": n, "b": np.zeros(6, complex)}), "but 'b' is of complex128"),
+        "Dask's": (
+            pd.DataFrame({"a": n, "__null_dask_index__": n}),  # which Dask makes an index
+            "but '__null_dask_index__' is of int64: .* another name",
+        ),
         "category": (
             pd.DataFrame({"a": n}, categories),
             r"index .* is of category: frame\.reset_in",

@@ -57,7 +57,7 @@ def numpys(variance: float) -> Draw:
 
 
 def wide() -> Draw:
-    """Draws by rejection, one by one."""
+    """Draws by rejection."""
     law = Skellam(10**12)
 
     def draw(n: int) -> None:
@@ -91,7 +91,7 @@ def gaussians() -> Draw:
 def measured(draws: dict[str, Draw], rounds: int, budget: float) -> dict[str, Rates]:
     """Rates in processor time, round by round."""
     order, rates = list(draws), {name: list[float]() for name in draws}
-    counts = {name: 500 if "1e12" in name else PIECE for name in draws}
+    counts = {name: 10_000 if "1e12" in name else PIECE for name in draws}
     for _ in range(rounds):
         for name in order:
             seconds = seconds_per_call(partial(draws[name], counts[name]), budget)

@@ -488,8 +488,8 @@ class Skellam(_Law):
     -----
     Draws: up to a variance of 2**28 by inversion, 64 bits a draw, and more where these do not
     decide. Its table, of some 9 sqrt(variance) entries, is made once, in up to a few seconds.
-    Above, a draw takes about 0.3 ms (1 ms at 10**300), and there are no
-    probabilities. One thread draws.
+    Above, arrays are drawn by rejection, in some 1 microsecond a draw (3 where steps are beyond 64
+    bits, 5 at 10**300), and there are no probabilities. One thread draws.
 
     References
     ----------

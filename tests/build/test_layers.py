@@ -146,9 +146,14 @@ NUMBERS = {
     ("native", "_LEAST_DRAW"),
     ("native", "_MOST_THREADS"),
     ("native", "_PIECE"),
-    ("skellam", "_HALF_WORDS"),
     ("skellam", "_PIECE"),
     ("skellam", "_WORD"),
+    ("skellam_wide", "_CELLS"),
+    ("skellam_wide", "_HALF"),
+    ("skellam_wide", "_HALF_WORDS"),
+    ("skellam_wide", "_PIECE"),
+    ("skellam_wide", "_SCALE_BITS"),
+    ("skellam_wide", "_WORD"),
 }
 
 

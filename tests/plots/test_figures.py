@@ -303,6 +303,25 @@ def test_errors_of_the_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert not list(tmp_path.iterdir())
 
 
+def test_after_an_error_no_new_folder_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither that of the figures nor those on the way to it; what was there stays."""
+    pytest.importorskip("matplotlib")
+    from discretegauss.plots import writing as write
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(write, "render", lambda *_, **__: b"new")
+    monkeypatch.setattr(write, "comparisons", interrupted)
+    (tmp_path / "old").mkdir()
+    for folder in ("old", "old/new/er"):
+        with pytest.raises(KeyboardInterrupt):
+            write.write_figures(tmp_path / folder)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "old"]
+
+
 def test_files_of_these_names_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder that is there already; others stay. What is drawn does not matter here."""
     pytest.importorskip("matplotlib")

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from .._inputs.paths import named_path
 from .._system.atomic_file import atomic_write
+from .._system.folders import folder_made
 from ..utility.compare import QueriesComparison
 from ._epsilon_delta import draw_curves
 from ._queries import MARKED_QUERIES, comparisons, draw_queries
@@ -38,8 +39,9 @@ def write_figures(
     Parameters
     ----------
     folder : path
-        Where to; made if it does not exist. Files of these names are replaced: variance.png,
-        tails.png, epsilon_delta.png, queries.png; or .svg.
+        Where to; made if it does not exist. After an error it is removed if it was made and is
+        empty. Files of these names are replaced: variance.png, tails.png, epsilon_delta.png,
+        queries.png; or .svg.
     format : {"png", "svg"}, optional
         Of the files.
 
@@ -63,18 +65,18 @@ def write_figures(
     """
     _render(lambda figure, axes: None, format)  # or says what is wrong, before anything is made
     into = named_path(os.fsdecode(folder), "folder", "a folder")
-    into.mkdir(parents=True, exist_ok=True)  # before the work, so that a wrong name shows at once
-    found = comparisons()
-    draws: dict[str, Callable[[Any, Any], None]] = {
-        "variance": draw_variance,
-        "tails": draw_tails,
-        "epsilon_delta": draw_curves,
-        "queries": partial(draw_queries, found=found),
-    }
-    pictures = {f"{name}.{format}": _render(draw, format) for name, draw in draws.items()}
-    for name, data in pictures.items():
-        with atomic_write(into / name, replace=True) as write:
-            write(data)
+    with folder_made(into):  # before the work, so that a wrong name shows at once
+        found = comparisons()
+        draws: dict[str, Callable[[Any, Any], None]] = {
+            "variance": draw_variance,
+            "tails": draw_tails,
+            "epsilon_delta": draw_curves,
+            "queries": partial(draw_queries, found=found),
+        }
+        pictures = {f"{name}.{format}": _render(draw, format) for name, draw in draws.items()}
+        for name, data in pictures.items():
+            with atomic_write(into / name, replace=True) as write:
+                write(data)
     marked = next(one for one in found if one.queries == MARKED_QUERIES)
     return Figures(tuple(into / name for name in pictures), marked)
 

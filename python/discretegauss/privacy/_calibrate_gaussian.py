@@ -66,9 +66,8 @@ from ..errors import ParameterOverflowError
 from ._composition import as_one_query
 from ._least_epsilon import delta_is_at_most, log_delta_about
 from ._root_finding import search_precision, solve_increasing
-from ._sum_law import delta_of_sum_is_at_most
-from .costs import loss_in_buckets
-from .zcdp import UP, log_delta_upper, minus_log_upper, rho_lower
+from .costs import cost_of
+from .zcdp import minus_log_upper, rho_lower
 
 _MOST_SIGMA2_BITS = 4000
 """Beyond this delta is no longer computed tightly (_hockey_stick.py)."""
@@ -139,18 +138,13 @@ class GaussianTarget(NamedTuple):
 
     def met_by(self, sigma2: Fraction) -> bool:
         """Return whether that is proven, as `delta` does it."""
-        query = as_one_query(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), self.change, self.queries)
-        epsilon, delta = gmpy2.mpq(self.epsilon), gmpy2.mpq(self.delta)
-        if query.is_loose and UP.exp(log_delta_upper(query.rho, self.epsilon)) <= delta:
-            return True
-        if query.is_loose and delta_of_sum_is_at_most(query, self.epsilon, self.delta):
-            return True
-        if query.factor is not None and delta_is_at_most(
-            query.spec, epsilon, query.change, delta / query.factor
-        ):
-            return True
-        loss = loss_in_buckets(query) if query.is_loose else None
-        return loss is not None and loss.delta(self.epsilon) <= self.delta
+        spec = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2)
+        one = as_one_query(spec, self.change, self.queries)
+        if one is not None:
+            law, change, factor = one
+            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), change, self.delta / factor)
+        cost = cost_of(spec, self.change, self.queries, Fraction(1))
+        return cost.delta(self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:
         """Return about the sigma2 looked for, to seven digits or so.

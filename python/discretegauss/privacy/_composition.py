@@ -43,41 +43,23 @@ and the last sum is at most (k u)**2/2 exp(k u).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import gmpy2
 
 from .._certified.convolution import factor_upper
 from .._law import LawSpec
 
+#: Beyond this factor other bounds are better.
 _LOOSE = 1 + gmpy2.mpq(1, 2**50)
 
 
-class OneQuery(NamedTuple):
-    """Noise and change of (2), and an upper bound on its factor; None if there is none below 3."""
+def as_one_query(spec: LawSpec, change: int, queries: int) -> tuple[LawSpec, int, Any] | None:
+    """Return noise, change and factor of (2); None where the factor is above 1 + 2**-50.
 
-    spec: LawSpec
-    change: int
-    factor: Any
-    one: LawSpec
-    """The noise of each query."""
-    queries: int
-    """How many it stands for."""
-    rho: Any
-    """Of a discrete Gaussian what it costs in zCDP (Theorems 4 and 14); None for all others."""
-
-    @property
-    def is_loose(self) -> bool:
-        """Whether the factor is so far above 1 that _sum_law.py, or zCDP, gives a smaller delta."""
-        return self.factor is None or bool(self.factor > _LOOSE)
-
-
-def as_one_query(spec: LawSpec, change: int, queries: int) -> OneQuery:
-    """Return the single query that stands for so many, each changed by at most ``change``.
-
-    The noise is a discrete Gaussian.
+    The noise is a discrete Gaussian, each query changed by at most ``change``.
     """
-    combined = spec._replace(parameter=spec.parameter * queries)
     factor = gmpy2.mpq(1) if queries == 1 else factor_upper(spec.parameter, queries)
-    rho = queries * change**2 / (2 * spec.parameter)
-    return OneQuery(combined, change * queries, factor, spec, queries, rho)
+    if factor is None or factor > _LOOSE:
+        return None
+    return spec._replace(parameter=spec.parameter * queries), change * queries, factor

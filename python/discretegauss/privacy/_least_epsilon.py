@@ -12,12 +12,11 @@ from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
 from .._certified.search import first_true, float_at, ordinal
-from .._law import Kind, LawSpec
+from .._law import LawSpec
 from ._facts import cancelling_bits
 from ._hockey_stick import delta_enclosed, line_at, relative_bits
 from ._privacy_loss import LossTooFarError, loss_exceeds_from, phi_near
 from ._root_finding import search_precision, solve_increasing
-from ._rough_delta import rough_log_delta
 from .zcdp import minus_log_upper
 
 #: To how many bits a delta may agree with the one asked for before it counts as larger.
@@ -146,10 +145,6 @@ def _where_phi_is(spec: LawSpec, goal: Any) -> int:
 
 def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> tuple[Any, Any]:
     """Return about log(delta), and minus its slope in epsilon, as two mpfr."""
-    if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        rough = rough_log_delta(gmpy2.mpq(spec.parameter), epsilon, change)
-        if rough is not None:
-            return rough
     first = loss_exceeds_from(spec, epsilon, change)
     if first is None:  # no cover: only a discrete Laplace, which needs no guess
         raise ValueError("delta is 0")

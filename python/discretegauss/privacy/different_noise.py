@@ -198,7 +198,7 @@ def _one_query(part: Part) -> Part | None:
         return None
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, part.sigma2)
     one = as_one_query(law, int(part.sensitivity), part.queries)
-    return None if one.is_loose else Part(one.spec.parameter, Fraction(one.change), 1)
+    return None if one is None else Part(one[0].parameter, Fraction(one[1]), 1)
 
 
 def _smoothed(part: Part) -> Fraction | None:

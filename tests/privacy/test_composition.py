@@ -33,7 +33,7 @@ from discretegauss.privacy import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from discretegauss.privacy._hockey_stick import delta_enclosed
+from discretegauss.privacy.hockey_stick import delta_enclosed
 
 
 def law_of_the_sum(sigma2: Fraction, queries: int, reach: int) -> dict[int, Any]:

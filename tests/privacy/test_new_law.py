@@ -17,8 +17,7 @@ from discretegauss._certified.family import About, RationalFamily, term_by_term
 from discretegauss._certified.interval import Arithmetic, Interval, Rational, arithmetic
 from discretegauss._law import Kind, LawSpec
 from discretegauss.privacy._facts import rho_of_law
-from discretegauss.privacy._hockey_stick import delta_enclosed
-from discretegauss.privacy._least_epsilon import least_epsilon
+from discretegauss.privacy.hockey_stick import delta_enclosed, least_epsilon
 
 NEW: Any = max(Kind) + 1
 SPEC = LawSpec(NEW, Fraction(7))

@@ -157,7 +157,7 @@ def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
 
 
 def _euler_maclaurin(sigma2: Fraction, d: Fraction, bits: int, plan: _Plan) -> Interval:
-    """Return R by the formula of _euler_maclaurin.py, for g(u) = exp(-(2 d u + u**2)/(2 sigma2)).
+    """Return R by the formula of euler_maclaurin.py, for g(u) = exp(-(2 d u + u**2)/(2 sigma2)).
 
     Its integral is (s/2) e**x Gamma(1/2, x) with s**2 = 2 sigma2, x = d**2/s**2. Its Taylor
     coefficients obey (n + 1) c_(n+1) = -(d c_n + c_(n-1))/sigma2.

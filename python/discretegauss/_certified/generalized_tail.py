@@ -388,7 +388,7 @@ def _growth(
     """Return a bound on the integral of M from y on, in units of f(y); radius <= y/2.
 
     M(x) is the maximum of abs((z/s)**e f(z)) on the circle of radius r around x, as in
-    _euler_maclaurin.py. There abs(z) <= x + r, and z = w e**(i b) with w >= x - r and abs(b) <=
+    euler_maclaurin.py. There abs(z) <= x + r, and z = w e**(i b) with w >= x - r and abs(b) <=
     asin(t) <= (pi/3) t, where t = r/x <= 1/2 (asin is convex). With X = max(y, (9/10) beta r):
 
     x >= X: beta b <= (pi/3)(10/9) < pi/2, so that Re phi(z) = phi(w) cos(beta b) >= k phi(x), k =

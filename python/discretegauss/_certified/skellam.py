@@ -96,7 +96,7 @@ def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
         raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
     _require_near(variance, k)
     bits = -(-bits // 64) * 64  # so that what is kept is found again
-    span = 8
+    span = 8 << (isqrt(int(variance)) // 2).bit_length()  # some 4 to 8 deviations
     while span < k:
         span *= 2
     found = _weights_up_to(variance, span, bits)

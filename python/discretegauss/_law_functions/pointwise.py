@@ -1,6 +1,6 @@
 """The laws' functions of an argument k, as scipy has them: numbers in, floats out; arrays alike.
 
-What k may be is decided here; the values at integers are _probability.py's, and for long arrays
+What k may be is decided here; the values at integers are probability.py's, and for long arrays
 pair_arrays.py's.
 """
 

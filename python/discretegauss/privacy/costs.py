@@ -40,10 +40,8 @@ from ..errors import ParameterTypeError
 from ..laws import Law, centred
 from ._asked import Noise, clients_of, is_vector, refuse_sampling, refuse_vector
 from ._change import Change
-from ._composition import as_one_query
-from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
-from ._least_epsilon import least_epsilon
 from ._sum_of_skellams import epsilon_of_skellams, log_delta_of_skellams
+from .hockey_stick import Enclosed, as_one_query, delta_enclosed, least_epsilon, relative_bits
 from .losses import PrivacyLoss, loss_of_queries
 from .zcdp import epsilon_upper, log_delta_upper
 from .zcdp_cost import rho_of_one
@@ -389,20 +387,23 @@ class _OneQuery(_Cost):
         if found is None:
             return -_INFINITY
         log = _UP.add(found.log_upper(), _UP.log(_UP.add(self.factor, ZERO)))
-        return log if self._is_tight(found) else min(log, log_delta_upper(self.rho, epsilon))
+        return min(log, self._by_rho(found, epsilon))
 
     def _delta(self, epsilon: Fraction) -> Any:
         found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.change)
         if found is None:
             return ZERO
         delta = _UP.mul(found.upper(), self.factor)
-        if self._is_tight(found):
-            return delta
-        return min(delta, _UP.exp(log_delta_upper(self.rho, epsilon)))
+        return min(delta, _UP.exp(self._by_rho(found, epsilon)))
 
-    def _is_tight(self, found: Enclosed) -> bool:
-        """Return whether no bound by way of zCDP may be less: of extreme parameters one may."""
-        return self.rho is None or relative_bits(found.factor) >= _LOOSE_BITS
+    def _by_rho(self, found: Enclosed, epsilon: Fraction) -> Any:
+        """Return a bound on log(delta) by way of zCDP where it may be less: of extreme parameters.
+
+        Else 0.
+        """
+        if self.rho is None or relative_bits(found.factor) >= _LOOSE_BITS:
+            return ZERO
+        return log_delta_upper(self.rho, epsilon)
 
     def epsilon(self, delta: Fraction) -> float:
         return least_epsilon(self.spec, self.change, gmpy2.mpq(delta) / self.factor)

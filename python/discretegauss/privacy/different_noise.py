@@ -5,7 +5,7 @@ Each table is one query, about whose privacy loss all is known, and the losses o
 
 *k counts are one.* If one person changes k counts of a table, each by at most D, their sum is all
 that matters, and its law is N_Z(0, k sigma2), moved by k D, up to a factor that the loss does not
-depend on (_composition.py). So delta of the whole grows by that factor at most.
+depend on (hockey_stick.py). So delta of the whole grows by that factor at most.
 
 *Wide noise is nearly continuous.* Let X be normal with the variance sigma2 - r**2 around an integer
 m, and let Y, given X, have the weights exp(-(y - X)**2/(2 r**2)) over the integers. These sum to
@@ -47,7 +47,7 @@ from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic
 from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
-from ._composition import as_one_query
+from .hockey_stick import as_one_query
 from .losses import PrivacyLoss
 from .losses import loss as loss_of
 from .zcdp import zcdp_rho
@@ -65,7 +65,7 @@ _R2_STEP = Fraction(22, 625)
 
 _T = Fraction(1, 2**38)
 _FACTOR = Fraction(1, 2**50)
-"""How much of delta _composition.py may add, relatively, where it is not loose."""
+"""How much of delta hockey_stick.py may add, relatively, where it is not loose."""
 
 _BUCKETS_OF_NARROW, _BUCKETS_OF_BOTH = 1024, 128
 """In a standard deviation of the loss: a bucket of normal noise takes 0.1 ms."""

@@ -26,6 +26,7 @@ from ._loss_cells import (
     Outcomes,
     Release,
     both_ways,
+    far_apart,
     nearly_alike,
 )
 from ._noise_cells import TOO_WIDE, Noise, unswapped
@@ -72,6 +73,8 @@ class IntegerNoise(Noise):
     def of(cls, spec: LawSpec, change: int, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
         found = cls(spec, change, rate)
+        if found._loss_about(0).lower > TOO_WIDE:
+            return far_apart(found._tail((change + 1) // 2).upper, rate)
         if found._reach + change < TOO_WIDE:
             return found
         beyond = Interval(_AT.rational(0).lower, found._beyond())

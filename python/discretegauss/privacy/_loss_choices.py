@@ -181,13 +181,10 @@ class Choices:
     def _chosen_width(self, s: float, length: float) -> Width:
         """Return a width for a tilt and a window of such a length."""
         least = 2 * length / self._most
-        if self._width is not None:
-            exact = self._width
-            while self._count > 1 and exact < least:
-                exact *= 2
-            return Width.of(exact)
         units = [(count, release.unit) for release, count in self._releases if release.unit]
         unit = max(units)[1] if units else Fraction(1)
+        if self._width is not None:
+            return Width.of(self._asked_width(self._width, unit if units else None, least))
         about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)
         aim = _AIM_OF_ONE if self._count == 1 else _AIM
         target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
@@ -200,6 +197,23 @@ class Choices:
         while length < fewest * about * 2.0**power and self._added(about * 2.0**power, s) > _NONE:
             power -= 1
         return Width.of(unit * Fraction(2) ** power)
+
+    def _asked_width(self, width: Fraction, unit: Fraction | None, least: float) -> Fraction:
+        """Return at most that width, unless a sum has too many buckets: then it is doubled.
+
+        It is a power of 2 of the unit, of which most losses are multiples, as ends of cells are of
+        its halves: what lies between buckets makes delta larger.
+        """
+        if unit is not None:
+            found = unit
+            while found > width:
+                found /= 2
+            while 2 * found <= width:
+                found *= 2
+            width = found
+        while self._count > 1 and width < least:
+            width *= 2
+        return width
 
     def _added(self, h: float, s: float) -> float:
         """Return by how much a width makes delta larger, about, as a ratio."""

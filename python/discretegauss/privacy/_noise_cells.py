@@ -30,7 +30,8 @@ from ._loss_cells import TINY, Cells, Outcomes, Release, bounds_only, checked_ra
 #: Exponentials of losses are taken up to here.
 LARGEST_LOSS = 600.0
 
-#: Noise that reaches so far has losses next to floats of 0; so has a change below the other.
+#: Noise that reaches so far has losses next to floats of 0; so has a change below the other. Losses
+#: beyond the first are as good as infinite.
 TOO_WIDE, NO_CHANGE = 2**500, Fraction(1, 2**500)
 
 

@@ -107,8 +107,13 @@ def test_the_first_large_loss_of_very_wide_noise_is_found() -> None:
     m, less = _exceeds_from(cubic, gmpy2.mpq(1), 2**65_000, 80) or (0, 1)
     assert abs(m) < 2**64_950
     assert 0 <= less < 2.0**-70
-    steep = dg.GeneralizedGaussian(LONG, 7**23_000)
-    assert delta(steep, 1) == 5e-324
+
+
+@needs_core
+@pytest.mark.evidence
+def test_the_wall_of_very_wide_and_steep_noise_is_found() -> None:
+    """In 5 s: no integer of 65 000 bits is looked for to its last."""
+    assert delta(dg.GeneralizedGaussian(LONG, 7**23_000), 1) == 5e-324
 
 
 @needs_core

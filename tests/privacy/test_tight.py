@@ -295,7 +295,7 @@ def test_epsilon_is_found_in_few_steps_for_a_large_change(
 
     monkeypatch.setattr(hockey_stick, "_line_at", counted)
     found = epsilon(law, goal, change)
-    assert len(lines) < 150
+    assert len(lines) < 60
 
     def holds(x: float) -> bool:
         return delta_is_at_most(centred(law), gmpy2.mpq(x), change, gmpy2.mpq(goal))

@@ -41,12 +41,17 @@ def first_true(holds: Callable[[int], bool], guess: int, low: int | None = None)
     return good
 
 
+#: A function with no zero as near after so many steps is a staircase.
+_MOST_TRIES, _MOST_VALUE = 24, 4.0
+
+
 def zero_of(
     rising: Callable[[float], float], start: float, most: float, close: float = 1e-6
 ) -> float:
-    """Return about where a rising function is 0, by false position and, in turns, halving.
+    """Return about where a rising function is 0, by false position (the Illinois method).
 
     The value there is within ``close`` of 0, as a rule. Nothing beyond -most and most is tried.
+    Values beyond 4 either way count as 4.
     """
     low = high = min(max(start, -most), most)
     at_low = at_high = rising(low)
@@ -61,17 +66,19 @@ def zero_of(
         at_high = rising(high)
     if not at_low <= 0 < at_high:
         return low if at_low > 0 else high
-    for tries in range(80):
-        share = 0.5 if tries % 4 == 3 else at_low / (at_low - at_high)
-        middle = low + (high - low) * share
-        here = rising(middle)
+    at_low, at_high, before = max(at_low, -_MOST_VALUE), min(at_high, _MOST_VALUE), 0.0
+    for _ in range(_MOST_TRIES):
+        middle = low + (high - low) * (at_low / (at_low - at_high))
+        here = max(min(rising(middle), _MOST_VALUE), -_MOST_VALUE)
         if abs(here) < close or not low < middle < high:
             return middle
+        again = here * before > 0  # the other end is halved while it stays
         if here <= 0:
-            low, at_low = middle, here
+            low, at_low, at_high = middle, here, at_high / 2 if again else at_high
         else:
-            high, at_high = middle, here
-    return high
+            high, at_high, at_low = middle, here, at_low / 2 if again else at_low
+        before = here
+    return low
 
 
 def ordinal(x: float) -> int:

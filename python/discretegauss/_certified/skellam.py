@@ -41,6 +41,9 @@ exp(-2000) of that of 0."""
 _MOST_TERMS = 2**16
 """Of a power series, about."""
 
+_FEW_WEIGHTS = 256
+"""So many are always in the table."""
+
 _MOST_PHI = 1000.0
 """Exponents above it are not told apart."""
 
@@ -178,15 +181,20 @@ def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[
     return lower, upper
 
 
+def _is_by_table(variance: Fraction, k: int) -> bool:
+    """Return whether the table is to be asked, rather than a power series of few terms."""
+    return k <= _most_weights(variance) and (k <= _FEW_WEIGHTS or variance**2 > 4 * k)
+
+
 def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
     """Return log(I_k/I_0), of a k far out by the power series (DLMF 10.25.2).
 
     I_k(v) = (v/2)**k/k! times the sum of (v**2/4)**j/(j! (k + 1) ... (k + j)), whose ratios fall.
     """
-    if k <= _most_weights(variance):
+    quarter = variance**2 / 4
+    if _is_by_table(variance, k):
         found = _weights(variance, k, bits)
         return arithmetic(bits).log(arithmetic(bits).div(found.at(k), found.at(0)))
-    quarter = variance**2 / 4
     if quarter > k * _MOST_TERMS or variance > LARGEST_TABLE:
         _require_near(variance, k)
     at = arithmetic(bits + 2 * k.bit_length() + 32)
@@ -238,7 +246,7 @@ class SkellamFamily(Family):
             return arithmetic(bits).rational(0)
         more = int(spec.parameter).bit_length() + 8  # as the logarithm is at least some 1/(2 v)
         at = arithmetic(bits + more)
-        if max(abs(x), abs(y)) <= _most_weights(spec.parameter):
+        if _is_by_table(spec.parameter, max(abs(x), abs(y))):
             return at.log(self.weight_ratio(spec, x, y, bits + more))
         far, near = (_log_weight(spec.parameter, abs(k), at.bits) for k in (x, y))
         return at.sub(far, near)

@@ -184,7 +184,7 @@ class Choices:
         units = [(count, release.unit) for release, count in self._releases if release.unit]
         unit = max(units)[1] if units else Fraction(1)
         if self._width is not None:
-            return Width.of(self._asked_width(self._width, unit if units else None, least))
+            return Width.of(self._wider(self._width, unit if units else None, least))
         about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)
         aim = _AIM_OF_ONE if self._count == 1 else _AIM
         target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
@@ -198,20 +198,17 @@ class Choices:
             power -= 1
         return Width.of(unit * Fraction(2) ** power)
 
-    def _asked_width(self, width: Fraction, unit: Fraction | None, least: float) -> Fraction:
-        """Return at most that width, unless a sum has too many buckets: then it is doubled.
+    def _wider(self, width: Fraction, unit: Fraction | None, least: float) -> Fraction:
+        """Return the width, or a wider one where a sum has too many buckets.
 
-        It is a power of 2 of the unit, of which most losses are multiples, as ends of cells are of
-        its halves: what lies between buckets makes delta larger.
+        Then it is a power of 2 of the unit, of which most losses are multiples, as ends of cells
+        are of its halves: what lies between buckets makes delta larger.
         """
+        if self._count == 1 or width >= least:
+            return width
         if unit is not None:
-            found = unit
-            while found > width:
-                found /= 2
-            while 2 * found <= width:
-                found *= 2
-            width = found
-        while self._count > 1 and width < least:
+            width = unit * Fraction(2) ** (math.floor(math.log2(least / float(unit))))
+        while width < least:
             width *= 2
         return width
 

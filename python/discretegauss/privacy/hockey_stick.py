@@ -105,7 +105,7 @@ _LARGEST_FLOAT = math.nextafter(math.inf, 0.0)
 _LARGEST_LOG = math.log(_LARGEST_FLOAT)
 
 #: So many lines are tried after a search for epsilon, or in its place where there are no more.
-_LINES = 8
+_LINES = 16
 
 
 class Enclosed(NamedTuple):
@@ -221,7 +221,7 @@ def _exceeds_from(spec: LawSpec, epsilon: Any, change: int, bits: int) -> tuple[
     if isinstance(family, RationalFamily):
         first = family.loss_exceeds_from(spec, epsilon, change)
         return None if first is None else (first, ZERO)
-    at = arithmetic(64)
+    at, bits = arithmetic(64), bits + min(int(epsilon).bit_length(), _MOST_BITS)
     last = int(family.distance_of(spec, Interval(_FARTHEST_PHI, _FARTHEST_PHI), at).upper) + 1
 
     def is_before(x: int) -> bool:
@@ -257,10 +257,10 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
         What is asked for; it is missed where it would take too many bits.
     """
     bits = min(aim + 10 + _cancelling_bits(spec, change), _MOST_BITS)
+    first = _exceeds_from(spec, epsilon, change, bits)
+    if first is None:
+        return None
     while True:
-        first = _exceeds_from(spec, epsilon, change, bits)
-        if first is None:
-            return None
         m, less = first
         line = _line_at(spec, m, change, bits)
         found = line.at(epsilon, bits)
@@ -270,6 +270,8 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
         if missing <= 0 or bits >= _MOST_BITS or less > 1:
             return found
         bits = min(bits + max(missing + 8, bits // 2), _MOST_BITS)
+        if less:
+            first = _exceeds_from(spec, epsilon, change, bits) or first
 
 
 def _with_more(found: Enclosed, tail: Any, less: Any, bits: int) -> Enclosed:

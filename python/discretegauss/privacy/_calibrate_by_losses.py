@@ -10,9 +10,8 @@ from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
 from .._certified.search import decimal_at, decimal_ordinal
 from .._inputs.messages import refused
-from ..laws import Law
-from .costs import delta as delta_of
-from .losses import loss
+from ..laws import Law, centred
+from .costs import cost_of
 
 #: What lies beyond all buckets is less, of one release.
 _LEAST_DELTA = Fraction(1, 2**100)
@@ -61,11 +60,7 @@ def first_crossing(
 
     def excess(parameter: Fraction) -> float:
         """Return log(found/delta), at most 0 where the budget is met, and only there."""
-        if queries == 1 and rate == 1:
-            found = delta_of(law_of(parameter), epsilon, change)
-        else:
-            one = loss(law_of(parameter), change, sampling=rate)
-            found = (one**queries).delta(epsilon)
+        found = cost_of(centred(law_of(parameter)), change, queries, rate).delta(epsilon)
         log = math.log(found) - log_delta if found else _NOTHING
         return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
@@ -106,9 +101,14 @@ def log_guess(
     return log_of(Fraction(change)) + log_j / 2 - log_mu1
 
 
+def is_in_reach(delta: Fraction, queries: int) -> bool:
+    """Return whether a delta is above what may lie in no bucket."""
+    return delta >= queries * _LEAST_DELTA
+
+
 def require_reach(delta: Fraction, queries: int) -> None:
     """Refuse a delta that what lies in no bucket might exceed."""
-    if delta < queries * _LEAST_DELTA:
+    if not is_in_reach(delta, queries):
         rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
         raise refused("delta", rule, delta)
 

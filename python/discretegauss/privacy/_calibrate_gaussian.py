@@ -6,7 +6,7 @@ For (epsilon, delta) the least sigma2 is looked for, although delta does not alw
     delta(v) = max over m of f(v, m),    f(v, m) = T(m) - exp(epsilon) T(m + D),
 
 and m is the one integer on the *piece* v(m - 1) <= v < v(m), with v(m) = D (2 m + D)/(2 epsilon)
-(_hockey_stick.py). At v(m) the values for m and m + 1 agree: delta is continuous. Three facts:
+(hockey_stick.py). At v(m) the values for m and m + 1 agree: delta is continuous. Three facts:
 
 *(a) For m <= 0 delta falls.* f = 1 - T(1 - m) - exp(epsilon) T(m + D), and P(Y >= j) grows with v
 for every j >= 1.
@@ -38,8 +38,8 @@ it says
 
 s/2 <= J in any case: with A, B the sums of w(j), j**2 w(j), that is B - J <= 2 A J, the sum of n
 (n - 1) w(n) against that of (k + l) w(k) w(l), and w(k) w(l) >= w(k + l). So it holds if s <= 2,
-as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, moments.py: no term for k >= 1 of
-E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at 0,
+as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, discrete_gaussian.py: no term for k
+>= 1 of E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at 0,
 falls to no less than -2 exp(-3/2), and rises to 0; its variation V is at most 1 + 4 exp(-3/2),
 its integral 0. By the trapezoidal rule its sum over j >= 1 is at most (V - 1)/2, and so s/2 + s
 sum of b(j) at most v V/2 + sum of j (j + D) b(j); and J >= v - 1/12 - 0.03/sqrt(v) (Euler and
@@ -63,21 +63,12 @@ from .._certified.interval import fraction_of
 from .._certified.search import decimal_at, decimal_ordinal, first_true
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
-from ._composition import as_one_query
-from ._least_epsilon import delta_is_at_most, log_delta_about
-from ._sum_law import delta_of_sum_is_at_most
-from .costs import loss_in_buckets
-from .zcdp import (
-    UP,
-    log_delta_upper,
-    minus_log_upper,
-    rho_lower,
-    search_precision,
-    solve_increasing,
-)
+from .costs import cost_of
+from .hockey_stick import as_one_query, delta_is_at_most, log_delta_about
+from .zcdp import minus_log_upper, rho_lower, search_precision, solve_increasing
 
 _MOST_SIGMA2_BITS = 4000
-"""Beyond this delta is no longer computed tightly (_hockey_stick.py)."""
+"""Beyond this delta is no longer computed tightly (hockey_stick.py)."""
 
 _MANY_PIECES = 10**9
 """Of more, only every so many-th is searched for an end that is enough: they are far narrower than
@@ -145,18 +136,13 @@ class GaussianTarget(NamedTuple):
 
     def met_by(self, sigma2: Fraction) -> bool:
         """Return whether that is proven, as `delta` does it."""
-        query = as_one_query(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), self.change, self.queries)
-        epsilon, delta = gmpy2.mpq(self.epsilon), gmpy2.mpq(self.delta)
-        if query.is_loose and UP.exp(log_delta_upper(query.rho, self.epsilon)) <= delta:
-            return True
-        if query.is_loose and delta_of_sum_is_at_most(query, self.epsilon, self.delta):
-            return True
-        if query.factor is not None and delta_is_at_most(
-            query.spec, epsilon, query.change, delta / query.factor
-        ):
-            return True
-        loss = loss_in_buckets(query) if query.is_loose else None
-        return loss is not None and loss.delta(self.epsilon) <= self.delta
+        spec = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2)
+        one = as_one_query(spec, self.change, self.queries)
+        if one is not None:
+            law, change, factor = one
+            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), change, self.delta / factor)
+        cost = cost_of(spec, self.change, self.queries, Fraction(1))
+        return cost.delta(self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:
         """Return about the sigma2 looked for, to seven digits or so.
@@ -172,7 +158,7 @@ class GaussianTarget(NamedTuple):
 
         def balance(u: Any) -> tuple[Any, Any]:
             spec = LawSpec(Kind.DISCRETE_GAUSSIAN, fraction_of(gmpy2.exp(u)))
-            log_delta, _ = log_delta_about(spec, epsilon, change)
+            log_delta = log_delta_about(spec, epsilon, change)
             value, slope = gmpy2.log(-log_delta / goal), gmpy2.mpfr(1)
             if tried and tried[-1][0] != u:
                 slope = (value - tried[-1][1]) / (u - tried[-1][0])

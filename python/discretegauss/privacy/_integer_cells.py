@@ -8,7 +8,7 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.double_double import Floats, Pairs
+from .._certified.double_double import Floats, Pairs, parameters_in_range
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most, float_nearest
 from .._certified.formulas import RationalFormulas
@@ -16,7 +16,7 @@ from .._certified.interval import Interval, Rational, Real, arithmetic, fraction
 from .._certified.laws_of_integers import formulas_of, phi_at
 from .._certified.pair_arrays import array_values
 from .._certified.probability import Tail, kept_normaliser, probability
-from .._law import LawSpec
+from .._law import Kind, LawSpec
 from ._loss_cells import (
     FARTHEST,
     TINY,
@@ -54,7 +54,9 @@ class IntegerNoise(Noise):
         super().__init__(rate)
         self.spec, self.change = spec, change
         self._family = formulas_of(self.spec)
-        self._floats = self._family.has_exponents(self.spec)
+        self._floats = self._family.has_exponents(self.spec) or (
+            spec.kind is Kind.SKELLAM and parameters_in_range(spec.parameter, spec.mu)
+        )
         reach = self._family.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
         self._reach = int(_AT.up.ceil(reach)) + 1
         if self._reach + change > _FLOAT_INTEGERS:
@@ -174,9 +176,13 @@ class IntegerNoise(Noise):
         family tells apart, it is even larger, and the loss as good as infinite.
         """
         xs, d = np.arange(first, stop), self.change
-        all_exponents = self._exponents(np.arange(first, stop + d))
-        before = Pairs(all_exponents.high[: xs.size], all_exponents.low[: xs.size])
-        after = Pairs(all_exponents.high[d:], all_exponents.low[d:])
+        # most integers are in both
+        both = np.arange(first, stop + d) if d < xs.size else np.concatenate([xs, xs + d])
+        exponents = self._exponents(both)
+        before, after = (
+            Pairs(exponents.high[part], exponents.low[part])
+            for part in (slice(xs.size), slice(both.size - xs.size, None))
+        )
         at_0 = float_nearest(_AT.div(_AT.rational(1), self._total()))
 
         def bounds(exponents: Pairs) -> tuple[Floats, Floats]:

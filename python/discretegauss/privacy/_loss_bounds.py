@@ -38,6 +38,9 @@ _PARTS = 4
 #: some _AIM.
 _COARSE, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 400, 8, 1e-3
 
+#: By so much less than a delta is aimed at, relatively.
+_LESS = (2.0**-32, 2.0**-24, 2.0**-16, 2.0**-8)
+
 #: For these masses are handed over.
 _DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
 
@@ -213,8 +216,14 @@ class Direction(Choices):
 
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
-        target = _DOWN.add(gmpy2.mpq(delta), ZERO)
-        target = _DOWN.mul(target, 1 - 2.0**-32)  # so that `delta_above` finds it met
+        for less in _LESS:  # so that `delta_above` finds it met, by another sum
+            found = self._epsilon_above(delta, less)
+            if math.isinf(found) or self.delta_above(Fraction(found)) <= gmpy2.mpq(delta):
+                break
+        return found
+
+    def _epsilon_above(self, delta: Fraction, less: float) -> float:
+        target = _DOWN.mul(_DOWN.add(gmpy2.mpq(delta), ZERO), 1 - less)
         about = self.guess(_float(delta))
         tilt, best = self._tilt(about), math.inf
         for _ in range(4):

@@ -8,7 +8,7 @@ those at its ends; integers are cells of their own where they are not too many.
 For log-concave noise D is the worst change of at most D, sampled or not: for any epsilon, one
 direction is s times the unsampled delta at 1 + (exp(epsilon) - 1)/s, the other (1 - exp(epsilon) (1
 - s)) times the one at s exp(epsilon)/(1 - exp(epsilon) (1 - s)), both of the multiplier, and each
-grows with D (_composition.py).
+grows with D (hockey_stick.py).
 
 What is computed in floats has a relative error that is counted, u = 2**-53 a rounding; exponentials
 and transforms are the package's own.

@@ -25,11 +25,10 @@ from .._inputs.privacy_arguments import (
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam
 from ._asked import is_vector, refuse_sampling, refuse_vector
-from ._calibrate_by_losses import first_crossing, log_guess, require_reach
+from ._calibrate_by_losses import first_crossing, is_in_reach, log_guess, require_reach
 from ._calibrate_gaussian import GaussianTarget
 from ._change import Change, least_variance
 from ._from_error import widest
-from ._optimal_composition import laplace_scale_upper, require_few
 from .renyi import RenyiCurve
 from .zcdp import SumOfGaussians, zcdp_rho
 from .zcdp import rho as rho_of
@@ -38,6 +37,9 @@ _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGauss
 
 _MOST_RHO_BITS = 4002
 _ONE = Fraction(1)
+
+#: Of a Skellam law of a larger variance, about exp(15), each step of a search takes 0.1 s and more.
+_MOST_CROSSED = 15.0
 
 
 def calibrate(
@@ -249,14 +251,23 @@ class _Asked:
     def crossing(
         self, law_of: Callable[[Fraction], Law], power: int = 1, beta: Fraction = _ONE
     ) -> Law:
-        """Return the law by losses; its parameter is about the scale to that power."""
+        """Return the law at a crossing; its parameter is about the scale to that power."""
         self.require_no_shares()
         epsilon, delta = self.epsilon_delta
-        require_reach(delta, self.queries)
-        change = whole_sensitivity(self.sensitivity)
-        b = min(float(min(beta, _ONE * 10**4)), 1e4)
-        guess = power * log_guess(b, epsilon, delta, change, self.queries, self.rate)
+        if law_of is not DiscreteLaplace or self.rate != 1:
+            require_reach(delta, self.queries)
+        change, guess = whole_sensitivity(self.sensitivity), power * self.log_scale(beta)
         return first_crossing(law_of, guess, (epsilon, delta), change, self.queries, self.rate)
+
+    def log_scale(self, beta: Fraction) -> float:
+        """Return about the logarithm of the scale of noise for one number."""
+        change, b = whole_sensitivity(self.sensitivity), float(min(beta, _ONE * 10**4))
+        return log_guess(b, *self.epsilon_delta, change, self.queries, self.rate)
+
+    def is_of_a_number(self) -> bool:
+        """Return whether noise for one number is asked for, by who keeps all of it."""
+        one = self.clients == 1 and not is_vector(*self.vector)
+        return one and positive_number(self.sensitivity, "sensitivity").denominator == 1
 
 
 def _gaussian(asked: _Asked) -> Law:
@@ -290,8 +301,7 @@ def _laplace(asked: _Asked) -> Law:
         return DiscreteLaplace(_scale_for_rho(rho / queries, change))
     if not asked.budget.delta:
         return DiscreteLaplace(queries * change / (asked.budget.epsilon or Fraction(1)))
-    require_few(queries)
-    return DiscreteLaplace(change * laplace_scale_upper(*asked.epsilon_delta, queries))
+    return asked.crossing(DiscreteLaplace)
 
 
 def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
@@ -318,6 +328,9 @@ def _skellam(asked: _Asked) -> Law:
     if asked.rate != 1:
         return asked.sampled(Skellam)
     (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
+    near = asked.is_of_a_number() and is_in_reach(delta, queries)
+    if near and 2 * asked.log_scale(Fraction(2)) < _MOST_CROSSED:
+        return asked.crossing(Skellam, 2)
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
     if not epsilon:
         raise refused("epsilon", "be above 0 for Skellam noise", epsilon)

@@ -15,11 +15,9 @@ Which bound answers:
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import gmpy2
@@ -27,7 +25,6 @@ import gmpy2
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, ZERO, arithmetic
 from .._certified.laws_of_integers import formulas_of
-from .._certified.search import first_true, float_at, ordinal
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
@@ -38,18 +35,13 @@ from .._inputs.privacy_arguments import (
     sampling_rate,
     whole_sensitivity,
 )
-from .._law import Kind
+from .._law import Kind, LawSpec
 from ..errors import ParameterTypeError
-from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
+from ..laws import Law, centred
 from ._asked import Noise, clients_of, is_vector, refuse_sampling, refuse_vector
 from ._change import Change
-from ._composition import OneQuery, as_one_query
-from ._hockey_stick import Enclosed, delta_enclosed, relative_bits
-from ._least_epsilon import least_epsilon
-from ._optimal_composition import MOST_QUERIES, laplace_delta_upper
-from ._sum_law import delta_of_sum, epsilon_of_sum
-from .losses import PrivacyLoss
-from .losses import loss as loss_of
+from .hockey_stick import Enclosed, as_one_query, delta_enclosed, least_epsilon, relative_bits
+from .losses import PrivacyLoss, loss_of_queries
 from .renyi import RenyiCurve
 from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
 
@@ -59,12 +51,8 @@ _INFINITY: Any = gmpy2.inf()
 #: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
 _LOOSE_BITS = 50
 
-#: With so many queries, at most, and so much noise, buckets take less than a second.
-_MOST_IN_BUCKETS = 2**20
-_LEAST_IN_BUCKETS = Fraction(1, 2**10)
-
-#: The least epsilon of so many queries with the discrete Laplace is searched for by their sums.
-_MOST_SUMS = 2000
+#: Of more queries buckets tell no more than rho does.
+_MOST_COMPOSED = 10**9
 
 
 def delta(
@@ -294,17 +282,24 @@ def _cost(
             return RenyiCurve.of_skellam(change_of_one, one._spec.parameter, count)
         return RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
     refuse_vector(dimension, sum_norm, "this law")
-    spec, change = centred(one), whole_sensitivity(sensitivity)
+    return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
+
+
+def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost | RenyiCurve:
+    """Return what so many queries give away, with the noise of a law that is centred."""
     if rate == 1 and spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
         return RenyiCurve.of_skellam(Change(1, change, 1, None), spec.parameter, count)
+    rho = None
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return _Tight(as_one_query(spec, change, count))
+        rho = count * change**2 / (2 * spec.parameter)
+        if (query := as_one_query(spec, change, count)) is not None:
+            return _OneQuery(*query, rho)
+        if count > _MOST_COMPOSED:
+            return RenyiCurve.of_rho(rho)
     if rate == 1 and count == 1:
-        return _Tight(OneQuery(spec, change, gmpy2.mpq(1), spec, 1, None))
-    if rate == 1 and spec.kind is Kind.DISCRETE_LAPLACE and change == 1 and count <= MOST_QUERIES:
-        return _Laplaces(spec.parameter, count)
+        return _OneQuery(spec, change, gmpy2.mpq(1), None)
     pure = formulas_of(spec).pure_epsilon(spec, change) if rate == 1 else None
-    return _Composed(loss_of(one, change, sampling=rate) ** count, pure and pure * count)
+    return _Composed(loss_of_queries(spec, change, count, rate), pure and pure * count, rho)
 
 
 def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
@@ -318,19 +313,28 @@ def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: objec
 
 @dataclass(frozen=True)
 class _Composed(_Cost):
-    """By the privacy loss in buckets."""
+    """By the privacy loss in buckets; a pure epsilon, or a rho, if one is known, may be less."""
 
     loss: PrivacyLoss
     least: Any = None
-    """A pure epsilon that is known."""
+    rho: Fraction | None = None
 
     def _delta(self, epsilon: Fraction) -> Any:
         if self.least is not None and epsilon >= self.least:
             return ZERO
-        return _UP.add(ZERO, self.loss.delta(epsilon))
+        found = _UP.add(ZERO, self.loss.delta(epsilon))
+        if self.rho is None:
+            return found
+        return min(found, _UP.exp(log_delta_upper(self.rho, epsilon)))
+
+    def _log_delta(self, epsilon: Fraction) -> Any:
+        found = super()._log_delta(epsilon)
+        return found if self.rho is None else min(found, log_delta_upper(self.rho, epsilon))
 
     def epsilon(self, delta: Fraction) -> float:
         found: float = self.loss.epsilon(delta)
+        if self.rho is not None:
+            found = min(found, float_at_least(epsilon_upper(self.rho, delta)))
         return found if self.least is None else min(found, self.pure())
 
     def pure(self) -> float:
@@ -339,109 +343,46 @@ class _Composed(_Cost):
 
 
 @dataclass(frozen=True)
-class _Laplaces(_Cost):
-    """Several queries with the discrete Laplace, each changed by 1: the optimal composition."""
+class _OneQuery(_Cost):
+    """One query, or the one that stands for several with the discrete Gaussian: Theorem 7."""
 
-    scale: Fraction
-    queries: int
-
-    def _delta(self, epsilon: Fraction) -> Any:
-        return laplace_delta_upper(self.scale, epsilon, self.queries)
-
-    def epsilon(self, delta: Fraction) -> float:
-        loss = loss_of(DiscreteLaplace(self.scale)) ** self.queries
-        guess: float = min(loss.epsilon(delta), self.pure())
-        if self.queries > _MOST_SUMS:
-            return guess
-        target = gmpy2.mpq(delta)
-
-        def is_enough(n: int) -> bool:
-            return bool(self._delta(Fraction(float_at(n))) <= target)
-
-        return float_at(first_true(is_enough, ordinal(guess), low=0))
-
-    def pure(self) -> float:
-        return _rounded_up(gmpy2.mpq(self.queries / self.scale))
-
-
-@dataclass(frozen=True)
-class _Tight(_Cost):
-    """One query, or several with the discrete Gaussian."""
-
-    query: OneQuery
-
-    def _delta(self, epsilon: Fraction) -> Any:
-        enclosed, log_zcdp, of_sum = _bounds(self.query, epsilon)
-        candidates = [] if of_sum is None else [of_sum]
-        if enclosed is not None:
-            candidates.append(_UP.mul(enclosed.upper(), self.query.factor))
-        if log_zcdp is not None:
-            candidates.append(_UP.exp(log_zcdp))
-        return min(candidates, default=ZERO)
+    spec: LawSpec
+    change: int
+    factor: Any
+    rho: Fraction | None
+    """Of a discrete Gaussian: of all queries."""
 
     def _log_delta(self, epsilon: Fraction) -> Any:
-        enclosed, log_zcdp, of_sum = _bounds(self.query, epsilon)
-        candidates = [] if of_sum is None else [_UP.log(of_sum)]
-        if enclosed is not None:
-            log_factor = _UP.log(_UP.add(self.query.factor, ZERO))
-            candidates.append(_UP.add(enclosed.log_upper(), log_factor))
-        if log_zcdp is not None:
-            candidates.append(log_zcdp)
-        return min(candidates, default=-_INFINITY)
+        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.change)
+        if found is None:
+            return -_INFINITY
+        log = _UP.add(found.log_upper(), _UP.log(_UP.add(self.factor, ZERO)))
+        return min(log, self._by_rho(found, epsilon))
+
+    def _delta(self, epsilon: Fraction) -> Any:
+        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.change)
+        if found is None:
+            return ZERO
+        delta = _UP.mul(found.upper(), self.factor)
+        return min(delta, _UP.exp(self._by_rho(found, epsilon)))
+
+    def _by_rho(self, found: Enclosed, epsilon: Fraction) -> Any:
+        """Return a bound on log(delta) by way of zCDP where it may be less: of extreme parameters.
+
+        Else 0.
+        """
+        if self.rho is None or relative_bits(found.factor) >= _LOOSE_BITS:
+            return ZERO
+        return log_delta_upper(self.rho, epsilon)
 
     def epsilon(self, delta: Fraction) -> float:
-        query, found = self.query, math.inf
-        if query.factor is not None:
-            found = least_epsilon(query.spec, query.change, gmpy2.mpq(delta) / query.factor)
-        if query.is_loose:
-            by_zcdp = epsilon_upper(query.rho, delta)
-            of_sum = epsilon_of_sum(query, delta, by_zcdp)
-            found = min(found, float_at_least(by_zcdp), of_sum)
-            if of_sum == math.inf and (loss := loss_in_buckets(query)) is not None:
-                # a little less, so that `delta` finds it met
-                found = min(found, loss.epsilon(delta * (1 - Fraction(1, 2**60))))
-        return found
+        return least_epsilon(self.spec, self.change, gmpy2.mpq(delta) / self.factor)
 
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0, of a discrete Laplace."""
-        pure = formulas_of(self.query.spec).pure_epsilon(self.query.spec, self.query.change)
+        pure = formulas_of(self.spec).pure_epsilon(self.spec, self.change)
         return None if pure is None else _rounded_up(pure)
 
 
 def _rounded_up(exact: Any) -> float:
     return float_at_least(_UP.add(exact, ZERO))
-
-
-def _bounds(query: OneQuery, epsilon: Fraction) -> tuple[Enclosed | None, Any, Any]:
-    """Return delta enclosed, without the factor; and what may be less where the factor is not 1.
-
-    That is log(delta) by zCDP, and delta by the law of the sum, or in buckets. All are None where
-    delta is 0.
-    """
-    enclosed, loose, log_zcdp, of_sum = None, query.is_loose, None, None
-    if query.factor is not None:
-        enclosed = delta_enclosed(query.spec, gmpy2.mpq(epsilon), query.change)
-        if enclosed is None:
-            return None, None, None
-        loose |= relative_bits(enclosed.factor) < _LOOSE_BITS
-    if loose and query.rho is not None:
-        log_zcdp = log_delta_upper(query.rho, epsilon)
-    if query.is_loose:
-        found = delta_of_sum(query, epsilon, log_zcdp)
-        if found is not None:
-            of_sum = found.upper
-        elif (loss := loss_in_buckets(query)) is not None:
-            of_sum = _UP.add(ZERO, loss.delta(epsilon))
-    return enclosed, log_zcdp, of_sum
-
-
-def loss_in_buckets(query: OneQuery) -> PrivacyLoss | None:
-    """Return what the queries lose, in buckets; None where that would take too long."""
-    if query.queries > _MOST_IN_BUCKETS or query.one.parameter < _LEAST_IN_BUCKETS:
-        return None
-    return _loss_of(query.one.parameter, query.change // query.queries, query.queries)
-
-
-@lru_cache(maxsize=4)
-def _loss_of(sigma2: Fraction, change: int, queries: int) -> PrivacyLoss:
-    return loss_of(DiscreteGaussian(sigma2), change) ** queries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import gmpy2
@@ -22,6 +23,7 @@ from .._inputs.privacy_arguments import (
     sampling_rate,
     whole_sensitivity,
 )
+from .._law import LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._continuous_cells import GaussianNoise, LaplaceNoise
@@ -386,6 +388,15 @@ def loss(
     rate = sampling_rate(sampling)
     noise = IntegerNoise.of(centred(law), whole_sensitivity(sensitivity), rate)
     return PrivacyLoss._of_one(noise, width, most)
+
+
+@lru_cache(maxsize=4)
+def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) -> PrivacyLoss:
+    """Return the loss of so many queries with the noise of a law that is centred.
+
+    The last few are kept, with their sums.
+    """
+    return PrivacyLoss._of_one(IntegerNoise.of(spec, change, rate), None, _MOST) ** queries
 
 
 def _cut_off(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
-from .._certified.search import decimal_at, decimal_ordinal
+from .._certified.search import crossing, zero_of
 from .._inputs.messages import refused
 from ..laws import Law, centred
 from .costs import cost_of
@@ -21,10 +21,6 @@ _NOTHING = -1e4
 
 #: What stands for one that is too large by less than a rounding.
 _TOO_MUCH = 1e-300
-
-#: By so many decimals a first guess is changed until delta lies between; by four times as many
-#: after that.
-_STRIDE = 256
 
 
 def first_crossing(
@@ -64,8 +60,7 @@ def first_crossing(
         log = math.log(found) - log_delta if found else _NOTHING
         return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
-    # by ordinals of decimals of six digits, where one is a relative step of 1e-6 to 1e-5
-    return law_of(decimal_at(_least_decimal(excess, decimal_ordinal(_exp(guess)))))
+    return law_of(crossing(excess, fraction_of(arithmetic(53).up.exp(guess))))
 
 
 def log_guess(
@@ -86,17 +81,14 @@ def log_guess(
         mu = math.exp(log_mu)
         tails = [math.erfc((e / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1)]
         found = tails[0] - math.exp(e) * tails[1]
-        return (math.log(found) if found > 0 else -math.inf) - log_delta
+        return (math.log(found) if found > 0 else _NOTHING) - log_delta
 
-    low, high = -14.0, 5.0
-    while high - low > 1e-3:
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) <= 0 else (low, middle)
+    log_mu = zero_of(excess, 0.0, 14.0)
     if rate != 1:
-        share = 2 * low - log_of(rate**2 * queries)  # of exp(mu1**2) - 1
+        share = 2 * log_mu - log_of(rate**2 * queries)  # of exp(mu1**2) - 1
         log_mu1 = math.log(math.log1p(math.exp(share)) if share < 700 else share) / 2
     else:
-        log_mu1 = low - log_of(Fraction(queries)) / 2
+        log_mu1 = log_mu - log_of(Fraction(queries)) / 2
     log_j = math.log(beta**2 * math.gamma(2 - 1 / beta) / math.gamma(1 / beta))
     return log_of(Fraction(change)) + log_j / 2 - log_mu1
 
@@ -111,38 +103,3 @@ def require_reach(delta: Fraction, queries: int) -> None:
     if not is_in_reach(delta, queries):
         rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
         raise refused("delta", rule, delta)
-
-
-def _exp(x: float) -> Fraction:
-    """Return about exp(x), also where it is no float."""
-    return fraction_of(arithmetic(53).up.exp(x))
-
-
-def _least_decimal(excess: Callable[[Fraction], float], n: int) -> int:
-    """Return the number of a decimal that meets a budget, while the one before it does not."""
-    known: dict[int, float] = {}
-
-    def at(k: int) -> float:
-        if k not in known:
-            known[k] = excess(decimal_at(k))
-        return known[k]
-
-    step = _STRIDE
-    bad = good = n
-    if at(n) > 0:
-        while at(good) > 0:
-            bad, good, step = good, good + step, 4 * step
-    else:
-        while at(bad) <= 0:
-            good, bad, step = bad, bad - step, 4 * step
-    while good - bad > 1:
-        halve = len(known) % 4 == 0 or at(good) <= _NOTHING
-        share = 0.5 if halve else at(bad) / (at(bad) - at(good))
-        # next to where it should be, on alternate sides, so that both ends come close
-        k = bad + round((good - bad) * share) + (-1 if len(known) % 2 else 1)
-        k = min(max(k, bad + 1), good - 1)
-        if at(k) > 0:
-            bad = k
-        else:
-            good = k
-    return good

@@ -9,7 +9,7 @@ from typing import Any
 import gmpy2
 
 from .._certified.interval import arithmetic
-from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._certified.search import least_decimal
 from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import positive_number, word_count
 from ..errors import ParameterOverflowError
@@ -28,8 +28,7 @@ def least_variance(
     if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
         raise ParameterOverflowError(f"{name} and sensitivity are too long, or too far apart")
     exact = gmpy2.mpq(budget)
-    found = first_true(lambda n: bool(cost(decimal_at(n)) <= exact), decimal_ordinal(guess))
-    return decimal_at(found)
+    return least_decimal(lambda variance: bool(cost(variance) <= exact), guess)
 
 
 class Change:

@@ -15,7 +15,7 @@ from statistics import NormalDist
 from typing import Any
 
 from .._certified.probability import miss_of_each
-from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._certified.search import decimal_at, decimal_ordinal, least_decimal
 from .._inputs.messages import refused
 from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
 from ..errors import ParameterOverflowError
@@ -70,19 +70,18 @@ def widest(
     sure, count = checked_probability(confidence, "confidence"), query_count(queries)
     tail = miss_of_each(sure, count) / 2
 
-    def too_wide(n: int) -> bool:
-        parameter = decimal_at(n)
+    def too_wide(parameter: Fraction) -> bool:
         if most is not None and parameter > most:
             return True
         return Fraction(law_of(parameter).sf(reach, bounds=True)[1]) > tail
 
     guess = Fraction(1) if most is None else min(_normal_variance(reach, tail), Fraction(most))
-    least = first_true(too_wide, decimal_ordinal(guess))
-    if most is not None and decimal_at(least) > most:
+    least = least_decimal(too_wide, guess)
+    if most is not None and least > most:
         log2 = most.bit_length() - 1
         rule = f"be smaller for this kind of noise: no tails are known of variances above 2**{log2}"
         raise refused("error", rule, error, ParameterOverflowError)
-    return decimal_at(least - 1)
+    return decimal_at(decimal_ordinal(least) - 1)
 
 
 def _normal_variance(reach: int, tail: Fraction) -> Fraction:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import gmpy2
 
 from .._certified.interval import arithmetic
-from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._certified.search import least_decimal
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
 from .._inputs.law_parameters import checked_beta
@@ -313,10 +313,8 @@ def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
     # of a change by 1 rho is eps0 tanh(eps0/2), below both eps0 and eps0**2/2 and near the lesser
     exact = gmpy2.mpq(rho)
     eps0 = max(exact, gmpy2.mpq(arithmetic(64).up.sqrt(2 * exact)))
-    guess = decimal_ordinal(Fraction(int(eps0.denominator), int(eps0.numerator)) * change)
-    return decimal_at(
-        first_true(lambda n: rho_of(DiscreteLaplace(decimal_at(n)), change) <= rho, guess)
-    )
+    guess = Fraction(int(eps0.denominator), int(eps0.numerator)) * change
+    return least_decimal(lambda scale: rho_of(DiscreteLaplace(scale), change) <= rho, guess)
 
 
 def _generalized(asked: _Asked) -> Law:

@@ -66,7 +66,6 @@ and the last sum is at most (k u)**2/2 exp(k u).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -77,7 +76,7 @@ from .._certified.formulas import RationalFormulas
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
 from .._certified.laws_of_integers import formulas_of, log_weight_ratio, tail_ratio
 from .._certified.probability import kept_normaliser, pmf
-from .._certified.search import first_true, float_at, ordinal
+from .._certified.search import first_true, float_at, ordinal, zero_of
 from .._law import LawSpec
 from .zcdp import minus_log_upper
 
@@ -104,9 +103,8 @@ _FARTHEST_PHI = gmpy2.mpfr(2**29)
 _LARGEST_FLOAT = math.nextafter(math.inf, 0.0)
 _LARGEST_LOG = math.log(_LARGEST_FLOAT)
 
-#: Steps of the search for epsilon, at most; how near to its delta it ends; lines after it, or in
-#: its place, where there are no more.
-_MOST_STEPS, _CLOSE, _LINES = 80, 1e-6, 8
+#: So many lines are tried after a search for epsilon, or in its place where there are no more.
+_LINES = 8
 
 
 class Enclosed(NamedTuple):
@@ -345,7 +343,7 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
         # where phi is -log(delta) the tail is about delta
         x = int(family.distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
         start = gmpy2.log(log_weight_ratio(spec, x, x + change, 64).lower)
-        found = math.exp(_zero(excess, float(min(max(start, -_LARGEST_LOG), _LARGEST_LOG))))
+        found = math.exp(zero_of(excess, float(start), _LARGEST_LOG))
     bits = _AIM + 10 + _cancelling_bits(spec, change)
     for tries in range(_LINES):
         first = _exceeds_from(spec, gmpy2.mpq(found), change, bits)
@@ -356,37 +354,6 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
         if tries and found <= before * (1 + 2.0**-52):  # a guess may have been too large
             break
     return float_at(first_true(holds, ordinal(found), low=0))
-
-
-def _zero(rising: Callable[[float], float], start: float) -> float:
-    """Return about where a rising function is 0, by false position and, in turns, halving.
-
-    No number beyond the logarithms of floats is tried.
-    """
-    low = high = start
-    at_low = at_high = rising(start)
-    step = 0.25
-    while at_low > 0 and low > -_LARGEST_LOG:
-        high, at_high = low, at_low
-        low, step = max(low - step, -_LARGEST_LOG), 2 * step
-        at_low = rising(low)
-    while at_high <= 0 and high < _LARGEST_LOG:
-        low, at_low = high, at_high
-        high, step = min(high + step, _LARGEST_LOG), 2 * step
-        at_high = rising(high)
-    if not at_low <= 0 < at_high:
-        return low if at_low > 0 else high
-    for tries in range(_MOST_STEPS):
-        share = 0.5 if tries % 4 == 3 else at_low / (at_low - at_high)
-        middle = low + (high - low) * share
-        here = rising(middle)
-        if abs(here) < _CLOSE or not low < middle < high:
-            return middle
-        if here <= 0:
-            low, at_low = middle, here
-        else:
-            high, at_high = middle, here
-    return high
 
 
 def as_one_query(spec: LawSpec, change: int, queries: int) -> tuple[LawSpec, int, Any] | None:

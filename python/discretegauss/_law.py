@@ -47,6 +47,17 @@ class LawSpec(NamedTuple):
     mu: Fraction = Fraction(0)
     beta: Fraction = Fraction(1)
 
+    def simplest(self) -> LawSpec:
+        """Return the same law by its simplest kind: of beta 1 the Laplace, of beta 2 the Gaussian.
+
+        `_certified` computes with these. Draws keep the kind that the user names.
+        """
+        if self.kind is Kind.GENERALIZED_GAUSSIAN and self.beta == 1:
+            return LawSpec(Kind.DISCRETE_LAPLACE, self.parameter, self.mu)
+        if self.kind is Kind.GENERALIZED_GAUSSIAN and self.beta == 2:
+            return LawSpec(Kind.DISCRETE_GAUSSIAN, self.parameter**2 / 2, self.mu)
+        return self
+
 
 def fits_range(spec: LawSpec, low: int, high: int) -> bool:
     """Return whether Pr[X < low or X > high] < 2**-128 is proven.

@@ -536,6 +536,4 @@ def centred(law: object) -> LawSpec:
             "mu must be an integer here (off the integers the law is not symmetric, and its "
             f"guarantee another), got {describe(law.mu)}"
         )
-    from ._certified.lattice_sums import canonical  # which its callers have loaded
-
-    return canonical(law._spec._replace(mu=Fraction(0)))
+    return law._simplest._replace(mu=Fraction(0))

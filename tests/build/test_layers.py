@@ -104,12 +104,11 @@ WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
 WITH_NUMPY |= {"_certified.double_double"}
 WITH_NUMPY |= {"_certified.double_double_functions", "_certified.pair_arrays"}
 WITH_NUMPY |= {"_certified.pair_weights", "_certified.wide_tails"}
-WITH_NUMPY |= {"_certified.discrete_laplace"}
+WITH_NUMPY |= {"_certified.skellam"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
 WITH_NUMPY |= {
     "_system.memory",
-    "privacy.zcdp_cost",
-    "privacy._sum_of_skellams",
+    "privacy.zcdp",
     "release",
 }
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}

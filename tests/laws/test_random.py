@@ -22,7 +22,7 @@ from discretegauss._certified import moments as _moments
 from discretegauss._certified import pair_arrays as _vector
 from discretegauss._certified import probability as _probability
 from discretegauss._certified.interval import Interval, arithmetic
-from discretegauss._certified.lattice_sums import normaliser, tail_ratio
+from discretegauss._certified.laws_of_integers import normaliser, tail_ratio
 from discretegauss._certified.quantile import lower_quantile
 from discretegauss._law_functions import pointwise as _pointwise
 from discretegauss._law_functions import quantiles as _quantile_arrays

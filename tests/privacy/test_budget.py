@@ -17,11 +17,11 @@ from discretegauss._certified.interval import arithmetic
 from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
-    _facts,
     calibrate,
     compose,
     delta,
     rho,
+    zcdp,
     zcdp_delta,
 )
 
@@ -61,7 +61,7 @@ def renyi_over_order(scale: Fraction, change: int, order: Any) -> Any:
 
 @pytest.mark.parametrize("scale", ["1/10", "1/2", "1", "3", *evidence("20")])
 @pytest.mark.parametrize("change", [1, 2, 7, 30])
-def test_rho_of_the_facts_is_the_least(scale: str, change: int) -> None:
+def test_laplace_rho_is_the_least(scale: str, change: int) -> None:
     """It is the divergence, rounded up, and no Renyi divergence is above it."""
     exact_scale = Fraction(scale)
     found = rho(dg.DiscreteLaplace(scale), change)
@@ -85,7 +85,7 @@ def test_laplace_rho_of_one_step_is_that_of_randomised_response() -> None:
 
 
 @pytest.mark.parametrize("digits", [1, 3, 5, 8, 12])
-def test_rho_of_a_wide_facts_is_as_close(digits: int) -> None:
+def test_wide_laplace_rho_is_as_close(digits: int) -> None:
     """For change 1 it is epsilon tanh(epsilon/2), which epsilon**2/2 comes close to."""
     found = rho(dg.DiscreteLaplace(10**digits))
     with mpmath.workdps(60):
@@ -95,14 +95,14 @@ def test_rho_of_a_wide_facts_is_as_close(digits: int) -> None:
 
 
 @pytest.mark.parametrize("bits", range(8, 16))
-def test_with_few_bits_rho_of_the_facts_is_an_upper_bound(
+def test_with_few_bits_laplace_rho_is_an_upper_bound(
     bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where each rounding is large; in 80 bits and more none of them shows."""
     cases = [(Fraction(n, 7), change) for n in (1, 5, 8, 20, 50) for change in (1, 2, 9)]
     exact = [rho(dg.DiscreteLaplace(scale), change) for scale, change in cases]
     few = arithmetic(bits)
-    monkeypatch.setattr(_facts, "arithmetic", lambda _bits: few)
+    monkeypatch.setattr(zcdp, "arithmetic", lambda _bits: few)
     for (scale, change), close in zip(cases, exact, strict=True):
         assert rho(dg.DiscreteLaplace(scale), change) >= close * (1 - Fraction(1, 2**59))
 

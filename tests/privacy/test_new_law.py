@@ -1,4 +1,4 @@
-"""A law that the package does not have: its Family, and a line in the registry, are all it needs.
+"""A law that the package does not have: its Formulas, and a line in the registry, are all it needs.
 
 Its weights are exp(-(abs(x) + x**2)/scale), which are neither a Gaussian's nor a Laplace's.
 """
@@ -12,18 +12,18 @@ from typing import Any
 import gmpy2
 import pytest
 
-from discretegauss._certified import families
-from discretegauss._certified.family import About, RationalFamily, term_by_term
+from discretegauss._certified import laws_of_integers
+from discretegauss._certified.formulas import About, RationalFormulas, term_by_term
 from discretegauss._certified.interval import Arithmetic, Interval, Rational, arithmetic
 from discretegauss._law import Kind, LawSpec
-from discretegauss.privacy._facts import rho_of_law
 from discretegauss.privacy.hockey_stick import delta_enclosed, least_epsilon
+from discretegauss.privacy.zcdp import rho_of_law
 
 NEW: Any = max(Kind) + 1
 SPEC = LawSpec(NEW, Fraction(7))
 
 
-class NewFamily(RationalFamily):
+class NewFamily(RationalFormulas):
     """All that a law has to say."""
 
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:
@@ -60,14 +60,14 @@ class NewFamily(RationalFamily):
         return x
 
 
-#: What else a Family has to answer, is not asked for here.
+#: What else a Formulas has to answer, is not asked for here.
 NewFamily.__abstractmethods__ = frozenset()
 
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     family: Any = NewFamily
-    monkeypatch.setitem(families._FAMILIES, NEW, family())
+    monkeypatch.setitem(laws_of_integers._FORMULAS, NEW, family())
 
 
 def delta_summed(epsilon: float, change: int) -> float:

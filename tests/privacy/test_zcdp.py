@@ -25,8 +25,15 @@ from discretegauss.privacy import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from discretegauss.privacy._root_finding import turning_point
-from discretegauss.privacy.zcdp import epsilon_upper, log_delta_upper, rho_lower
+from discretegauss.privacy.zcdp import (
+    _delta_turns,
+    _epsilon_turns,
+    _rho_turns,
+    epsilon_upper,
+    log_delta_upper,
+    rho_lower,
+    turning_point,
+)
 
 # --- the formula of Corollary 13 as printed, by MPFR with 1000 bits, minimised by golden section:
 #     another arithmetic, another minimiser and another form than those of the package
@@ -255,7 +262,12 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(zcdp, "turning_point", coarse)
     monkeypatch.setattr(zcdp, "arithmetic", lambda _bits: at)
     monkeypatch.setattr(zcdp, "_AT_80_BITS", at)
-    bound = {"delta": log_delta_upper, "epsilon": epsilon_upper, "rho": rho_lower}[name]
+    bounds: dict[str, Callable[..., Any]] = {
+        "delta": log_delta_upper,
+        "epsilon": epsilon_upper,
+        "rho": rho_lower,
+    }
+    bound = bounds[name]
     told = 0
     for _ in range(3000):
         x = Fraction(generator.randrange(1, 64), 2 ** generator.randrange(14))
@@ -266,3 +278,44 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
         assert name != "epsilon" or found >= exact
         told += found != 0
     assert told > 1000
+
+
+# --- the search for s
+
+
+@pytest.mark.parametrize("size", [2, 100, 10000])
+@pytest.mark.parametrize("problem", [_delta_turns, _epsilon_turns, _rho_turns])
+def test_few_steps_find_the_turning_point(problem: Callable[..., Any], size: int) -> None:
+    """The balance is below 0 just before s and above 0 just after it, for numbers of any size."""
+    generator = random.Random(size)
+    tried: list[Any] = []
+
+    def counted(*values: Any) -> tuple[Callable[[Any], Any], Any]:
+        balance, guess = problem(*values)
+
+        def kept(u: Any) -> Any:
+            tried.append(u)
+            return balance(u)
+
+        return kept, guess
+
+    for _ in range(10):
+        first, second = (
+            Fraction(generator.randrange(1, 10**6)) * Fraction(10) ** generator.randint(-size, size)
+            for _ in range(2)
+        )
+        if problem is _delta_turns:  # rho and epsilon - rho
+            first = min(first, Fraction(90000))
+            second = second if generator.random() < 0.5 else -first * Fraction(generator.random())
+        else:  # -log(delta), of some number of at most 65536 bits
+            second = min(second, Fraction(45000))
+        for bits in (48, 200):
+            tried.clear()
+            s = turning_point(counted, first, second, bits=bits)
+            assert len(tried) < 15
+            assert s == gmpy2.mpfr(s, bits + 32)
+            with gmpy2.context(gmpy2.get_context(), precision=1200):
+                balance, _ = problem(*(gmpy2.mpfr(gmpy2.mpq(x)) for x in (first, second)))
+                u = gmpy2.log(s)
+                close = gmpy2.exp2(10 - bits) * max(1, abs(u))
+                assert balance(u - close)[0] < 0 < balance(u + close)[0]

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import gmpy2
 
 from .._law import LawSpec
-from .families import family_of
 from .interval import ONE, arithmetic
-from .lattice_sums import normaliser
+from .laws_of_integers import formulas_of, normaliser
 
 _AT = arithmetic(64)
 
@@ -50,7 +49,7 @@ class Tails(NamedTuple):
 def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
     """Return bounds on the tails of the sum; None where the masses are too many.
 
-    The law of one is canonical and centred.
+    The law of one is centred.
     """
     masses = single = masses_below(one, bits)
     if not single:
@@ -75,10 +74,10 @@ def masses_below(spec: LawSpec, bits: int) -> list[Any]:
     """
     at = arithmetic(bits + 32)
     total = normaliser(spec, bits + 32)[1]
-    family = family_of(spec)
+    formulas = formulas_of(spec)
     right: list[Any] = []
     for x in range(_MOST_PRODUCT_BITS // bits):
-        mass = at.div(at.exp(at.neg(family.phi(spec, x, at))), total).lower
+        mass = at.div(at.exp(at.neg(formulas.phi(spec, x, at))), total).lower
         if mass < gmpy2.mpq(1, 1 << bits):
             return right[:0:-1] + right
         numerator, denominator = mass.as_integer_ratio()

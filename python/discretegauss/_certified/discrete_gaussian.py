@@ -19,7 +19,7 @@ from .double_double import (
     exact_sum,
     rational_pair,
 )
-from .family import About, RationalFamily, nearest_integer, term_by_term
+from .formulas import About, RationalFormulas, nearest_integer, term_by_term
 from .gaussian_tail import gaussian_tail
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
@@ -27,7 +27,7 @@ from .interval import Arithmetic, Interval, Rational, arithmetic
 _SMALL_SIGMA2 = Fraction(1, 2)
 
 
-class DiscreteGaussianFamily(RationalFamily):
+class DiscreteGaussianFormulas(RationalFormulas):
     """The discrete Gaussian."""
 
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:

@@ -20,11 +20,11 @@ from .double_double import (
     exact_sum,
     rational_pair,
 )
-from .family import About, RationalFamily, nearest_integer
+from .formulas import About, RationalFormulas, nearest_integer
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
 
-class DiscreteLaplaceFamily(RationalFamily):
+class DiscreteLaplaceFormulas(RationalFormulas):
     """The discrete Laplace."""
 
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:

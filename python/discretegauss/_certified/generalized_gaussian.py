@@ -11,7 +11,7 @@ from typing import NamedTuple
 import gmpy2
 import numpy as np
 
-from .._law import Kind, LawSpec
+from .._law import LawSpec
 from .double_double import (
     Floats,
     Pair,
@@ -25,7 +25,7 @@ from .double_double import (
     rational_pair,
 )
 from .double_double_functions import exponential, logarithm
-from .family import About, Family, nearest_integer, term_by_term
+from .formulas import About, Formulas, nearest_integer, term_by_term
 from .generalized_tail import Shape, exponent_guard, generalized_tail, log_ratio, phi
 from .interval import Arithmetic, Interval, arithmetic
 
@@ -46,16 +46,8 @@ _LEAST_LOG, _MOST_LOG = -200.0, 7.0
 _NO_DISTANCE = 2.0**-200
 
 
-class GeneralizedGaussianFamily(Family):
+class GeneralizedGaussianFormulas(Formulas):
     """The generalised Gaussian."""
-
-    def simplest(self, spec: LawSpec) -> LawSpec:
-        """Return the same law by its simplest name: beta = 1 the Laplace, beta = 2 the Gaussian."""
-        if spec.beta == 1:
-            return LawSpec(Kind.DISCRETE_LAPLACE, spec.parameter, spec.mu)
-        if spec.beta == 2:
-            return LawSpec(Kind.DISCRETE_GAUSSIAN, spec.parameter**2 / 2, spec.mu)
-        return spec
 
     def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
         """Return phi(m)."""

@@ -19,10 +19,9 @@ from typing import NamedTuple
 import gmpy2
 
 from .._law import LawSpec
-from .families import family_of
-from .family import nearest_integer
+from .formulas import nearest_integer
 from .interval import Arithmetic, Interval, arithmetic, relative_width_below
-from .lattice_sums import canonical, log_weight_ratio, normaliser
+from .laws_of_integers import formulas_of, log_weight_ratio, normaliser
 
 #: Below this variance skewness and kurtosis are beyond every float, or bounded by themselves.
 _TINY_VARIANCE = gmpy2.mpq(1, 2**4096)
@@ -34,8 +33,7 @@ def mean(spec: LawSpec, bits: int) -> Interval:
     """Return the mean."""
     if is_symmetric(spec):
         return arithmetic(bits).rational(spec.mu)
-    spec = canonical(spec)
-    near = family_of(spec).mean_near_mu(spec, bits)
+    near = formulas_of(spec).mean_near_mu(spec, bits)
     if near is not None and relative_width_below(near, bits):
         return near
     return _moments(spec, bits).mean
@@ -43,8 +41,7 @@ def mean(spec: LawSpec, bits: int) -> Interval:
 
 def variance(spec: LawSpec, bits: int) -> Interval:
     """Return the variance, positive."""
-    spec = canonical(spec)
-    exact = family_of(spec).exact_variance(spec)
+    exact = formulas_of(spec).exact_variance(spec)
     if exact is not None:
         return arithmetic(bits).rational(exact)
     return _not_negative(_variance(spec, bits))
@@ -62,10 +59,10 @@ def skewness(spec: LawSpec, bits: int) -> Interval:
         return at.rational(0)
     second = variance(spec, bits)
     if second.upper < _TINY_VARIANCE:
-        beyond = _skewness_of_tiny_variance(canonical(spec), second, at)
+        beyond = _skewness_of_tiny_variance(spec, second, at)
         if beyond is not None:
             return beyond
-    return at.div(_moments(canonical(spec), bits).third, at.power(second, Fraction(3, 2)))
+    return at.div(_moments(spec, bits).third, at.power(second, Fraction(3, 2)))
 
 
 def excess_kurtosis(spec: LawSpec, bits: int) -> Interval:
@@ -82,7 +79,7 @@ def excess_kurtosis(spec: LawSpec, bits: int) -> Interval:
     if second.upper < _TINY_VARIANCE:
         least = at.down.sub(at.down.div(1, at.up.mul(4, second.upper)), 4)
         return Interval(least, gmpy2.inf())
-    fourth = _moments(canonical(spec), bits).fourth
+    fourth = _moments(spec, bits).fourth
     return at.shift(at.div(fourth, at.power(second, 2)), -3)
 
 
@@ -110,8 +107,7 @@ def _skewness_of_tiny_variance(spec: LawSpec, second: Interval, at: Arithmetic) 
 
 def has_raw_moments(spec: LawSpec, order: int) -> bool:
     """Return whether `raw_moment` knows those up to the order."""
-    spec = canonical(spec)
-    return family_of(spec).has_moments(spec, order)
+    return formulas_of(spec).has_moments(spec, order)
 
 
 def raw_moment(spec: LawSpec, order: int, bits: int) -> Interval:
@@ -119,12 +115,12 @@ def raw_moment(spec: LawSpec, order: int, bits: int) -> Interval:
     if is_symmetric(spec) and spec.mu == 0 and order % 2:
         return arithmetic(bits).rational(0)
     if order > 4:
-        return _raw_moment_of_high_order(canonical(spec), order, bits)
+        return _raw_moment_of_high_order(spec, order, bits)
     first = mean(spec, bits)
     if order == 1:
         return first
     at = arithmetic(bits + 4)
-    moments = _moments(canonical(spec), bits)
+    moments = _moments(spec, bits)
     third = at.rational(0) if is_symmetric(spec) else moments.third
     central = [at.rational(1), at.rational(0), variance(spec, bits), third, moments.fourth]
     return _moved(central[: order + 1], first, at)
@@ -132,7 +128,7 @@ def raw_moment(spec: LawSpec, order: int, bits: int) -> Interval:
 
 def _raw_moment_of_high_order(spec: LawSpec, order: int, bits: int) -> Interval:
     """Return E(X**order) from the moments about the origin that the law is summed about."""
-    about = family_of(spec).moments(spec, bits, order)
+    about = formulas_of(spec).moments(spec, bits, order)
     at = arithmetic(bits + 4 + order)
     raw = [at.rational(1), *about.raw]
     if is_symmetric(spec) and about.origin == spec.mu:
@@ -150,7 +146,6 @@ def _moved(moments: list[Interval], distance: Interval, at: Arithmetic) -> Inter
 
 def entropy(spec: LawSpec, bits: int) -> Interval:
     """Return the entropy in nats, -sum of P log P = log S + E(phi) - phi(m0); positive."""
-    spec = canonical(spec)
     at = arithmetic(bits + 10)
     return _not_negative(at.add(at.log(normaliser(spec, bits)[1]), _moments(spec, bits).energy))
 
@@ -176,8 +171,8 @@ class _Moments(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _variance(spec: LawSpec, bits: int) -> Interval:
-    """Return the variance of a canonical law, by moments up to the second alone."""
-    about = family_of(spec).moments(spec, bits, 2)
+    """Return the variance, by moments up to the second alone."""
+    about = formulas_of(spec).moments(spec, bits, 2)
     first, second = about.raw
     if is_symmetric(spec):
         first = about.at.rational(spec.mu - about.origin)
@@ -186,8 +181,8 @@ def _variance(spec: LawSpec, bits: int) -> Interval:
 
 @lru_cache(maxsize=64)
 def _moments(spec: LawSpec, bits: int) -> _Moments:
-    """Return the moments of a canonical law."""
-    origin, raw, energy, at = family_of(spec).moments(spec, bits, 4)
+    """Return the moments."""
+    origin, raw, energy, at = formulas_of(spec).moments(spec, bits, 4)
     first, second, third, fourth = raw
     if is_symmetric(spec):
         first = at.rational(spec.mu - origin)

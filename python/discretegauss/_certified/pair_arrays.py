@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 from .._law import LawSpec
 from .double_double import Floats, Pairs, exact_sum, normalised
-from .families import family_of
-from .family import RationalFamily, mirrored, nearest_integer
 from .floats import float_value
+from .formulas import RationalFormulas, mirrored, nearest_integer
 from .interval import arithmetic
-from .lattice_sums import canonical
+from .laws_of_integers import formulas_of
 from .pair_weights import (
     DOUBLINGS,
     LARGEST,
@@ -59,8 +58,8 @@ MANY_TAILS, _FEW_TERMS_EACH = 256, 16
 
 
 def supported(spec: LawSpec) -> bool:
-    """Return whether a canonical law is one of those that this module can do."""
-    return family_of(spec).has_exponents(spec)
+    """Return whether a law is one of those that this module can do."""
+    return formulas_of(spec).has_exponents(spec)
 
 
 def array_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
@@ -75,7 +74,6 @@ def array_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bool
     ks : ndarray of int64
         Integers, one axis.
     """
-    spec = canonical(spec)
     if not supported(spec):
         return np.empty(ks.size), np.zeros(ks.size, np.bool_)
     first, last = (int(ks.min()), int(ks.max())) if ks.size else (0, 0)
@@ -104,7 +102,7 @@ def _pmf(spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
 
 def _logpmf(spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
     exponents, near = exponents_at(spec, ks)
-    if not isinstance(family_of(spec), RationalFamily):
+    if not isinstance(formulas_of(spec), RationalFormulas):
         near &= exponents.high <= LAST_WEIGHT
     largest = _log_largest(spec)
     # all parts are at most 0: nothing cancels; and at m0 there is no exponent, only its error
@@ -222,7 +220,7 @@ def wide_tails_and_terms(spec: LawSpec, ms: _Integers) -> tuple[Floats, Floats] 
 def last_term(spec: LawSpec) -> int:
     """Return an integer, at least mu - 1, up to which E is at most _LAST_TAIL."""
     at = arithmetic(64)
-    reach = family_of(spec).distance_of(spec, at.rational(int(_LAST_TAIL)), at).lower
+    reach = formulas_of(spec).distance_of(spec, at.rational(int(_LAST_TAIL)), at).lower
     return nearest_integer(spec.mu) + int(min(reach, FARTHEST)) - 1
 
 

@@ -1,7 +1,7 @@
 """Weights and probabilities of a law at many integers, and their sums, in pairs of floats.
 
 Numbers are in units of 2**-256, so that none under- or overflows. A weight exp(-E), with E from the
-law's `Family`, is good to 2**-72: the exponential's error is 2**-94, that of E at most (beta + 3)
+law's `Formulas`, is good to 2**-72: the exponential's error is 2**-94, that of E at most (beta + 3)
 2**-98 (E + 65) with beta <= 2**16 and E <= 700, or 2**-100 (2 E + 2**20) of a Gaussian or Laplace.
 P(X = x) is that times P(X = m0), of which the certified functions give some 100 bits.
 """
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from .._law import LawSpec
 from .double_double import Floats, Pair, Pairs, in_chunks, pair, pair_sum, product
 from .double_double_functions import exponential
-from .families import family_of
-from .family import nearest_integer
+from .formulas import nearest_integer
 from .interval import arithmetic
+from .laws_of_integers import formulas_of
 from .probability import Tail, kept_normaliser, probability
 
 #: Numbers are in units of 2**-this.
@@ -40,7 +40,7 @@ def exponents_at(spec: LawSpec, xs: NDArray[np.int64]) -> tuple[Pairs, NDArray[n
     steps = np.where(near, xs, m0) - m0
     near &= np.abs(steps) <= _FURTHEST
     steps = np.where(near, steps, 0)
-    return family_of(spec).exponents(spec, steps.astype(np.float64)), near
+    return formulas_of(spec).exponents(spec, steps.astype(np.float64)), near
 
 
 def probabilities(spec: LawSpec, exponents: Pairs) -> Pairs:

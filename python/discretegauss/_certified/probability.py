@@ -1,8 +1,8 @@
 """Probabilities of the laws at an integer, enclosed.
 
-Probabilities are quotients of sums of lattice_sums.py, taken from the side where the tail is small:
-a lower tail below mu, an upper tail above, and the complement otherwise, which is then at least
-about 1/2 and loses nothing.
+Probabilities are quotients of sums of laws_of_integers.py. The sum is taken from the side on which
+the tail is small: a lower tail below mu, an upper tail above. Otherwise the complement is taken,
+which is then at least about 1/2 and loses nothing.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from .._law import LawSpec
-from .families import family_of
-from .family import mirrored
+from .formulas import mirrored
 from .incomplete_gamma import scaled_gamma
 from .interval import ONE, ZERO, Interval, arithmetic, fraction_of
-from .lattice_sums import canonical, log_weight_ratio, normaliser, phi_at, tail_ratio, weight_ratio
+from .laws_of_integers import (
+    formulas_of,
+    log_weight_ratio,
+    normaliser,
+    phi_at,
+    tail_ratio,
+    weight_ratio,
+)
 
 #: exp(-x) is below every float from here on, by far.
 _FAR = 2**20
@@ -91,21 +97,20 @@ def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     the weights are to be taken over their sum Z, which is below that integral, if at all, by a
     factor that is computed.
     """
-    spec = canonical(spec)
     at = arithmetic(bits + 20)
-    own = family_of(spec).tail_bound(spec, m, at)
+    own = formulas_of(spec).tail_bound(spec, m, at)
     if own is not None:
         return _at_most(1, own)
     distance = m - 1 - spec.mu
     if distance < 0:
         return at.rational(1)
-    scale, beta = family_of(spec).scale_and_beta(spec, at)
+    scale, beta = formulas_of(spec).scale_and_beta(spec, at)
     a = 1 / beta
     x = phi_at(spec, m - 1, arithmetic(2 * bits + 40))
     # from here on exp(-x) is below all floats, and e**x Gamma(a, x) <= x**(a - 1) at most 1
     far = x.lower > _FAR
     finer = arithmetic(2 * bits + 40 + a.denominator.bit_length())
-    x_to_a = finer.div(finer.rational(distance), family_of(spec).scale_and_beta(spec, finer)[0])
+    x_to_a = finer.div(finer.rational(distance), formulas_of(spec).scale_and_beta(spec, finer)[0])
     scaled = Interval(ZERO, ONE) if far else scaled_gamma(a, x, bits, x_to_a)
     tail = at.scale(at.div(at.mul(scaled, at.exp(at.neg(x))), at.gamma(a)), Fraction(1, 2))
     integral = at.scale(at.mul(scale, at.gamma(a)), 2 * a)

@@ -13,10 +13,9 @@ from itertools import count
 import gmpy2
 
 from .._law import Kind, LawSpec
-from .families import family_of
-from .family import mirrored
+from .formulas import mirrored
 from .interval import arithmetic
-from .lattice_sums import canonical, tail_ratio
+from .laws_of_integers import formulas_of, tail_ratio
 from .probability import kept_normaliser, pmf
 
 _HALF = Fraction(1, 2)
@@ -41,7 +40,6 @@ def lower_quantile(spec: LawSpec, level: Fraction) -> int:
     >>> lower_quantile(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100)), Fraction(1, 2))
     0
     """
-    spec = canonical(spec)
     if level > _HALF:
         # P(X <= k) >= level is P(X >= k + 1) <= 1 - level
         return _first_tail_below(spec, 1 - level) - 1
@@ -105,7 +103,7 @@ def tail_guess(spec: LawSpec, p: Fraction, *, beyond: bool = True) -> int:
     """Return about where exp(-phi) = p, right of mu and beyond the tail p; or nearer to that."""
     at = arithmetic(_FEW_BITS + spec.parameter.numerator.bit_length())
     level = at.neg(at.log(at.rational(p)))
-    distance = family_of(spec).distance_of(spec, level, at).lower
+    distance = formulas_of(spec).distance_of(spec, level, at).lower
     if spec.kind is Kind.DISCRETE_GAUSSIAN and not beyond:  # Abramowitz and Stegun 26.2.23
         t = math.sqrt(2 * float(level.lower))
         above = 2.515517 + t * (0.802853 + 0.010328 * t)

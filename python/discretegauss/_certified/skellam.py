@@ -27,7 +27,7 @@ import numpy as np
 from .._law import LawSpec
 from ..errors import ParameterOverflowError
 from .double_double import Floats, Pairs
-from .family import About, Family, term_by_term
+from .formulas import About, Formulas, term_by_term
 from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
 
 LARGEST_TABLE = 2**28
@@ -233,7 +233,7 @@ def _root(x: Fraction, at: Arithmetic) -> Interval:
     return at.div(at.rational(1), at.shift(at.sqrt(at.rational(1 + x * x)), x))
 
 
-class SkellamFamily(Family):
+class SkellamFormulas(Formulas):
     """The Skellam law; mu is 0."""
 
     def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:

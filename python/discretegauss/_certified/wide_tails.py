@@ -52,10 +52,9 @@ from .double_double import (
     product,
     rational_pair,
 )
-from .families import family_of
-from .family import nearest_integer
+from .formulas import nearest_integer
 from .interval import arithmetic
-from .lattice_sums import phi_at
+from .laws_of_integers import formulas_of, phi_at
 from .pair_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
 
 _Integers = NDArray[np.int64]
@@ -116,9 +115,9 @@ class _Pieces(NamedTuple):
 def _pieces(spec: LawSpec) -> _Pieces | None:
     """Return pieces from _FIRST to where E is above 600; None if they would be too short."""
     at = arithmetic(64)
-    family = family_of(spec)
-    scale, exact_beta = family.scale_and_beta(spec, at)
-    last = min(family.distance_of(spec, at.rational(_LAST_EXPONENT), at).upper, FARTHEST)
+    formulas = formulas_of(spec)
+    scale, exact_beta = formulas.scale_and_beta(spec, at)
+    last = min(formulas.distance_of(spec, at.rational(_LAST_EXPONENT), at).upper, FARTHEST)
     s, beta = float(scale.lower), float(exact_beta)
     starts, centres, logs = [], [], []
     start, log_h = _FIRST, _SMALLEST_LOG_H
@@ -197,7 +196,7 @@ def _series(spec: LawSpec, pieces: _Pieces, exponents: Pairs) -> list[Pairs]:
     g_k = k phi(Y) binom(beta, k) (h/Y)**k, so g_(k+1) = g_k (h/Y) (beta - k)/k.
     """
     m0, at = nearest_integer(spec.mu), arithmetic(200)
-    beta = family_of(spec).scale_and_beta(spec, at)[1]
+    beta = formulas_of(spec).scale_and_beta(spec, at)[1]
     phi = pair_sum(exponents, pair(phi_at(spec, m0, at)))
     y = pair_sum(
         Pairs(pieces.centres.astype(np.float64), np.zeros(pieces.centres.size)),

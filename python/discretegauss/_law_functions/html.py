@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from html import escape
 
-from .._certified.families import family_of
+from .._certified.laws_of_integers import formulas_of
 from .._inputs.messages import describe
 from .._law import LawSpec
 from .pointwise import LOGPMF, PMF, evaluate
@@ -28,7 +28,7 @@ def as_html(written: str, spec: LawSpec) -> str:
 
 
 def _rows(spec: LawSpec) -> list[str]:
-    step = max(1, family_of(spec).whole_width(spec))
+    step = max(1, formulas_of(spec).whole_width(spec))
     centre = math.floor(spec.mu + Fraction(1, 2))
     ks = [centre + i * step for i in range(-3, 4)]
     logs = [evaluate(LOGPMF, spec, k, bounds=False) for k in ks]

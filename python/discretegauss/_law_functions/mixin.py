@@ -86,8 +86,13 @@ class LawFunctions:
 
     _spec: LawSpec
 
+    @property
+    def _simplest(self) -> LawSpec:
+        """The law as `_certified` takes it."""
+        return self._spec.simplest()
+
     def _repr_html_(self) -> str:
-        shown: str = _answers().as_html(repr(self), self._spec)
+        shown: str = _answers().as_html(repr(self), self._simplest)
         return shown
 
     # --- at k
@@ -187,7 +192,7 @@ class LawFunctions:
 
     def _at(self, name: str, k: Any, bounds: bool) -> Any:
         ask = _answers()
-        return ask.evaluate(getattr(ask, name), self._spec, k, bounds=bounds)
+        return ask.evaluate(getattr(ask, name), self._simplest, k, bounds=bounds)
 
     def tail_bound(self, k: Any) -> Any:
         """Return an upper bound on P(X >= k), by the tail of the continuous law at k - 1.
@@ -224,7 +229,7 @@ class LawFunctions:
         >>> dg.DiscreteLaplace(10).tail_bound([0, 1, 30]).round(3).tolist()
         [1.0, 0.5, 0.028]
         """
-        return _answers().bound_tails(self._spec, k)
+        return _answers().bound_tails(self._simplest, k)
 
     # --- quantiles
 
@@ -259,7 +264,7 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(10**100).ppf(0.975) // 10**40
         19599639845
         """
-        return _answers().quantiles(self._spec, q, upper=False)
+        return _answers().quantiles(self._simplest, q, upper=False)
 
     @_at_q
     def isf(self, q: Any) -> Any:
@@ -268,7 +273,7 @@ class LawFunctions:
         The quantile of 1 - q, without rounding that. Parameters and results are those of `ppf`; 0
         gives inf and 1 gives -inf.
         """
-        return _answers().quantiles(self._spec, q, upper=True)
+        return _answers().quantiles(self._simplest, q, upper=True)
 
     @_interval
     def interval(self, confidence: Any) -> tuple[Any, Any]:
@@ -291,7 +296,7 @@ class LawFunctions:
         >>> dg.DiscreteGaussian(100).interval(0.95)
         (-20.0, 20.0)
         """
-        ends: tuple[Any, Any] = _answers().central_interval(self._spec, confidence)
+        ends: tuple[Any, Any] = _answers().central_interval(self._simplest, confidence)
         return ends
 
     def median(self) -> Any:
@@ -351,6 +356,6 @@ class LawFunctions:
         moment = getattr(ask.moments, name)
 
         def enclosure(bits: int) -> Any:
-            return moment(self._spec, bits)
+            return moment(self._simplest, bits)
 
         return ask.float_bounds(enclosure) if bounds else ask.float_value(enclosure)

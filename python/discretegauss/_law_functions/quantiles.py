@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.family import mirrored
-from .._certified.lattice_sums import canonical
+from .._certified.formulas import mirrored
 from .._certified.pair_arrays import (
     MANY_TAILS,
     in_floats,
@@ -164,13 +163,12 @@ def _joined(found: _Integers, sure: _Bools, others: NDArray[Any]) -> NDArray[Any
 def _looked_up(spec: LawSpec, q: NDArray[Any], *, upper: bool) -> tuple[_Integers, _Bools]:
     """Return the quantiles that tails in floats give, and where they do so beyond doubt; else 0."""
     found, sure = np.zeros(q.size, np.int64), np.zeros(q.size, np.bool_)
-    law = canonical(spec)
     if q.dtype != np.float64 or q.size < _MANY:
         return found, sure
     # P(X <= k) >= q: for q > 1/2 the first tail of X at most 1 - q, for q < 1/2 the last tail of
     # -X at least q. As for isf, 1 - q is a float for q >= 1/2.
     of_x, of_minus_x = (_small_levels, _large_levels)[:: 1 if upper else -1]
-    for levels, side in ((of_x, law), (of_minus_x, mirrored(law))):
+    for levels, side in ((of_x, spec), (of_minus_x, mirrored(spec))):
         pieces = [slice(start, start + _CHUNK) for start in range(0, q.size, _CHUNK)]
         chosen = [levels(q[piece]) for piece in pieces]
         wanted = sum(p.size for _, p in chosen)
@@ -181,7 +179,7 @@ def _looked_up(spec: LawSpec, q: NDArray[Any], *, upper: bool) -> tuple[_Integer
             continue
         for piece, (places, p) in zip(pieces, chosen, strict=True):
             ms, known = find(p)
-            found[piece][places] = np.where(known, ms - 1 if side is law else 1 - ms, 0)
+            found[piece][places] = np.where(known, ms - 1 if side is spec else 1 - ms, 0)
             sure[piece][places] = known
     return found, sure
 

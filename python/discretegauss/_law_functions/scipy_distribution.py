@@ -22,7 +22,6 @@ except ImportError as error:
 
 from .._certified import moments as _moments
 from .._certified.floats import float_value
-from .._certified.lattice_sums import canonical
 from .._certified.pair_arrays import supported
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, not_finite
@@ -89,7 +88,7 @@ def _ends(law: Any, lb: Any, ub: Any) -> tuple[int, int]:
 
 def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     """Yield the integers from first to last, as floats, and their probabilities, if above 0."""
-    spec = canonical(law._spec)
+    spec = law._simplest
     most = _MOST_TERMS if supported(spec) else _MOST_TERMS_ONE_BY_ONE
     if last - first >= most:
         raise ParameterOverflowError(
@@ -196,14 +195,14 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         return tuple(self._moment(each) if letter in moments else None for letter, each in named)
 
     def _moment(self, moment: Callable[[Any, int], Any]) -> float:
-        return float_value(lambda bits: moment(self.law._spec, bits))
+        return float_value(lambda bits: moment(self.law._simplest, bits))
 
     def _munp(self, n: Any) -> float:
         """Return E(X**n)."""
         if n > _MOST_ORDER:
             raise ParameterValueError(f"order must be at most {_MOST_ORDER}, got {describe(n)}")
         order = int(n)
-        if _moments.has_raw_moments(self.law._spec, order):
+        if _moments.has_raw_moments(self.law._simplest, order):
             found = self._moment(lambda spec, bits: _moments.raw_moment(spec, order, bits))
         else:
             found = self._moment_by_sums(order)
@@ -219,7 +218,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         With Y = X - mu it is, of a symmetric law, the sum over even i of binomial(order, i)
         mu**(order - i) E(Y**i), whose terms have one sign; if mu = 0, no term for an odd order.
         """
-        spec = self.law._spec
+        spec = self.law._simplest
         if order % 2 and spec.mu == 0:
             return 0.0
         unit = max(map(abs, _ends(self.law, None, None))) + 1  # powers may overflow

@@ -17,7 +17,6 @@ from .._certified import moments
 from .._certified.convolution import factor_upper, tails_of_sum
 from .._certified.floats import float_bounds, float_value
 from .._certified.interval import Interval, arithmetic
-from .._certified.lattice_sums import canonical
 from .._certified.probability import pmf, probability, tail_above
 from .._certified.search import first_true
 from .._inputs.draw_arguments import CHACHA20, INT64, Size, checked_dtype
@@ -71,13 +70,13 @@ class SumOfDraws:
         """Return the standard deviation."""
         return float_value(
             lambda bits: arithmetic(bits).sqrt(
-                arithmetic(bits).scale(moments.variance(self.law._spec, bits), self.clients)
+                arithmetic(bits).scale(moments.variance(self.law._simplest, bits), self.clients)
             )
         )
 
     def _moment(self, moment: Callable[[LawSpec, int], Interval], factor: int) -> float:
         return float_value(
-            lambda bits: arithmetic(bits + 8).scale(moment(self.law._spec, bits + 8), factor)
+            lambda bits: arithmetic(bits + 8).scale(moment(self.law._simplest, bits + 8), factor)
         )
 
     def sample(
@@ -160,7 +159,8 @@ class SumOfDraws:
         return at_each(k, at, checked, pairs=bounds)
 
     def _of_one(self) -> LawSpec:
-        return canonical(self.law._spec._replace(mu=Fraction(0)))
+        law: LawSpec = self.law._simplest
+        return law._replace(mu=Fraction(0))
 
     def _nearly(self) -> tuple[LawSpec, Any] | None:
         """Return the one law that the sum has up to a factor next to 1, and that."""

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from .._certified.floats import float_value
-from .._certified.lattice_sums import canonical, normaliser
+from .._certified.laws_of_integers import normaliser
 from .._inputs.numbers import exact_rational, not_negative
 from ..laws import DiscreteGaussian
 from ..sampling import (
@@ -123,7 +123,7 @@ def normalizing_constant(sigma2: object) -> float:
     exact = not_negative(sigma2, "sigma2")
     if exact == 0:
         return 1.0
-    spec = canonical(DiscreteGaussian(exact)._spec)
+    spec = DiscreteGaussian(exact)._spec
     return float_value(lambda bits: normaliser(spec, bits)[1])
 
 

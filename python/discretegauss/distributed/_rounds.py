@@ -391,6 +391,6 @@ class SecureSum:
         Of ``most_clients`` messages: that of n is ``sqrt(n/most_clients)`` of it.
         """
         # which is not sigma2: far below it where sigma2 is small
-        variance = moments.variance(self.law._spec, _AT.bits)
+        variance = moments.variance(self.law._simplest, _AT.bits)
         of_sum = _AT.sqrt(_AT.scale(variance, self.most_clients))
         return float_at_least(_AT.scale(of_sum, self.clip / self.steps).upper)

@@ -26,13 +26,19 @@ rounding alone, but where a function says otherwise.
 """
 
 from .._inputs.budget import Budget
-from .accounting import dp_event, pld
 from .calibration import calibrate
 from .costs import delta, epsilon, log_delta
+from .dp_accounting import dp_event, pld
 from .losses import PrivacyLoss, loss
 from .renyi import renyi, renyi_delta
-from .zcdp import zcdp_delta, zcdp_delta_standard, zcdp_epsilon, zcdp_rho
-from .zcdp_cost import compose, rho
+from .zcdp import (
+    compose,
+    rho,
+    zcdp_delta,
+    zcdp_delta_standard,
+    zcdp_epsilon,
+    zcdp_rho,
+)
 
 __all__ = [
     "Budget",

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from .._certified.double_double import Floats, Pairs, parameters_in_range
 from .._certified.double_double_functions import exponential_in_floats
-from .._certified.families import family_of
-from .._certified.family import RationalFamily
 from .._certified.floats import float_at_least, float_at_most, float_nearest
+from .._certified.formulas import RationalFormulas
 from .._certified.interval import Interval, Rational, Real, arithmetic, fraction_of
-from .._certified.lattice_sums import canonical, phi_at
+from .._certified.laws_of_integers import formulas_of, phi_at
 from .._certified.pair_arrays import array_values
 from .._certified.probability import Tail, kept_normaliser, probability
 from .._law import Kind, LawSpec
@@ -54,8 +53,8 @@ class IntegerNoise(Noise):
 
     def __init__(self, spec: LawSpec, change: int, rate: Fraction) -> None:
         super().__init__(rate)
-        self.spec, self.change = canonical(spec), change
-        self._family = family_of(self.spec)
+        self.spec, self.change = spec, change
+        self._family = formulas_of(self.spec)
         self._floats = self._family.has_exponents(self.spec) or (
             spec.kind is Kind.SKELLAM and parameters_in_range(spec.parameter, spec.mu)
         )
@@ -65,7 +64,7 @@ class IntegerNoise(Noise):
             self._floats = False
         #: With the Laplace the loss varies on this side of 0 alone.
         self._bounded = self._family.pure_epsilon(self.spec, change) is not None
-        if isinstance(self._family, RationalFamily):
+        if isinstance(self._family, RationalFormulas):
             self._unit, self._first, self._step = _unit_of(self._family, self.spec, change)
             self.unit = self._unit if rate == 1 else None
 
@@ -164,7 +163,7 @@ class IntegerNoise(Noise):
         self, xs: NDArray[np.int64], before: Pairs | None, after: Pairs | None
     ) -> tuple[Floats, Floats]:
         """Return the unsampled losses, and how far they are off; given exponents, or not."""
-        if isinstance(self._family, RationalFamily):
+        if isinstance(self._family, RationalFormulas):
             loss = (self._first + xs * self._step).astype(np.float64) * float(self._unit)
             return loss, np.abs(loss) * 2.0**-51
         before = self._exponents(xs) if before is None else before
@@ -224,7 +223,7 @@ class IntegerNoise(Noise):
         return self._cells_between(low, high, here, moved)
 
     def _loss_about(self, x: int) -> Interval:
-        if isinstance(self._family, RationalFamily):
+        if isinstance(self._family, RationalFormulas):
             return _AT.rational(self._exact_loss(x))
         if 2 * x + self.change == 0:
             return _AT.rational(0)
@@ -257,7 +256,7 @@ class IntegerNoise(Noise):
         return values
 
 
-def _unit_of(family: RationalFamily, spec: LawSpec, change: int) -> tuple[Fraction, int, int]:
+def _unit_of(family: RationalFormulas, spec: LawSpec, change: int) -> tuple[Fraction, int, int]:
     """Return a number of which all losses are multiples, that of the loss at 0, and a step's."""
     phi = family.exact_phi
     loss = phi(spec, change) - phi(spec, 0)

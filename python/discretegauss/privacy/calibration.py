@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 
 import gmpy2
 
-from .._certified.interval import arithmetic, fraction_of
+from .._certified.interval import arithmetic
 from .._certified.search import least_decimal
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
-from .._inputs.decimal_text import rounded_up
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
@@ -30,10 +29,9 @@ from ._calibrate_by_losses import first_crossing, is_in_reach, log_guess, requir
 from ._calibrate_gaussian import GaussianTarget
 from ._change import Change, least_variance
 from ._from_error import widest
-from ._sum_of_gaussians import SumOfGaussians
-from ._sum_of_skellams import epsilon_of_skellams, least_epsilon_of_skellams
-from .zcdp import zcdp_rho
-from .zcdp_cost import rho as rho_of
+from .renyi import RenyiCurve
+from .zcdp import SumOfGaussians, zcdp_rho
+from .zcdp import rho as rho_of
 
 _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam)
 
@@ -332,14 +330,12 @@ def _skellam(asked: _Asked) -> Law:
     if near and 2 * asked.log_scale(Fraction(2)) < _MOST_CROSSED:
         return asked.crossing(Skellam, 2)
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
-    least = least_epsilon_of_skellams(delta)
-    if least >= epsilon or not epsilon:
-        floor = rounded_up(max(fraction_of(least), Fraction(0)))
-        rule = f"be above {floor} for this delta, as orders up to 2**40 are tried"
-        raise refused("epsilon", rule, epsilon)
+    if not epsilon:
+        raise refused("epsilon", "be above 0 for Skellam noise", epsilon)
 
     def cost(variance: Fraction) -> Any:
-        return epsilon_of_skellams(change, variance * change.clients, delta, queries)
+        total = variance * change.clients
+        return RenyiCurve.of_skellam(change, total, queries).epsilon_upper(delta)
 
     guess = queries * change.squared / (2 * change.clients * epsilon)
     return Skellam(least_variance(cost, epsilon, guess, "epsilon"))

@@ -9,8 +9,8 @@ Which bound answers:
 - everything else where one person changes integers by whole numbers, also on a sample of the
   people: the privacy loss in buckets (losses.py);
 - a Skellam law whose answer is a vector, or whose variance is above 2**28: Renyi divergences
-  (_sum_of_skellams.py);
-- sums of discrete Gaussian shares: by way of rho (_sum_of_gaussians.py).
+  (renyi.py);
+- sums of discrete Gaussian shares: by way of rho (zcdp.py).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 
 import gmpy2
 
-from .._certified.families import family_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, ZERO, arithmetic
+from .._certified.laws_of_integers import formulas_of
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
@@ -40,11 +40,10 @@ from ..errors import ParameterTypeError
 from ..laws import Law, centred
 from ._asked import Noise, clients_of, is_vector, refuse_sampling, refuse_vector
 from ._change import Change
-from ._sum_of_skellams import epsilon_of_skellams, log_delta_of_skellams
 from .hockey_stick import Enclosed, as_one_query, delta_enclosed, least_epsilon, relative_bits
 from .losses import PrivacyLoss, loss_of_queries
-from .zcdp import epsilon_upper, log_delta_upper
-from .zcdp_cost import rho_of_one
+from .renyi import RenyiCurve
+from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
@@ -116,7 +115,7 @@ def delta(
 
     Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
     above 1, a sensitivity that is not whole, or a variance above 2**28, what its `renyi`
-    divergences of some 500 orders do.
+    divergences of all whole orders do.
 
     References
     ----------
@@ -266,7 +265,7 @@ def _cost(
     sampling: object,
     dimension: object,
     sum_norm: object,
-) -> _Cost:
+) -> _Cost | RenyiCurve:
     count, rate = query_count(queries), sampling_rate(sampling)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
@@ -280,26 +279,26 @@ def _cost(
         refuse_sampling(rate)
         if one._spec.kind is Kind.SKELLAM:
             change_of_one = Change(1, sensitivity, dimension, sum_norm)
-            return _Skellams(change_of_one, one._spec.parameter, count)
-        return _ByRho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
+            return RenyiCurve.of_skellam(change_of_one, one._spec.parameter, count)
+        return RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
     refuse_vector(dimension, sum_norm, "this law")
     return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
 
 
-def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
+def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost | RenyiCurve:
     """Return what so many queries give away, with the noise of a law that is centred."""
     if rate == 1 and spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return _Skellams(Change(1, change, 1, None), spec.parameter, count)
+        return RenyiCurve.of_skellam(Change(1, change, 1, None), spec.parameter, count)
     rho = None
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         rho = count * change**2 / (2 * spec.parameter)
         if (query := as_one_query(spec, change, count)) is not None:
             return _OneQuery(*query, rho)
         if count > _MOST_COMPOSED:
-            return _ByRho(rho)
+            return RenyiCurve.of_rho(rho)
     if rate == 1 and count == 1:
         return _OneQuery(spec, change, gmpy2.mpq(1), None)
-    pure = family_of(spec).pure_epsilon(spec, change) if rate == 1 else None
+    pure = formulas_of(spec).pure_epsilon(spec, change) if rate == 1 else None
     return _Composed(loss_of_queries(spec, change, count, rate), pure and pure * count, rho)
 
 
@@ -310,35 +309,6 @@ def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: objec
     if is_vector(dimension, sum_norm):
         return True
     return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
-
-
-@dataclass(frozen=True)
-class _ByRho(_Cost):
-    """By way of zCDP."""
-
-    rho: Fraction
-
-    def _log_delta(self, epsilon: Fraction) -> Any:
-        return log_delta_upper(self.rho, epsilon)
-
-    def epsilon(self, delta: Fraction) -> float:
-        return float_at_least(epsilon_upper(self.rho, delta))
-
-
-@dataclass(frozen=True)
-class _Skellams(_Cost):
-    """By Renyi divergences."""
-
-    change: Change
-    variance: Fraction
-    queries: int
-
-    def _log_delta(self, epsilon: Fraction) -> Any:
-        return log_delta_of_skellams(self.change, self.variance, epsilon, self.queries)
-
-    def epsilon(self, delta: Fraction) -> float:
-        found = epsilon_of_skellams(self.change, self.variance, delta, self.queries)
-        return float_at_least(found)
 
 
 @dataclass(frozen=True)
@@ -410,7 +380,7 @@ class _OneQuery(_Cost):
 
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0, of a discrete Laplace."""
-        pure = family_of(self.spec).pure_epsilon(self.spec, self.change)
+        pure = formulas_of(self.spec).pure_epsilon(self.spec, self.change)
         return None if pure is None else _rounded_up(pure)
 
 

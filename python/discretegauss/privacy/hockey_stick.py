@@ -72,10 +72,9 @@ from typing import Any, NamedTuple
 import gmpy2
 
 from .._certified.convolution import factor_upper
-from .._certified.families import family_of
-from .._certified.family import RationalFamily
+from .._certified.formulas import RationalFormulas
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
-from .._certified.lattice_sums import log_weight_ratio, tail_ratio
+from .._certified.laws_of_integers import formulas_of, log_weight_ratio, tail_ratio
 from .._certified.probability import kept_normaliser, pmf
 from .._certified.search import first_true, float_at, ordinal, zero_of
 from .._law import LawSpec
@@ -180,14 +179,14 @@ class _Line(NamedTuple):
 @lru_cache(maxsize=16)
 def _line_at(spec: LawSpec, m: int, change: int, bits: int) -> _Line:
     """Return the line of the half-line from m; m >= -change/2."""
-    at, family, shift = arithmetic(bits + 4), family_of(spec), gmpy2.mpq(0)
-    if isinstance(family, RationalFamily):
+    at, family, shift = arithmetic(bits + 4), formulas_of(spec), gmpy2.mpq(0)
+    if isinstance(family, RationalFormulas):
         loss: Any = family.exact_log_ratio(spec, m, m + change)
     else:
         rough = log_weight_ratio(spec, m, m + change, 32).upper
         size = max(gmpy2.get_exp(rough), 0) if gmpy2.is_regular(rough) else 0
         loss = log_weight_ratio(spec, m, m + change, bits + 8 + min(size, _MOST_BITS))
-    if isinstance(family, RationalFamily) and m >= 1:
+    if isinstance(family, RationalFormulas) and m >= 1:
         shift = family.exact_phi(spec, m)
         unit = at.div(at.rational(1), kept_normaliser(spec, bits)[1])
     else:
@@ -202,8 +201,8 @@ def _line_at(spec: LawSpec, m: int, change: int, bits: int) -> _Line:
 
 def _two_tails(spec: LawSpec, x: int, y: int, bits: int) -> tuple[Interval, Interval]:
     """Return `tail_ratio` at x and at y, 0 <= x <= y."""
-    at_y, family = tail_ratio(spec, y, bits), family_of(spec)
-    if y - x > _STEPS_LIKE_A_TAIL or not isinstance(family, RationalFamily):
+    at_y, family = tail_ratio(spec, y, bits), formulas_of(spec)
+    if y - x > _STEPS_LIKE_A_TAIL or not isinstance(family, RationalFormulas):
         return tail_ratio(spec, x, bits), at_y
     at, tail = arithmetic(bits + 8), at_y
     for z in range(y - 1, x - 1, -1):  # R(z) = 1 + exp(phi(z) - phi(z + 1)) R(z + 1)
@@ -217,8 +216,8 @@ def _exceeds_from(spec: LawSpec, epsilon: Any, change: int, bits: int) -> tuple[
 
     No loss before m exceeds epsilon. It is infinity where next to no outcome loses as much.
     """
-    family = family_of(spec)
-    if isinstance(family, RationalFamily):
+    family = formulas_of(spec)
+    if isinstance(family, RationalFormulas):
         first = family.loss_exceeds_from(spec, epsilon, change)
         return None if first is None else (first, ZERO)
     at, bits = arithmetic(64), bits + min(int(epsilon).bit_length(), _MOST_BITS)
@@ -285,7 +284,7 @@ def _with_more(found: Enclosed, tail: Any, less: Any, bits: int) -> Enclosed:
 
 def _cancelling_bits(spec: LawSpec, change: int) -> int:
     """Return about how many bits cancel in delta, log2(sigma/change); too few cost time alone."""
-    return max(0, family_of(spec).whole_width(spec).bit_length() - change.bit_length()) + 8
+    return max(0, formulas_of(spec).whole_width(spec).bit_length() - change.bit_length()) + 8
 
 
 def relative_bits(value: Interval) -> int:
@@ -341,7 +340,7 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
         log = log_delta_about(spec, gmpy2.mpq(math.exp(u)), change)
         return float(min(gmpy2.log(-log / goal), 50)) if log < 0 else -50.0
 
-    found, family = 0.0, family_of(spec)
+    found, family = 0.0, formulas_of(spec)
     if change > _LINES or family.pure_epsilon(spec, change) is None:
         # where phi is -log(delta) the tail is about delta
         x = int(family.distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)

@@ -1,46 +1,66 @@
-"""Renyi divergences of integer noise: of one coordinate, of a ball of vectors, and what they imply.
+"""Renyi divergences of integer noise, and the (epsilon, delta) that they imply.
 
-Noise P on an answer, Q on the answer moved by D; phi is -log of the weight w, even, and
+Let P be the noise on an answer, and Q the noise on the answer moved by D. The divergence of order
+a > 1 is
 
-    R_a(D) = log(sum over all integers x of P(x)**a Q(x)**(1 - a))/(a - 1),      a > 1 the order.
+    R_a(D) = log(sum over all integers x of P(x)**a Q(x)**(1 - a))/(a - 1).
 
-As the noise is symmetric, both directions are the same. Divergences of independent releases add, at
-one order; so do those of adaptive ones, each at its worst (Mironov, arXiv 1702.07476).
+The noise is symmetric, so both directions are the same. Divergences of independent releases add, at
+one order. So do those of adaptive releases, each at its worst (Mironov, arXiv 1702.07476).
 
-*Gaussian*: R_a(D) <= a D**2/(2 sigma2), and equal where (a - 1) D is whole (CKS 2020, Proposition
-5). *Laplace*: three geometric series. *Generalised*: the sum itself, with its tails, where the
-weight of x is exp(-f(x)), f(x) = a phi(x) - (a - 1) phi(x + D):
+*Gaussian.* R_a(D) <= a D**2/(2 sigma2), with equality if (a - 1) D is whole (CKS 2020, Proposition
+5).
 
-- x = r + k, k >= 0: f'(x) = phi'(x) (a - (a - 1) (1 + D/x)**(beta - 1)) grows where the bracket is
-  positive, as both factors do not fall in x. So f(x) >= f(r) + k f'(r), and the tail from r on is
-  at most exp(-f(r))/(1 - exp(-f'(r))).
-- x = -y, y = r + k, r >= D: by y, f' is phi'(y) a - (a - 1) phi'(y - D) >= phi'(y) >= phi'(r), so
-  the tail is at most exp(-f(-r))/(1 - exp(-phi'(r))).
+*Laplace.* The sum is three geometric series.
 
-*A ball.* Someone who moves the answers by whole numbers v_i, with sum |v_i|**b <= D**b, loses
+*Generalised Gaussian.* The sum is taken term by term, and its tails are bounded. The weight of x is
+exp(-phi(x)), so the term of x is exp(-f(x)), f(x) = a phi(x) - (a - 1) phi(x + D).
+
+- Right tail, x = r + k, k >= 0: f'(x) = phi'(x) (a - (a - 1) (1 + D/x)**(beta - 1)) grows if the
+  bracket is positive, because neither factor falls in x. So f(x) >= f(r) + k f'(r), and the tail
+  from r on is at most exp(-f(r))/(1 - exp(-f'(r))).
+- Left tail, x = -y, y = r + k, r >= D: the derivative of f by y is phi'(y) a - (a - 1) phi'(y - D)
+  >= phi'(y) >= phi'(r), so the tail is at most exp(-f(-r))/(1 - exp(-phi'(r))).
+
+*A ball.* A person who moves the answers by whole numbers v_i, with sum |v_i|**b <= D**b, loses
 
     sum over i of R_a(|v_i|) <= D**b max over whole c, 1 <= c <= D, of R_a(c)/c**b,
 
-as each R_a(|v_i|) is at most |v_i|**b times that maximum. It is met where D**b is a multiple of
-c**b, with that many equal coordinates.
+because each R_a(|v_i|) is at most |v_i|**b times that maximum. If D**b is a multiple of c**b, that
+many coordinates equal to c meet the bound.
 
-*What it implies* (CKS 2020, Proposition 12): R_a <= r gives (epsilon, delta) for
+*Skellam.* Let m be the variance, D and L the Euclidean and the sum norm of the change of a vector
+of integers, and a whole. R_a is at most (Agarwal, Kairouz, Liu, NeurIPS 2021, arXiv 2110.04995,
+Theorem 3.5 and Corollary 3.6; the papers call m mu)
 
-    delta = exp((a - 1) (r - epsilon))/(a - 1) (1 - 1/a)**a.
+    a D**2/(2 m) + min( ((2 a - 1) D**2 + 6 L)/(4 m**2),  3 L/(2 m) ).                       (1)
+
+It falls as m grows.
+
+*A curve.* `RenyiCurve` holds a bound on R_a for each order a. Each order implies a delta for an
+epsilon, and an epsilon for a delta (CKS 2020, Proposition 12; zcdp.py). The curve answers by the
+best order. It is the cost of vectors and of sums of shares.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import gmpy2
 
-from .._certified.families import family_of
 from .._certified.floats import float_at_least
-from .._certified.interval import ZERO, Arithmetic, Interval, arithmetic, relative_width_below
-from .._certified.lattice_sums import canonical, normaliser, phi_at
+from .._certified.interval import (
+    ZERO,
+    Arithmetic,
+    Interval,
+    arithmetic,
+    fraction_of,
+    relative_width_below,
+)
+from .._certified.laws_of_integers import formulas_of, normaliser, phi_at
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
@@ -56,19 +76,23 @@ from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
 from ._asked import clients_of, is_vector
 from ._change import Change
-from ._sum_of_skellams import renyi_of_skellam
-from .zcdp_cost import rho_of_one
+from .zcdp import (
+    epsilon_upper,
+    log_delta_at,
+    log_delta_upper,
+    rho_of_one,
+)
 
-#: Integers whose weights are summed, at most.
+#: At most so many integers are summed over.
 _MOST_INTEGERS = 2**17
 
-#: Changes that a ball is searched for, at most.
+#: The largest radius of a ball.
 _MOST_CHANGES = 2**10
 
-#: The sum ends where a weight is below exp(-_DEPTH) of the first, about.
+#: The sum ends at terms of about exp(-_DEPTH), at the first precision.
 _DEPTH = 96
 
-#: Bits of the result that are right, if that takes no more than the last of the precisions.
+#: The aim: so many right bits. The precision rises until they are, or to the last one.
 _RIGHT_BITS = 60
 _PRECISIONS = (160, 320, 640, 1280, 2560)
 
@@ -88,39 +112,40 @@ def renyi(
     Parameters
     ----------
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
-        The noise; its mu must be an integer. A sum of Skellam shares, ``law.sum(n)``, is such a
-        law, too; one of Gaussian shares costs what its `rho` says.
+        The noise; its mu must be an integer. The sum of shares, ``law.sum(n)``, is allowed, too: of
+        Skellam shares it is a Skellam law, of Gaussian shares its divergence is order times `rho`.
     order : number
-        Above 1; with a Skellam law a whole number below 2**64.
+        Above 1. With a Skellam law it is a whole number below 2**64.
     sensitivity : number, optional
-        The most that one person changes the answer, a whole number. Of a Skellam law, and of sums
-        of shares, the Euclidean norm of the change of a vector of integers.
+        The most that one person changes the answer, a whole number. For a Skellam law, and for sums
+        of shares, it is the Euclidean norm of the change of a vector of integers.
     queries : int, optional
-        How many answers one person may change so, each with noise of its own.
+        How many answers one person may change by as much, each with noise of its own.
     norm : number, optional
-        An exponent, at least 1: sensitivity, from 1 to 1024, is then the most that the norm of the
-        whole changes of several answers can be, the root of the sum of abs(change)**norm.
+        An exponent b, at least 1. Then sensitivity, from 1 to 1024, bounds the norm of the whole
+        changes of several answers, (sum of abs(change)**b)**(1/b).
     dimension, sum_norm : optional
-        Of vectors, as for `delta`.
+        As for `delta`, for vectors.
 
     Returns
     -------
     float
-        Never below the divergence. For the discrete Gaussian it is order sensitivity**2/(2 sigma2),
-        the divergence wherever (order - 1) sensitivity is whole.
+        Never below the divergence. For the discrete Gaussian it is order sensitivity**2/(2 sigma2).
+        That is the divergence itself if (order - 1) sensitivity is whole.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter is wrong, or a generalised Gaussian is so wide, or the order so large, that
-        more than 131 072 integers count.
+        If a parameter is wrong. Also if a generalised Gaussian is so wide, or the order so large,
+        that more than 131 072 integers would be summed over.
 
     Notes
     -----
     Divergences of several releases add, at one order; `renyi_delta` says what the sum implies.
 
-    With a norm of the law's own exponent, 1 or 2, it is what one answer that changes by a whole
-    sensitivity costs. Between them it is some hundredths more, and beyond 2 it may be far more.
+    If ``norm`` is the law's own exponent, 1 or 2, the result is that of one answer that changes by
+    a whole sensitivity. For exponents between 1 and 2 it is some hundredths more, and beyond 2 it
+    may be far more.
 
     References
     ----------
@@ -141,27 +166,29 @@ def renyi(
     1.0024375
     """
     count, (one, clients) = query_count(queries), clients_of(law)
-    of_vector = is_vector(dimension, sum_norm) or clients > 1
-    if one._spec.kind is not Kind.SKELLAM and not of_vector:
+    of_vector, is_skellam = is_vector(dimension, sum_norm), one._spec.kind is Kind.SKELLAM
+    at = arithmetic(_PRECISIONS[0])
+    if not (is_skellam or of_vector or clients > 1):
         spec, exact = centred(one), _order(order)
         if norm is None:
             found = _renyi_upper(spec, exact, whole_sensitivity(sensitivity))
         else:
             found = _renyi_of_ball(spec, exact, sensitivity, norm)
-    elif norm is not None:
+        return float_at_least(at.up.mul(found, count))
+    if norm is not None:
         raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
-    elif one._spec.kind is not Kind.SKELLAM:
-        bound = _order(order) * rho_of_one(law, sensitivity, dimension, sum_norm)
-        found = arithmetic(_PRECISIONS[0]).rational(bound).upper
-    else:
-        alpha = _whole_order(order)
+    if is_skellam:
+        exact = _whole_order(order)
         change = Change(1, sensitivity, dimension, sum_norm)
-        found = renyi_of_skellam(change, one._spec.parameter, alpha)
-    return float_at_least(arithmetic(_PRECISIONS[0]).up.mul(found, count))
+        curve = RenyiCurve.of_skellam(change, one._spec.parameter, count)
+    else:
+        exact = _order(order)
+        curve = RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
+    return float_at_least(at.rational(curve.divergence(exact)).upper)
 
 
 def _renyi_of_ball(spec: LawSpec, order: Fraction, sensitivity: object, norm: object) -> Any:
-    """Return the bound of the changes within a ball."""
+    """Return the bound for all changes within a ball."""
     radius = positive_number(sensitivity, "sensitivity")
     if not 1 <= radius <= _MOST_CHANGES:
         raise refused("sensitivity", f"be from 1 to {_MOST_CHANGES}", sensitivity)
@@ -182,7 +209,7 @@ def renyi_delta(divergence: object, order: object, epsilon: object) -> float:
     Parameters
     ----------
     divergence : number
-        At least 0: of one release, or the sum over several, at one order.
+        At least 0. It is that of one release, or the sum over several releases, at one order.
     order : number
         Above 1.
     epsilon : number
@@ -209,13 +236,8 @@ def renyi_delta(divergence: object, order: object, epsilon: object) -> float:
     """
     found, a = at_least_zero(divergence, "divergence"), _order(order)
     target = at_least_zero(epsilon, "epsilon")
-    at = arithmetic(_PRECISIONS[1])
-    exponent = at.rational((a - 1) * (found - target))
-    shrink = at.scale(at.log1p(at.rational(-1 / a)), a)
-    total = at.sub(at.add(exponent, shrink), at.log(at.rational(a - 1)))
-    if total.upper >= 0:
-        return 1.0
-    return float_at_least(at.up.exp(total.upper))
+    log = log_delta_at(a - 1, found, target, arithmetic(_PRECISIONS[1]))
+    return float_at_least(_UP.exp(log))
 
 
 def _order(value: object) -> Fraction:
@@ -225,19 +247,18 @@ def _order(value: object) -> Fraction:
     return exact
 
 
-def _whole_order(value: object) -> int:
+def _whole_order(value: object) -> Fraction:
     """Return the order of a Skellam law's divergence."""
     exact = exact_rational(value, "order")
     if exact.denominator != 1:
         raise refused("order", "be a whole number with a Skellam law", value)
     if exact < 2:
         raise refused("order", "be at least 2", value)
-    return word_count(exact.numerator, "order")
+    return Fraction(word_count(exact.numerator, "order"))
 
 
 def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
     """Return an upper bound on the divergence, at least 0."""
-    spec = canonical(spec)
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         at = arithmetic(_PRECISIONS[0])
         return at.rational(order * change**2 / (2 * Fraction(spec.parameter))).upper
@@ -248,7 +269,7 @@ def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
         found = at.scale(of_order(spec, order, change, at), 1 / (order - 1))
         if relative_width_below(found, _RIGHT_BITS):
             break
-    pure = family_of(spec).pure_epsilon(spec, change)  # at any order
+    pure = formulas_of(spec).pure_epsilon(spec, change)  # a bound at any order
     if pure is not None:
         return max(min(found.upper, at.rational(pure).upper), ZERO)
     return max(found.upper, ZERO)
@@ -256,9 +277,9 @@ def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
 
 def _laplace(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Interval:
     """Return the logarithm of the sum of P**a Q**(1 - a): x >= 0, x <= -D, and between."""
-    t, rest = Fraction(spec.parameter), order - 1
+    t = Fraction(spec.parameter)
     one_minus_r = at.neg(at.expm1(at.rational(-1 / t)))
-    high, low = (at.exp(at.rational(sign * rest * change / t)) for sign in (1, -1))
+    high, low = (at.exp(at.rational(sign * (order - 1) * change / t)) for sign in (1, -1))
     outside = at.add(high, at.mul(low, at.exp(at.rational(-change / t))))
     total = at.div(outside, one_minus_r)
     if change > 1:
@@ -275,7 +296,7 @@ def _laplace(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Int
 def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Interval:
     """Return the logarithm of the sum of P**a Q**(1 - a), integer by integer, with its tails.
 
-    In units of the largest term, which may be beyond all exponents.
+    The unit of the sum is its largest term, which may be beyond all exponents.
     """
     depth = at.bits * _DEPTH // _PRECISIONS[0]
     phi = cache(lambda x: phi_at(spec, x, at))
@@ -296,7 +317,7 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
             rule = f"be smaller for this law: more than {_MOST_INTEGERS} integers count"
             raise refused("order", rule, order, ParameterOverflowError)
 
-    # far enough out on either side; the sums are right wherever they end
+    # Go far enough out on either side. The bounds hold wherever the sums end.
     right, highest = 1, exponent(0).upper
     while rise(right).lower <= 0 or exponent(right).upper > -depth + min(highest, 0):
         highest = max(highest, exponent(right).upper)
@@ -317,6 +338,73 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
         tail = at.div(at.exp(at.sub(exponent(x), unit)), ratio).upper
         total = Interval(total.lower, at.up.add(total.upper, tail))
     log = at.add(at.log(total), unit)
-    # where exponents are enclosed too widely for a sum, one of its terms is a bound
+    # If the exponents are enclosed too widely for a sum, one of its terms is a bound.
     log = Interval(max(log.lower, *(one.lower for one in exponents)), log.upper)
     return at.sub(log, at.log(normaliser(spec, at.bits)[1]))
+
+
+# --- curves
+
+_UP: Any = arithmetic(80).up
+
+
+@dataclass(frozen=True)
+class RenyiCurve:
+    """What releases cost, known by a bound on their Renyi divergence of each order.
+
+    Attributes
+    ----------
+    lines : tuple of (Fraction, Fraction)
+        Each (slope, more), slope > 0: the divergence of order a is at most slope a + more.
+    whole : bool
+        Whether the lines are bounds for whole orders alone.
+    """
+
+    lines: tuple[tuple[Fraction, Fraction], ...]
+    whole: bool = False
+
+    @classmethod
+    def of_rho(cls, rho: Fraction) -> RenyiCurve:
+        """Return the curve of rho-zCDP."""
+        return cls(((rho, Fraction(0)),))
+
+    @classmethod
+    def of_skellam(cls, change: Change, variance: Fraction, queries: int) -> RenyiCurve:
+        """Return the curve (1) of so many queries."""
+        squared, sum_norm = change.squared, fraction_of(change.sum_norm)
+        gaussian, square = squared / (2 * variance), 4 * variance**2
+        first = gaussian + 2 * squared / square, (6 * sum_norm - squared) / square
+        second = gaussian, 3 * sum_norm / (2 * variance)
+        return cls(tuple((queries * a, queries * b) for a, b in (first, second)), whole=True)
+
+    def divergence(self, order: Fraction) -> Fraction:
+        """Return the bound at an order."""
+        return min(slope * order + more for slope, more in self.lines)
+
+    def log_delta_upper(self, epsilon: Fraction) -> Any:
+        """Return an upper bound on log(delta) by the best order, at most 0."""
+        return min(
+            log_delta_upper(slope, epsilon - more, whole=self.whole) for slope, more in self.lines
+        )
+
+    def epsilon_upper(self, delta: Fraction) -> Any:
+        """Return an upper bound on the least epsilon by the best order, at least 0."""
+        return min(
+            epsilon_upper(slope, delta, more, whole=self.whole) for slope, more in self.lines
+        )
+
+    def delta(self, epsilon: Fraction) -> float:
+        """Return delta, rounded up."""
+        return float_at_least(_UP.exp(self.log_delta_upper(epsilon)))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        """Return log(delta), rounded up."""
+        return float_at_least(self.log_delta_upper(epsilon))
+
+    def epsilon(self, delta: Fraction) -> float:
+        """Return epsilon, rounded up."""
+        return float_at_least(self.epsilon_upper(delta))
+
+    def pure(self) -> float | None:
+        """Return None, because no curve tells an epsilon for delta = 0."""
+        return None

@@ -3,7 +3,7 @@
 (epsilon, delta) becomes rho once, for all tables together. If every table gets the same law (equal
 whole sensitivities D, shares in proportion to the counts that one person changes), that is the
 noise of one query asked so many times, by Theorem 7 of arXiv 2004.00010. Else it is about the
-largest rho whose tables, composed, are proven to meet the budget (privacy/different_noise.py).
+largest rho whose tables, composed, are proven to meet the budget (privacy/plan_loss.py).
 
 Conversely, epsilon at delta is the least that is proven: by Corollary 13 from rho, which holds
 always; by Theorem 7 if there is one law; by the composition of the privacy losses if not.
@@ -29,7 +29,7 @@ from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import calibrate, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
-from ..privacy.different_noise import Part, largest_rho, loss_of_parts
+from ..privacy.plan_loss import Table, largest_rho, plan_loss
 
 _DEFAULT_REPORT_DELTA = "1e-6"
 
@@ -153,7 +153,7 @@ def calibrations(
             (tight_epsilon(first.law, delta, first.sensitivity, queries=queries), _THEOREM)
         )
     else:
-        loss = loss_of_parts([Part(one.sigma2, one.sensitivity, one.queries) for one in noise])
+        loss = plan_loss([Table(one.sigma2, one.sensitivity, one.queries) for one in noise])
         if loss is not None:
             found.append((loss.epsilon(delta), "composition of the privacy losses"))
     epsilon, by = min(found)
@@ -173,12 +173,12 @@ def _rho_of(budget: Budget, tables: Sequence[tuple[Fraction, int, Fraction]]) ->
         law = _law_for(budget, change, queries)
         return Fraction(queries * change**2 / (2 * law.sigma2))
 
-    def parts_of(rho: Fraction) -> list[Part]:
+    def tables_of(rho: Fraction) -> list[Table]:
         return [
-            Part(count * one**2 / (2 * rho * share), one, count) for one, count, share in tables
+            Table(count * one**2 / (2 * rho * share), one, count) for one, count, share in tables
         ]
 
-    found = largest_rho(parts_of, budget.epsilon, budget.delta)
+    found = largest_rho(tables_of, budget.epsilon, budget.delta)
     if found <= 0:
         raise ParameterValueError(
             f"epsilon and delta must leave a positive rho, got {describe(budget.epsilon)} and "
@@ -235,13 +235,13 @@ def _noise(
         epsilon_by=_THEOREM if is_tight else _COROLLARY,
         asked_epsilon=asked_epsilon,
         std=_standard_deviation(law),
-        bound95=lower_quantile(law._spec, Fraction(39, 40)),  # the law is symmetric
+        bound95=lower_quantile(law._simplest, Fraction(39, 40)),  # the law is symmetric
     )
 
 
 def _standard_deviation(law: DiscreteGaussian) -> Decimal:
     """Return it to 18 digits, as it may be too large for a float; 0 if it is below 1e-160."""
-    enclosed = standard_deviation(law._spec, 64)
+    enclosed = standard_deviation(law._simplest, 64)
     if enclosed.upper < 1e-160:
         return Decimal(0)
     numerator, denominator = enclosed.lower.as_integer_ratio()

@@ -1,12 +1,12 @@
-"""What a law answers for itself: its weights, tails, normaliser, moments, thresholds of its loss.
+"""What is computed of a law: its weights, tails, normaliser, moments, thresholds of its loss.
 
-A law gives the integer x the weight exp(-phi(x)), phi convex and symmetric about mu. There is one
-object a law, with a file of its own: `discrete_gaussian.py`, `discrete_laplace.py`,
-`generalized_gaussian.py` and `skellam.py`; `families.py` says which is whose. What follows from phi
-and the tails alone, as the sums term by term, stands here, once for all.
+A law gives the integer x the weight exp(-phi(x)), phi convex and symmetric about mu. Each kind of
+law has one `Formulas` object, in a file of its own: `discrete_gaussian.py`, `discrete_laplace.py`,
+`generalized_gaussian.py` and `skellam.py`. `laws_of_integers.py` says which object is whose. Here
+are results that follow from phi and the tails alone, as the sums term by term.
 
-Objects hold no parameters: each method is given the law's. ``bits`` is what the relative width of a
-result aims at, 2**-bits; the result is an enclosure whatever its width.
+The objects hold no parameters: each method is given the law. ``bits`` is the aim: a relative width
+of 2**-bits. The result is an enclosure whatever its width.
 """
 
 from __future__ import annotations
@@ -43,12 +43,8 @@ class About(NamedTuple):
     at: Arithmetic
 
 
-class Family(ABC):
-    """A law of integers, whatever its parameters; every spec is `canonical`, but in `simplest`."""
-
-    def simplest(self, spec: LawSpec) -> LawSpec:
-        """Return the same law by its simplest name."""
-        return spec
+class Formulas(ABC):
+    """What is computed of a law of integers, whatever its parameters."""
 
     @abstractmethod
     def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
@@ -129,7 +125,7 @@ class Family(ABC):
         """Return the moments up to the order, about an origin that suits the law."""
 
 
-class RationalFamily(Family):
+class RationalFormulas(Formulas):
     """A law whose phi is rational at every integer."""
 
     @abstractmethod
@@ -167,11 +163,11 @@ class RationalFamily(Family):
         return arithmetic(bits + 4).exp(precise)
 
 
-def term_by_term(family: Family, spec: LawSpec, bits: int, order: int) -> About:
+def term_by_term(formulas: Formulas, spec: LawSpec, bits: int, order: int) -> About:
     """Return the moments from sums over n = x - m0, in units of the weight of m0."""
     m0 = nearest_integer(spec.mu)
     at = arithmetic(bits + 20)
-    right, left = (_side(family, spec, m0, direction, bits, at, order) for direction in (1, -1))
+    right, left = (_side(formulas, spec, m0, direction, bits, at, order) for direction in (1, -1))
     total = at.shift(at.add(right.powers[0], left.powers[0]), 1)
     raw = [
         at.div((at.sub if n % 2 else at.add)(right.powers[n], left.powers[n]), total)
@@ -187,7 +183,13 @@ class _Side(NamedTuple):
 
 
 def _side(
-    family: Family, spec: LawSpec, m0: int, direction: int, bits: int, at: Arithmetic, order: int
+    formulas: Formulas,
+    spec: LawSpec,
+    m0: int,
+    direction: int,
+    bits: int,
+    at: Arithmetic,
+    order: int,
 ) -> _Side:
     """Return the sums of n**i w, i = 0..order, and of e w, over n = 1, 2, ...
 
@@ -201,7 +203,7 @@ def _side(
     sums, energy = [zero] * (order + 1), zero
     previous = zero  # -e
     for n in count(1):
-        log = family.log_weight_ratio(spec, m0 + direction * n, m0, at.bits)
+        log = formulas.log_weight_ratio(spec, m0 + direction * n, m0, at.bits)
         w = at.exp(log)
         sums = [at.add(total, at.scale(w, n**i)) for i, total in enumerate(sums)]
         half = at.up.exp(at.up.div(log.upper, 2))

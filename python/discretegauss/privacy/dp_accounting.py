@@ -6,13 +6,18 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import gmpy2
+
+from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
-from .._inputs.privacy_arguments import positive_number
+from .._inputs.privacy_arguments import positive_number, whole_sensitivity
+from .._law import Kind
 from ..errors import ParameterOverflowError
 from ..laws import Law, centred
-from ._facts import event_of_law
 from .losses import loss
+from .zcdp import rho_of_law
 
 _EXTRA = "this needs dp-accounting: pip install dp-accounting"
 
@@ -115,7 +120,16 @@ def dp_event(law: Law, sensitivity: object = 1) -> Any:
         from dp_accounting import dp_event as events
     except ImportError as error:
         raise ImportError(_EXTRA) from error
-    return event_of_law(events, centred(law), sensitivity)
+    spec = centred(law)
+    if spec.kind is Kind.DISCRETE_LAPLACE:
+        parameter = _float_above(1 / gmpy2.mpq(spec.parameter))
+        return events.DiscreteLaplaceDpEvent(parameter, whole_sensitivity(sensitivity))
+    return events.ZCDpEvent(rho=_float_above(rho_of_law(spec, sensitivity)), xi=0.0)
+
+
+def _float_above(value: Any) -> float:
+    """Return the smallest float that is at least the rational."""
+    return float_at_least(arithmetic(64).rational(value).upper)
 
 
 def _as_float(value: object, name: str) -> float:

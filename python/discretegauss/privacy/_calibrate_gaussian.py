@@ -63,7 +63,7 @@ from .._certified.interval import fraction_of
 from .._certified.search import decimal_at, decimal_ordinal, first_true, least_decimal, zero_of
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
-from .costs import cost_of
+from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_delta_about
 from .zcdp import minus_log_upper, rho_lower
 

@@ -1,21 +1,33 @@
-"""How much noise a budget asks for: one door for all kinds of noise."""
+"""How much noise a budget asks for: one door for all kinds of noise.
+
+*An error.* P(abs(X) <= e) falls as the scale of a law exp(-(abs(x)/scale)**beta) grows: what two
+scales make of the ratio of any two weights is monotone in abs(x). Of a Skellam law, too: more
+variance is one more draw, symmetric and unimodal, added to one that is so. So there is one
+parameter up to which it is enough, found among decimals of six digits, by certified tails.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from statistics import NormalDist
 from typing import Any, TypeVar
 
 import gmpy2
 
-from .._certified.interval import arithmetic
-from .._certified.search import least_decimal
+from .._certified.euler_maclaurin import log_of
+from .._certified.interval import arithmetic, fraction_of
+from .._certified.probability import miss_of_each
+from .._certified.search import crossing, decimal_at, decimal_ordinal, least_decimal, zero_of
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
+    at_least_zero,
+    checked_probability,
     positive_number,
     query_count,
     sampling_rate,
@@ -23,12 +35,10 @@ from .._inputs.privacy_arguments import (
     word_count,
 )
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam
-from ._asked import is_vector, refuse_sampling, refuse_vector
-from ._calibrate_by_losses import first_crossing, is_in_reach, log_guess, require_reach
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
 from ._calibrate_gaussian import GaussianTarget
-from ._change import Change, least_variance
-from ._from_error import widest
+from .cost import cost_of
+from .question import Change, is_vector, least_variance, refuse_sampling, refuse_vector
 from .renyi import RenyiCurve
 from .zcdp import SumOfGaussians, zcdp_rho
 from .zcdp import rho as rho_of
@@ -347,3 +357,165 @@ _BY_KIND: dict[Any, Callable[[_Asked], Law]] = {
     GeneralizedGaussian: _generalized,
     Skellam: _skellam,
 }
+
+
+#: What lies beyond all buckets is less, of one release.
+_LEAST_DELTA = Fraction(1, 2**100)
+
+#: What stands for the logarithm of a delta of 0.
+_NOTHING = -1e4
+
+#: What stands for one that is too large by less than a rounding.
+_TOO_MUCH = 1e-300
+
+
+def first_crossing(
+    law_of: Callable[[Fraction], Law],
+    guess: float,
+    budget: tuple[Fraction, Fraction],
+    change: int,
+    queries: int,
+    rate: Fraction,
+) -> Law:
+    """Return a law that meets (epsilon, delta), while one less in its last digit does not.
+
+    Parameters
+    ----------
+    law_of : callable
+        The law of a parameter, which makes it wider.
+    guess : float
+        About the logarithm of the parameter looked for.
+    budget : (Fraction, Fraction)
+        epsilon and delta.
+    change, queries, rate : int, int, Fraction
+        What one person changes, and with which probability in each query.
+
+    Notes
+    -----
+    Delta need not fall as the parameter grows: where few integers count, the probability of the
+    next one grows before it counts for nothing. So this is *a* crossing, at which the budget begins
+    to be met, and not always the least. It is met: of one query by the least delta there is, of
+    others by the losses' delta, which is never below the truth.
+    """
+    epsilon, delta = budget
+    log_delta = log_of(delta)
+
+    def excess(parameter: Fraction) -> float:
+        """Return log(found/delta), at most 0 where the budget is met, and only there."""
+        found = cost_of(centred(law_of(parameter)), change, queries, rate).delta(epsilon)
+        log = math.log(found) - log_delta if found else _NOTHING
+        return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
+
+    return law_of(crossing(excess, fraction_of(arithmetic(53).up.exp(guess))))
+
+
+def log_guess(
+    beta: float, epsilon: Fraction, delta: Fraction, change: int, queries: int, rate: Fraction
+) -> float:
+    """Return about the logarithm of the scale that a budget asks for, where queries are many.
+
+    Their losses add up to nearly normal ones (the central limit theorem): with J/scale**2 the
+    Fisher information of one, to those of a normal mean moved by mu deviations,
+
+        mu**2 = rate**2 queries (exp((change/scale)**2 J) - 1),    (change/scale)**2 J queries
+
+    with sampling and without; J = beta**2 G(2 - 1/beta)/G(1/beta), and 1 for a Gaussian's sigma.
+    """
+    e, log_delta = min(float(epsilon), 700.0), max(log_of(delta), -700.0)
+
+    def excess(log_mu: float) -> float:
+        mu = math.exp(log_mu)
+        tails = [math.erfc((e / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1)]
+        found = tails[0] - math.exp(e) * tails[1]
+        return (math.log(found) if found > 0 else _NOTHING) - log_delta
+
+    log_mu = zero_of(excess, 0.0, 14.0)
+    if rate != 1:
+        share = 2 * log_mu - log_of(rate**2 * queries)  # of exp(mu1**2) - 1
+        log_mu1 = math.log(math.log1p(math.exp(share)) if share < 700 else share) / 2
+    else:
+        log_mu1 = log_mu - log_of(Fraction(queries)) / 2
+    log_j = math.log(beta**2 * math.gamma(2 - 1 / beta) / math.gamma(1 / beta))
+    return log_of(Fraction(change)) + log_j / 2 - log_mu1
+
+
+def is_in_reach(delta: Fraction, queries: int) -> bool:
+    """Return whether a delta is above what may lie in no bucket."""
+    return delta >= queries * _LEAST_DELTA
+
+
+def require_reach(delta: Fraction, queries: int) -> None:
+    """Refuse a delta that what lies in no bucket might exceed."""
+    if not is_in_reach(delta, queries):
+        rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
+        raise refused("delta", rule, delta)
+
+
+_MOST_ERROR = 10**300
+
+
+def widest(
+    law_of: Callable[[Fraction], Any],
+    error: object,
+    *,
+    confidence: object,
+    queries: int = 1,
+    most: int | None = None,
+) -> Fraction:
+    """Return the largest parameter for which errors of that size are as rare as is asked for.
+
+    Parameters
+    ----------
+    law_of : callable
+        A law of mu = 0 for its parameter: `DiscreteGaussian`, say. The larger the parameter, the
+        larger its draws.
+    error : number
+        At least 0: how far off an answer may be.
+    confidence : number
+        How likely all answers are as near as that, between 0 and 1.
+    queries : int, optional
+        How many answers there are, each with a draw of its own.
+    most : int, optional
+        The largest variance whose tails are known, of a law whose parameter is its variance.
+
+    Returns
+    -------
+    Fraction
+        A decimal of six digits: P(abs(X) <= error)**queries >= confidence is proven for it, and not
+        for the next.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter breaks its rule, or the error is above 10**300, or allows more than the most.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> widest(dg.DiscreteGaussian, 5, confidence="0.95")
+    Fraction(795787, 100000)
+    """
+    reach = math.floor(at_least_zero(error, "error"))
+    if reach > _MOST_ERROR:
+        raise ParameterOverflowError("error must be at most 10**300")
+    sure, count = checked_probability(confidence, "confidence"), query_count(queries)
+    tail = miss_of_each(sure, count) / 2
+
+    def too_wide(parameter: Fraction) -> bool:
+        if most is not None and parameter > most:
+            return True
+        return Fraction(law_of(parameter).sf(reach, bounds=True)[1]) > tail
+
+    guess = Fraction(1) if most is None else min(_normal_variance(reach, tail), Fraction(most))
+    least = least_decimal(too_wide, guess)
+    if most is not None and least > most:
+        log2 = most.bit_length() - 1
+        rule = f"be smaller for this kind of noise: no tails are known of variances above 2**{log2}"
+        raise refused("error", rule, error, ParameterOverflowError)
+    return decimal_at(decimal_ordinal(least) - 1)
+
+
+def _normal_variance(reach: int, tail: Fraction) -> Fraction:
+    """Return about the variance of the normal law that is above the reach so often."""
+    z = max(-NormalDist().inv_cdf(max(float(tail), 1e-300)), 1e-6)
+    return Fraction((reach + 0.5) / z) ** 2

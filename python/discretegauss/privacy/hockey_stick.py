@@ -66,19 +66,22 @@ and the last sum is at most (k u)**2/2 exp(k u).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import gmpy2
 
 from .._certified.convolution import factor_upper
+from .._certified.floats import float_at_least
 from .._certified.formulas import RationalFormulas
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
 from .._certified.laws_of_integers import formulas_of, log_weight_ratio, tail_ratio
 from .._certified.probability import kept_normaliser, pmf
 from .._certified.search import first_true, float_at, ordinal, zero_of
 from .._law import LawSpec
-from .zcdp import minus_log_upper
+from .zcdp import log_delta_upper, minus_log_upper
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
@@ -100,11 +103,70 @@ _LARGEST_FACTOR = 1 + gmpy2.mpq(1, 2**50)
 #: than exp of minus it, which MPFR's exponents hold.
 _FARTHEST_PHI = gmpy2.mpfr(2**29)
 
+#: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
+_LOOSE_BITS = 50
+
+_UP: Any = arithmetic(80).up
+_ONE: Any = gmpy2.mpq(1)
 _LARGEST_FLOAT = math.nextafter(math.inf, 0.0)
 _LARGEST_LOG = math.log(_LARGEST_FLOAT)
 
 #: So many lines are tried after a search for epsilon, or in its place where there are no more.
 _LINES = 16
+
+
+@dataclass(frozen=True)
+class HockeyStick:
+    """One query, or the one that stands for several with the discrete Gaussian.
+
+    Attributes
+    ----------
+    spec, change : LawSpec, int
+        The noise, centred, and D.
+    factor : mpq
+        delta is that of the query, or more by this factor at most.
+    rho : Fraction, optional
+        Of discrete Gaussians, what they cost in zCDP.
+    """
+
+    spec: LawSpec
+    change: int
+    factor: Any = _ONE
+    rho: Fraction | None = None
+
+    def delta(self, epsilon: Fraction) -> float:
+        """Return the least delta, rounded up."""
+        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.change)
+        if found is None:
+            return 0.0
+        delta = _UP.mul(found.upper(), self.factor)
+        return float_at_least(min(delta, _UP.exp(self._log_by_rho(found, epsilon))))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        """Return its logarithm, rounded up."""
+        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.change)
+        if found is None:
+            return -math.inf
+        log = _UP.add(found.log_upper(), _UP.log(_UP.add(self.factor, ZERO)))
+        return float_at_least(min(log, self._log_by_rho(found, epsilon)))
+
+    def _log_by_rho(self, found: Enclosed, epsilon: Fraction) -> Any:
+        """Return a bound on log(delta) by way of zCDP where it may be less: of extreme parameters.
+
+        Else 0.
+        """
+        if self.rho is None or relative_bits(found.factor) >= _LOOSE_BITS:
+            return ZERO
+        return log_delta_upper(self.rho, epsilon)
+
+    def epsilon(self, delta: Fraction) -> float:
+        """Return the least epsilon, rounded up."""
+        return least_epsilon(self.spec, self.change, gmpy2.mpq(delta) / self.factor)
+
+    def pure(self) -> float | None:
+        """Return the epsilon of delta = 0, of a discrete Laplace."""
+        pure = formulas_of(self.spec).pure_epsilon(self.spec, self.change)
+        return None if pure is None else float_at_least(_UP.add(pure, ZERO))
 
 
 class Enclosed(NamedTuple):
@@ -183,20 +245,34 @@ def _line_at(spec: LawSpec, m: int, change: int, bits: int) -> _Line:
     if isinstance(family, RationalFormulas):
         loss: Any = family.exact_log_ratio(spec, m, m + change)
     else:
-        rough = log_weight_ratio(spec, m, m + change, 32).upper
-        size = max(gmpy2.get_exp(rough), 0) if gmpy2.is_regular(rough) else 0
-        loss = log_weight_ratio(spec, m, m + change, bits + 8 + min(size, _MOST_BITS))
+        loss = _log_ratio(spec, m, m + change, bits)
     if isinstance(family, RationalFormulas) and m >= 1:
         shift = family.exact_phi(spec, m)
         unit = at.div(at.rational(1), kept_normaliser(spec, bits)[1])
     else:
-        unit = pmf(spec, m, bits)
+        unit = _mass(spec, m, bits)
     near, right = _two_tails(spec, m if m >= 1 else 1 - m, m + change, bits)
     b = at.mul(unit, right)
     if m >= 1:
         return _Line(shift, at.mul(unit, near), None, b, loss)
-    rest = at.mul(pmf(spec, 1 - m, bits), near)  # T(m) = 1 - T(1 - m), by symmetry
+    rest = at.mul(_mass(spec, 1 - m, bits), near)  # T(m) = 1 - T(1 - m), by symmetry
     return _Line(shift, at.sub(at.rational(1), rest), rest, b, loss)
+
+
+def _log_ratio(spec: LawSpec, x: int, y: int, bits: int) -> Interval:
+    """Return phi(y) - phi(x), to an error of 2**-bits."""
+    rough = log_weight_ratio(spec, x, y, 32).upper
+    size = max(gmpy2.get_exp(rough), 0) if gmpy2.is_regular(rough) else 0
+    return log_weight_ratio(spec, x, y, bits + 8 + min(size, _MOST_BITS))
+
+
+def _mass(spec: LawSpec, x: int, bits: int) -> Interval:
+    """Return P(X = x), however small."""
+    if isinstance(formulas_of(spec), RationalFormulas):
+        return pmf(spec, x, bits)
+    at = arithmetic(bits + 4)
+    weight = at.exp(at.neg(_log_ratio(spec, 0, x, bits)))
+    return at.div(weight, kept_normaliser(spec, bits)[1])
 
 
 def _two_tails(spec: LawSpec, x: int, y: int, bits: int) -> tuple[Interval, Interval]:

@@ -46,8 +46,8 @@ from .._certified.interval import arithmetic
 from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
 from .hockey_stick import as_one_query
-from .losses import PrivacyLoss
-from .losses import loss as loss_of
+from .loss_distribution import PrivacyLoss
+from .loss_distribution import loss as loss_of
 from .zcdp import zcdp_rho
 
 _WIDE_FROM = 2**15

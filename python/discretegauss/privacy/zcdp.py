@@ -86,8 +86,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._asked import clients_of, is_vector, refuse_vector
-from ._change import AT, Change
+from .question import AT, Change, clients_of, is_vector, refuse_vector
 
 
 def rho(

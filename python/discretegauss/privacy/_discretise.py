@@ -56,7 +56,7 @@ from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.fourier import inverse, inverse_error, transform, transform_error
 from .._certified.interval import ZERO, arithmetic
-from ._loss_cells import TINY, Cells
+from ._outcomes import TINY, Cells
 
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down

@@ -1,10 +1,10 @@
 """Where bounds on many releases are looked for: the width of buckets, a tilt, a window.
 
-All this is chosen in floats that nobody trusts: any choice gives bounds (_buckets.py says why), and
-good ones are close. The saddle point of n K(s) - s epsilon - log(s (s + 1)), with K the logarithm
-of the moments of one loss, is where the sum that makes up delta(epsilon) has its middle, tilted by
-exp(s loss). A width h adds h**2/6 to the variance of each loss, and so s (s + 1)/2 n h**2/6 to the
-logarithm of delta.
+All this is chosen in floats that nobody trusts: any choice gives bounds (_discretise.py says why),
+and good ones are close. The saddle point of n K(s) - s epsilon - log(s (s + 1)), with K the
+logarithm of the moments of one loss, is where the sum that makes up delta(epsilon) has its middle,
+tilted by exp(s loss). A width h adds h**2/6 to the variance of each loss, and so s (s + 1)/2 n
+h**2/6 to the logarithm of delta.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._certified.double_double import Floats
-from ._buckets import Width, few_bits
-from ._loss_cells import Release
+from ._discretise import Width, few_bits
+from ._outcomes import Release
 
 #: How much larger delta may be by the width, relatively; of one release.
 _AIM, _AIM_OF_ONE = 5e-4, 1e-6

@@ -26,10 +26,16 @@ from .._inputs.privacy_arguments import (
 from .._law import LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._continuous_cells import GaussianNoise, LaplaceNoise
-from ._integer_cells import IntegerNoise
 from ._loss_bounds import Direction
-from ._loss_cells import Outcome, Outcomes, Release, both_ways
+from ._outcomes import (
+    GaussianNoise,
+    IntegerNoise,
+    LaplaceNoise,
+    Outcome,
+    Outcomes,
+    Release,
+    both_ways,
+)
 
 #: Buckets of a sum, at most, unless asked for.
 _MOST = 2**20

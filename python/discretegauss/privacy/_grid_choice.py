@@ -64,7 +64,7 @@ class Plan(NamedTuple):
     tilt: float
     start: int
     size: int
-    rates: tuple[float, float]
+    chernoff_rates: tuple[float, float]
 
 
 class Choices:

@@ -35,7 +35,7 @@ from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
-from ._discretise import Part, Sum, Width, above, below, few_bits, single, summed
+from ._discretise import Part, Sum, Width, few_bits, optimistic, pessimistic, single, summed
 from ._grid_choice import TILTS, Choices, Plan
 from ._outcomes import Cells, Release
 
@@ -64,7 +64,7 @@ _LESS = (2.0**-32, 2.0**-24, 2.0**-16, 2.0**-8)
 _DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
 
 
-class _Above(NamedTuple):
+class _Pessimistic(NamedTuple):
     """An upper bound: the sum, the mass at infinity, and the largest loss that is not infinite."""
 
     total: Sum
@@ -75,13 +75,13 @@ class _Above(NamedTuple):
     """Whether buckets are so wide beside single losses that moments may tell more."""
 
 
-class _Below(NamedTuple):
+class _Optimistic(NamedTuple):
     """A lower bound: both sums; P of an infinite loss, and Q of what is taken for that."""
 
     p: Sum
     r: Sum
-    told: Any
-    untold: float
+    infinity_mass: Any
+    q_of_infinite: float
     width: Width
 
 
@@ -90,24 +90,24 @@ class Direction(Choices):
 
     def __init__(self, *releases: Any, **how: Any) -> None:
         super().__init__(*releases, **how)
-        self._above = lru_cache(maxsize=2)(self._new_above)
-        self._below = lru_cache(maxsize=2)(self._new_below)
+        self._pessimistic = lru_cache(maxsize=2)(self._new_pessimistic)
+        self._optimistic = lru_cache(maxsize=2)(self._new_optimistic)
         self._moment = lru_cache(maxsize=64)(self._new_moment)
 
     def _cells(self, release: Release, plan: Plan) -> Cells:
         widest = plan.width.about / _PARTS
         return release.cells(swapped=self._swapped, widest=widest, tilt=plan.s)
 
-    def _new_above(self, tilt: int) -> _Above:
+    def _new_pessimistic(self, tilt: int) -> _Pessimistic:
         plan = self._plan(tilt)
-        parts, infinite = self._parts_above(plan)
+        parts, infinite = self._pessimistic_parts(plan)
         most = sum(part.times * int(part.at.max()) for part in parts)
         if self._count == 1:
             total = single(parts[0].at, parts[0].mass)
         else:
-            total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
+            total = summed(parts, plan.tilt, plan.start, plan.size, plan.chernoff_rates)
         coarse = self._count > 1 and self._added(plan.width.about, plan.s) > _COARSE
-        return _Above(total, infinite, most * plan.width.exact, plan.width, coarse)
+        return _Pessimistic(total, infinite, most * plan.width.exact, plan.width, coarse)
 
     def _new_moment(self, place: int) -> Moment:
         """Return the moment for an s of a grid: answers that are near to each other agree."""
@@ -132,39 +132,39 @@ class Direction(Choices):
                 best = min(best, following)
         return best
 
-    def _parts_above(self, plan: Plan) -> tuple[list[Part], Any]:
+    def _pessimistic_parts(self, plan: Plan) -> tuple[list[Part], Any]:
         """Return the releases in buckets, for an upper bound, and the mass at infinity of all."""
         parts, infinite = [], ZERO
         for release, count in self._releases:
-            grid = above(self._cells(release, plan), release.unit, plan.width)
+            grid = pessimistic(self._cells(release, plan), release.unit, plan.width)
             parts.append(Part(grid.at, grid.mass, count))
             infinite = _joint(infinite, grid.infinite, count, up=True)
         return parts, infinite
 
-    def _new_below(self, tilt: int) -> _Below:
+    def _new_optimistic(self, tilt: int) -> _Optimistic:
         plan = self._plan(tilt)
-        sets, told, untold = [], ZERO, 0.0
+        sets, infinity_mass, q_of_infinite = [], ZERO, 0.0
         for release, count in self._releases:
-            one = below(self._cells(release, plan), release.unit, plan.width)
+            one = optimistic(self._cells(release, plan), release.unit, plan.width)
             sets.append((one, count))
-            told = _joint(told, one.told, count, up=False)
-            untold += count * one.untold * (1 + 2.0**-40)
+            infinity_mass = _joint(infinity_mass, one.infinity_mass, count, up=False)
+            q_of_infinite += count * one.q_of_infinite * (1 + 2.0**-40)
         if self._count == 1:
             one = sets[0][0]
             p, r = single(one.at, one.p), single(one.at, one.r)
         else:
-            where = plan.tilt, plan.start, plan.size, plan.rates
+            where = plan.tilt, plan.start, plan.size, plan.chernoff_rates
             p = summed([Part(one.at, one.p, count) for one, count in sets], *where)
             r = summed([Part(one.at, one.r, count) for one, count in sets], *where)
-        return _Below(p, r, told, untold, plan.width)
+        return _Optimistic(p, r, infinity_mass, q_of_infinite, plan.width)
 
     def infinite(self) -> tuple[Any, Any]:
         """Return bounds on the probability of an infinite loss."""
         low, up = ZERO, ZERO
         for release, count in self._releases:
             cells = release.cells(swapped=self._swapped, widest=math.inf)
-            low = _joint(low, cells.told, count, up=False)
-            up = _joint(up, cells.over, count, up=True)
+            low = _joint(low, cells.infinity_mass, count, up=False)
+            up = _joint(up, cells.mass_above, count, up=True)
         return low, up
 
     def masses(self) -> tuple[dict[int, float], float, float]:
@@ -183,11 +183,11 @@ class Direction(Choices):
         found, infinite, over = np.ones(size), ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
             plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
-            parts, infinite = self._parts_above(plan)
+            parts, infinite = self._pessimistic_parts(plan)
             if self._count == 1:
                 kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
                 return dict(kept), h, float_at_least(infinite)
-            total = summed(parts, plan.tilt, start, size, plan.rates)
+            total = summed(parts, plan.tilt, start, size, plan.chernoff_rates)
             log = float_at_least(total.log_scale.upper) + total.slack - total.tilt * total.index
             with np.errstate(over="ignore"):
                 grown = exponential_in_floats(np.clip(log + 1e-9, -700.0, 700.0))
@@ -203,14 +203,14 @@ class Direction(Choices):
         most = 2 * max(self._largest, 0.0) + 1
         tilt = self._tilt(min(_float(epsilon), most))
         while True:
-            found = self._above(tilt)
+            found = self._pessimistic(tilt)
             if epsilon >= found.end:
                 return found.infinite
-            sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
+            delta = _hockey_stick_sum(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
             if found.coarse:
                 log = self._by_moments(tilt, partial(Moment.log_delta, epsilon=epsilon))
-                sticks = min(sticks, _UP.exp(min(log, ZERO)))
-            delta = _UP.add(sticks, found.infinite)
+                delta = min(delta, _UP.exp(min(log, ZERO)))
+            delta = _UP.add(delta, found.infinite)
             if delta < 1 or tilt < 8 * TILTS:
                 return min(delta, 1)
             tilt //= 2  # about the largest loss the saddle point is far out, where weights overflow
@@ -218,20 +218,22 @@ class Direction(Choices):
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
         most = 2 * max(self._largest, 0.0) + 1
-        found = self._below(self._tilt(min(_float(epsilon), most)))
-        told = found.told
-        if found.untold:
+        found = self._optimistic(self._tilt(min(_float(epsilon), most)))
+        infinity_mass = found.infinity_mass
+        if found.q_of_infinite:
             factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), ZERO))
-            told = max(_DOWN.sub(told, _UP.mul(factor, found.untold)), self.infinite()[0])
+            infinity_mass = max(
+                _DOWN.sub(infinity_mass, _UP.mul(factor, found.q_of_infinite)), self.infinite()[0]
+            )
         if epsilon > most:
-            return told
-        lines = _half_lines(found, float_at_least(gmpy2.mpq(epsilon)))
+            return infinity_mass
+        lines = _neyman_pearson(found, float_at_least(gmpy2.mpq(epsilon)))
         if lines is None:
-            return told
+            return infinity_mass
         with np.errstate(invalid="ignore", over="ignore"):
             gained = lines.p - lines.q  # far out the weights overflow: those places tell nothing
         best = float(np.max(gained[np.isfinite(gained)], initial=0.0)) * (1 - 2.0**-50)
-        return min(_DOWN.add(_DOWN.mul(lines.scale, best), told), 1)
+        return min(_DOWN.add(_DOWN.mul(lines.scale, best), infinity_mass), 1)
 
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
@@ -246,11 +248,11 @@ class Direction(Choices):
         about = self.guess(_float(delta))
         tilt, best = self._tilt(about), math.inf
         for _ in range(4):
-            one = self._above(tilt)
+            one = self._pessimistic(tilt)
             if one.infinite > target:
                 return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
             rest = _DOWN.sub(target, one.infinite)
-            best = min(_least(one.total, rest, one.width, about), self._end_of(one))
+            best = min(_epsilon_at(one.total, rest, one.width, about), self._end_of(one))
             if one.coarse and rest > 0:
                 by_moments = self._by_moments(tilt, partial(Moment.epsilon, delta=rest))
                 best = min(best, max(float_at_least(by_moments), 0.0))
@@ -261,7 +263,7 @@ class Direction(Choices):
         return best
 
     @staticmethod
-    def _end_of(one: _Above) -> float:
+    def _end_of(one: _Pessimistic) -> float:
         return max(float_at_least(gmpy2.mpq(one.end)), 0.0)
 
     def epsilon_below(self, delta: Fraction) -> float:
@@ -270,13 +272,15 @@ class Direction(Choices):
         if self.infinite()[0] > target:
             return math.inf
         about = self.guess(_float(delta))
-        found = self._below(self._tilt(about))
-        lines = _half_lines(found, about)
+        found = self._optimistic(self._tilt(about))
+        lines = _neyman_pearson(found, about)
         if lines is None:
             return 0.0
-        wanted = float_at_least(_UP.div(_UP.sub(target, found.told), lines.scale))
+        wanted = float_at_least(_UP.div(_UP.sub(target, found.infinity_mass), lines.scale))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rare = float_at_least(_UP.div(_UP.mul(_UP.exp(about), found.untold), lines.scale))
+            rare = float_at_least(
+                _UP.div(_UP.mul(_UP.exp(about), found.q_of_infinite), lines.scale)
+            )
             gained = (lines.p - wanted - np.abs(wanted) * 2.0**-50) / (lines.q + rare)
         gained = gained[np.isfinite(gained)]
         if not gained.size or not gained.max() > 0:
@@ -314,7 +318,7 @@ def _scale(total: Sum, place: int, *, up: bool) -> Any:
     return _UP.exp(_UP.add(log.upper, slack)) if up else _DOWN.exp(_DOWN.sub(log.lower, slack))
 
 
-def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
+def _hockey_stick_sum(total: Sum, epsilon: float, width: Width) -> Any:
     """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
     h = width.about
     if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
@@ -342,7 +346,7 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     return sure if not gmpy2.is_nan(sure) else ONE
 
 
-def _least(total: Sum, target: Any, width: Width, about: float) -> float:
+def _epsilon_at(total: Sum, target: Any, width: Width, about: float) -> float:
     """Return an epsilon of at least 0 at which that sum is at most a target; perhaps infinite.
 
     From the index k on the masses are T in all, and F with the factors exp(k h - loss); so between
@@ -388,7 +392,7 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     return max(float_at_least(epsilon), 0.0)
 
 
-class _HalfLines(NamedTuple):
+class _NeymanPearson(NamedTuple):
     """Bounds of P(A), and of exp(epsilon) Q(A), over ``scale``: A the sums from an index on."""
 
     p: Floats
@@ -396,7 +400,7 @@ class _HalfLines(NamedTuple):
     scale: Any
 
 
-def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
+def _neyman_pearson(found: _Optimistic, epsilon: float) -> _NeymanPearson | None:
     p, r, h = found.p, found.r, found.width.about
     if epsilon > _FARTHEST_INDEX * h:
         return None
@@ -415,7 +419,7 @@ def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
     p_in -= np.cumsum((w * p.error)[::-1])[::-1] * (1 + wrong) + sum(p.outside) * w * 1.001
     lost = np.cumsum(((np.maximum(r.mass[kept], 0.0) + r.error) * w * fall)[::-1])[::-1]
     ratio = float_at_least(_UP.div(_scale(r, place, up=True), _scale(p, place, up=False)))
-    return _HalfLines(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))
+    return _NeymanPearson(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))
 
 
 #: Exponents are taken up to here, either way.
@@ -469,5 +473,5 @@ def log_moment(cells: Cells, s: float) -> Any:
         moved = np.where(need < p * fall, need / fall, p)
     found = math.fsum((p * start).tolist()) + math.fsum((moved * start * grown).tolist())
     lowest = float(start[np.argmin(loss)]) if loss.size else 1.0
-    found += cells.under * lowest
+    found += cells.mass_below * lowest
     return _AT.up.log(_AT.up.mul(found, _ROUNDED)) if found > 0 else -gmpy2.inf()

@@ -6,8 +6,8 @@ lie between ``loss`` and ``loss + top``, both floats; of its masses bounds are k
     R = Q exp(loss),
 
 which lies between P exp(-top) and P, where Q itself may be below every float. ``top`` may be
-infinite. What is in no cell has less P than ``under``, if its loss is low, and ``over``, if it is
-high; an infinite loss has at least the mass ``told``, which is in no cell.
+infinite. What is in no cell has less P than ``mass_below``, if its loss is low, and ``mass_above``,
+if it is high; an infinite loss has at least the mass ``infinity_mass``, which is in no cell.
 
 With Poisson sampling at rate s the person is in the sample with probability s: P becomes s P + (1 -
 s) Q. If a pair (P, Q) dominates all pairs that a release may make of neighbours, whichever of them
@@ -76,9 +76,9 @@ class Cells(NamedTuple):
     p_up: Floats
     r_low: Floats
     r_up: Floats
-    under: float
-    over: float
-    told: float
+    mass_below: float
+    mass_above: float
+    infinity_mass: float
     multiple: NDArray[np.int64] | None = None
     """Losses are exactly so many times the release's unit."""
 
@@ -113,8 +113,8 @@ class Cells(NamedTuple):
             r_up * away * (1 + wrong) + TINY,
             p_low * back * (1 - wrong),
             p_up * back * (1 + wrong) + TINY,
-            self.over + float(far.sum()) * (1 + 2.0**-20),
-            self.under / float(1 - rate) * (1 + 2.0**-20),
+            self.mass_above + float(far.sum()) * (1 + 2.0**-20),
+            self.mass_below / float(1 - rate) * (1 + 2.0**-20),
             0.0,
         )
 
@@ -185,7 +185,7 @@ class Outcomes(Release):
 
     def _made(self, swapped: bool) -> Cells:
         rows, multiples = [], []
-        under = over = told = _ZERO
+        under = over = infinity_mass = _ZERO
         for given in self._outcomes:
             p, q, loss = sampled(given, self._rate)
             if swapped:
@@ -193,7 +193,7 @@ class Outcomes(Release):
             if p.upper <= 0:
                 continue
             if q.upper <= 0:
-                over, told = _AT.add(over, p), _AT.add(told, p)
+                over, infinity_mass = _AT.add(over, p), _AT.add(infinity_mass, p)
                 continue
             low, high = _loss_of(p, q) if loss is None else loss
             if self.unit is None:
@@ -211,7 +211,11 @@ class Outcomes(Release):
                     multiples.append(round(fraction_of(low) / self.unit))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
         arrays = [np.array(column, np.float64) for column in columns]
-        outside = float_at_least(under.upper), float_at_least(over.upper), float_at_most(told.lower)
+        outside = (
+            float_at_least(under.upper),
+            float_at_least(over.upper),
+            float_at_most(infinity_mass.lower),
+        )
         multiple = np.array(multiples, np.int64) if self.unit is not None else None
         return Cells._make([*arrays, *outside, multiple])
 
@@ -257,10 +261,10 @@ def far_apart(most: object, rate: Fraction) -> Outcomes:
     return Outcomes(both_ways(rest, little), rate)
 
 
-def nearly_alike(loss: Interval, told: Interval, rate: Fraction) -> Outcomes:
+def nearly_alike(loss: Interval, infinity_mass: Interval, rate: Fraction) -> Outcomes:
     """Return a release with such losses, unless, with this probability each, they are infinite."""
-    rest = _AT.sub(_AT.rational(1), told)
-    return Outcomes([Outcome(rest, rest, loss), *both_ways(told, _ZERO)], rate)
+    rest = _AT.sub(_AT.rational(1), infinity_mass)
+    return Outcomes([Outcome(rest, rest, loss), *both_ways(infinity_mass, _ZERO)], rate)
 
 
 def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:
@@ -290,7 +294,7 @@ def checked_rate(rate: Fraction) -> tuple[Fraction, bool]:
 
 def bounds_only(cells: Cells) -> Cells:
     """Return cells of which nothing is known from below."""
-    return cells._replace(p_low=np.zeros_like(cells.p_low), told=0.0)
+    return cells._replace(p_low=np.zeros_like(cells.p_low), infinity_mass=0.0)
 
 
 #: Exponentials of losses are taken up to here.
@@ -387,18 +391,18 @@ class IntegerNoise(Noise):
     def __init__(self, spec: LawSpec, change: int, rate: Fraction) -> None:
         super().__init__(rate)
         self.spec, self.change = spec, change
-        self._family = formulas_of(self.spec)
-        self._floats = self._family.has_exponents(self.spec) or (
+        self._formulas = formulas_of(self.spec)
+        self._floats = self._formulas.has_exponents(self.spec) or (
             spec.kind is Kind.SKELLAM and parameters_in_range(spec.parameter, spec.mu)
         )
-        reach = self._family.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
+        reach = self._formulas.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
         self._reach = int(_AT.up.ceil(reach)) + 1
         if self._reach + change > _FLOAT_INTEGERS:
             self._floats = False
         #: With the Laplace the loss varies on this side of 0 alone.
-        self._bounded = self._family.pure_epsilon(self.spec, change) is not None
-        if isinstance(self._family, RationalFormulas):
-            self._unit, self._first, self._step = _unit_of(self._family, self.spec, change)
+        self._bounded = self._formulas.pure_epsilon(self.spec, change) is not None
+        if isinstance(self._formulas, RationalFormulas):
+            self._unit, self._first, self._step = _unit_of(self._formulas, self.spec, change)
             self.unit = self._unit if rate == 1 else None
 
     @classmethod
@@ -453,7 +457,9 @@ class IntegerNoise(Noise):
         if self._bounded and len(ranges) < 2:
             return found
         beyond = float_at_least(self._beyond())
-        return found._replace(under=found.under + beyond, over=found.over + beyond)
+        return found._replace(
+            mass_below=found.mass_below + beyond, mass_above=found.mass_above + beyond
+        )
 
     def _beyond(self) -> Real:
         """Return more than P(X >= reach): masses fall there no slower than the first two."""
@@ -476,7 +482,7 @@ class IntegerNoise(Noise):
         return unswapped(Outcomes(ends, self._rate, unit=self.unit))
 
     def _exact_loss(self, x: int) -> Rational:
-        exact = self._family.exact_phi  # type: ignore[attr-defined]
+        exact = self._formulas.exact_phi  # type: ignore[attr-defined]
         return exact(self.spec, x + self.change) - exact(self.spec, x)
 
     def _few(self, xs: range) -> Cells:
@@ -490,13 +496,13 @@ class IntegerNoise(Noise):
         return unswapped(Outcomes(outcomes, self._rate, unit=self.unit))
 
     def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
-        return self._family.exponents(self.spec, xs.astype(np.float64))
+        return self._formulas.exponents(self.spec, xs.astype(np.float64))
 
     def _losses(
         self, xs: NDArray[np.int64], before: Pairs | None, after: Pairs | None
     ) -> tuple[Floats, Floats]:
         """Return the unsampled losses, and how far they are off; given exponents, or not."""
-        if isinstance(self._family, RationalFormulas):
+        if isinstance(self._formulas, RationalFormulas):
             loss = (self._first + xs * self._step).astype(np.float64) * float(self._unit)
             return loss, np.abs(loss) * 2.0**-51
         before = self._exponents(xs) if before is None else before
@@ -509,7 +515,7 @@ class IntegerNoise(Noise):
         """Return cells of one integer each, in floats.
 
         One of both exponents is at most `_REACH` or so. Where the other is beyond what the law's
-        family tells apart, it is even larger, and the loss as good as infinite.
+        formulas tells apart, it is even larger, and the loss as good as infinite.
         """
         xs, d = np.arange(first, stop), self.change
         # most integers are in both
@@ -556,12 +562,12 @@ class IntegerNoise(Noise):
         return self._cells_between(low, high, here, moved)
 
     def _loss_about(self, x: int) -> Interval:
-        if isinstance(self._family, RationalFormulas):
+        if isinstance(self._formulas, RationalFormulas):
             return _AT.rational(self._exact_loss(x))
         if 2 * x + self.change == 0:
             return _AT.rational(0)
         bits = arithmetic(192 + 2 * abs(x).bit_length())
-        phi = self._family.phi
+        phi = self._formulas.phi
         return bits.sub(phi(self.spec, x + self.change, bits), phi(self.spec, x, bits))
 
     def _masses(self, starts: list[int]) -> tuple[Floats, Floats]:
@@ -589,9 +595,9 @@ class IntegerNoise(Noise):
         return values
 
 
-def _unit_of(family: RationalFormulas, spec: LawSpec, change: int) -> tuple[Fraction, int, int]:
+def _unit_of(formulas: RationalFormulas, spec: LawSpec, change: int) -> tuple[Fraction, int, int]:
     """Return a number of which all losses are multiples, that of the loss at 0, and a step's."""
-    phi = family.exact_phi
+    phi = formulas.exact_phi
     loss = phi(spec, change) - phi(spec, 0)
     step = loss - (phi(spec, change - 1) - phi(spec, -1))
     common = loss.denominator * step.denominator
@@ -683,7 +689,9 @@ class GaussianNoise(Noise):
         here, moved = ((m * (1 - wrong), m * (1 + wrong) + TINY) for m in masses)
         found = self._cells_between((losses - off)[:-1], (losses + off)[1:], here, moved)
         beyond = self._TAIL
-        return found._replace(under=found.under + beyond, over=found.over + beyond)
+        return found._replace(
+            mass_below=found.mass_below + beyond, mass_above=found.mass_above + beyond
+        )
 
 
 def _normal_masses(middle: Floats, half: Floats, move: float) -> Floats:
@@ -729,11 +737,11 @@ class LaplaceNoise(Noise):
         if NO_CHANGE <= change <= cls._LARGEST:
             return cls(change, cut, rate)
         if change < NO_CHANGE:
-            told = (
+            infinity_mass = (
                 _AT.rational(0) if cut is None else cls(change, cut, rate)._mass(cut - change, cut)
             )
             d = _AT.rational(change)
-            return nearly_alike(Interval(_AT.neg(d).lower, d.upper), told, rate)
+            return nearly_alike(Interval(_AT.neg(d).lower, d.upper), infinity_mass, rate)
         return far_apart(_AT.exp(_AT.rational(-change / 2)).upper, rate)
 
     @property

@@ -124,20 +124,20 @@ def calibrate(
       sigma2 that is smaller by more than 1 in 10**5 meets the budget. A larger sigma2 may break it
       again: for epsilon above about sensitivity/2 delta does not always fall as sigma2 grows, so
       the sigma2 that keep to a budget may be several intervals, and what is returned lies at the
-      beginning of the first. If that one is too short to hold a decimal of 6 digits, one of up to
-      12 is taken, or else its end, sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m.
-      For several queries the same search is made; above about sigma2 = 4, or for many, `delta` is a
-      bound.
+      beginning of the first. If that one is too short to hold a decimal of 6 digits, its end is
+      taken, sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m. For several queries the
+      same search is made.
     - Laplace, pure: ``scale = queries * sensitivity / epsilon``, exactly. By rho or (epsilon,
-      delta) the decimal before is not proven to do; with a sensitivity above 1 and (epsilon, delta)
-      the optimal composition of any noise with that pure epsilon is a bound.
-    - Generalised Gaussian, and any kind with sampling: a crossing, at which the budget begins to be
+      delta) the decimal before is not proven to do.
+    - Generalised Gaussian, Skellam noise for one number (of a variance up to some 10**6), and any
+      kind with sampling: a crossing, at which the budget begins to be
       met as the parameter grows. Delta need not fall as it grows: a smaller one may meet the
       budget, too, and a larger one break it. By the default `loss`, one less in the
       last digit is too little.
     - For an error: P(abs(X) <= error)**queries >= confidence is proven, and not for the next
       decimal of six digits: so the least budget that has it, of this kind.
-    - Skellam, by Renyi divergences: the least variance of six digits that these prove.
+    - Skellam noise for vectors, or wider: the least variance of six digits that its Renyi
+      divergences prove.
     - Gaussian shares: the least sigma2 of six digits by the bounds of `rho`.
 
     One person who changes several coordinates of one answer counts as several queries, except where

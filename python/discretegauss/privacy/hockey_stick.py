@@ -241,13 +241,13 @@ class _Line(NamedTuple):
 @lru_cache(maxsize=16)
 def _line_at(spec: LawSpec, m: int, change: int, bits: int) -> _Line:
     """Return the line of the half-line from m; m >= -change/2."""
-    at, family, shift = arithmetic(bits + 4), formulas_of(spec), gmpy2.mpq(0)
-    if isinstance(family, RationalFormulas):
-        loss: Any = family.exact_log_ratio(spec, m, m + change)
+    at, formulas, shift = arithmetic(bits + 4), formulas_of(spec), gmpy2.mpq(0)
+    if isinstance(formulas, RationalFormulas):
+        loss: Any = formulas.exact_log_ratio(spec, m, m + change)
     else:
         loss = _log_ratio(spec, m, m + change, bits)
-    if isinstance(family, RationalFormulas) and m >= 1:
-        shift = family.exact_phi(spec, m)
+    if isinstance(formulas, RationalFormulas) and m >= 1:
+        shift = formulas.exact_phi(spec, m)
         unit = at.div(at.rational(1), kept_normaliser(spec, bits)[1])
     else:
         unit = _mass(spec, m, bits)
@@ -277,12 +277,12 @@ def _mass(spec: LawSpec, x: int, bits: int) -> Interval:
 
 def _two_tails(spec: LawSpec, x: int, y: int, bits: int) -> tuple[Interval, Interval]:
     """Return `tail_ratio` at x and at y, 0 <= x <= y."""
-    at_y, family = tail_ratio(spec, y, bits), formulas_of(spec)
-    if y - x > _STEPS_LIKE_A_TAIL or not isinstance(family, RationalFormulas):
+    at_y, formulas = tail_ratio(spec, y, bits), formulas_of(spec)
+    if y - x > _STEPS_LIKE_A_TAIL or not isinstance(formulas, RationalFormulas):
         return tail_ratio(spec, x, bits), at_y
     at, tail = arithmetic(bits + 8), at_y
     for z in range(y - 1, x - 1, -1):  # R(z) = 1 + exp(phi(z) - phi(z + 1)) R(z + 1)
-        ratio = at.exp(at.rational(family.exact_log_ratio(spec, z + 1, z)))
+        ratio = at.exp(at.rational(formulas.exact_log_ratio(spec, z + 1, z)))
         tail = at.shift(at.mul(ratio, tail), 1)
     return tail, at_y
 
@@ -292,17 +292,17 @@ def _exceeds_from(spec: LawSpec, epsilon: Any, change: int, bits: int) -> tuple[
 
     No loss before m exceeds epsilon. It is infinity where next to no outcome loses as much.
     """
-    family = formulas_of(spec)
-    if isinstance(family, RationalFormulas):
-        first = family.loss_exceeds_from(spec, epsilon, change)
+    formulas = formulas_of(spec)
+    if isinstance(formulas, RationalFormulas):
+        first = formulas.loss_exceeds_from(spec, epsilon, change)
         return None if first is None else (first, ZERO)
     at, bits = arithmetic(64), bits + min(int(epsilon).bit_length(), _MOST_BITS)
-    last = int(family.distance_of(spec, Interval(_FARTHEST_PHI, _FARTHEST_PHI), at).upper) + 1
+    last = int(formulas.distance_of(spec, Interval(_FARTHEST_PHI, _FARTHEST_PHI), at).upper) + 1
 
     def is_before(x: int) -> bool:
         return bool(log_weight_ratio(spec, x, x + change, bits).upper <= epsilon)
 
-    low, step = -((change + 1) // 2), family.whole_width(spec) + 1  # loss(low) is at most 0
+    low, step = -((change + 1) // 2), formulas.whole_width(spec) + 1  # loss(low) is at most 0
     high = low + 1
     while high < last and is_before(high):
         low, high, step = high, min(high + step, last), 2 * step
@@ -416,10 +416,10 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
         log = log_delta_about(spec, gmpy2.mpq(math.exp(u)), change)
         return float(min(gmpy2.log(-log / goal), 50)) if log < 0 else -50.0
 
-    found, family = 0.0, formulas_of(spec)
-    if change > _LINES or family.pure_epsilon(spec, change) is None:
+    found, formulas = 0.0, formulas_of(spec)
+    if change > _LINES or formulas.pure_epsilon(spec, change) is None:
         # where phi is -log(delta) the tail is about delta
-        x = int(family.distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
+        x = int(formulas.distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
         start = gmpy2.log(log_weight_ratio(spec, x, x + change, 64).lower)
         found = math.exp(zero_of(excess, float(start), _LARGEST_LOG))
     bits = _AIM + 10 + _cancelling_bits(spec, change)

@@ -182,10 +182,14 @@ class PrivacyLoss:
         Oh and Viswanath, arXiv 1311.0776).
         """
         exact = at_least_zero(epsilon, "epsilon")
-        told = at_least_zero(delta, "delta")
-        if told > 1:
+        all_told = at_least_zero(delta, "delta")
+        if all_told > 1:
             raise refused("delta", "be at most 1", delta)
-        kept, known, none = _AT.rational(1 - told), _AT.rational(told), _AT.rational(0)
+        kept, known, none = (
+            _AT.rational(1 - all_told),
+            _AT.rational(all_told),
+            _AT.rational(0),
+        )
         loss = _AT.rational(exact)
         low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
         high = _AT.sub(kept, low)

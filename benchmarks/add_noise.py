@@ -44,10 +44,10 @@ def main() -> None:
     }
 
     def added_to(values: object) -> Callable[[int], object]:
-        return lambda _: dg.add_noise(values, law, source="chacha20")
+        return lambda _: dg.add_noise(values, law)
 
     calls: dict[str, Callable[[int], object]] = {
-        PEER: lambda n: counts + law.sample(n, source="chacha20"),
+        PEER: lambda n: counts + law.sample(n),
         **{name: added_to(values) for name, values in containers.items()},
     }
     for call in calls.values():

@@ -88,6 +88,22 @@ def opacus() -> Pair:
     )
 
 
+def jax_privacy() -> Pair:
+    import jax
+    from jax_privacy import noise_addition
+
+    theirs = noise_addition.gaussian_privatizer(stddev=1.0)
+    ours = recipe("jax_privacy").exact_privatizer(1.0, 1.0)
+    total = jax.numpy.zeros(10**6)
+    state, compiled = theirs.init(total), jax.jit(theirs.update)
+    wait: Any = jax.block_until_ready
+    return (
+        "a sum of 10^6 numbers",
+        lambda: wait(compiled(total, state)),
+        lambda: ours.update(total, ours.init(total)),
+    )
+
+
 def flwr() -> Pair:
     from flwr.app import Array, ArrayRecord
     from flwr.serverapp import strategy
@@ -154,7 +170,7 @@ def dp_accounting() -> Pair:
     return "10^4 sampled Gaussian releases", epsilon(PLDAccountant), epsilon(ours)
 
 
-LIBRARIES = [mbi, opacus, flwr, diffprivlib, opendp, tmlt, dp_accounting]
+LIBRARIES = [mbi, opacus, jax_privacy, flwr, diffprivlib, opendp, tmlt, dp_accounting]
 
 
 def measure(pair: Pair, rounds: int) -> None:

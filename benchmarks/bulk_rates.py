@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
 from collections.abc import Iterator
@@ -11,18 +10,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from parts import NativeTable
 
 import bulk_peers
 import discretegauss as dg
-import tests_support  # noqa: F401
 from bench.contenders import Draw
 from bench.rounds import Rates, measure, measure_fixed
 from bulk_rows import BulkRow, Group, Settings, power, ratio_row
 from bulk_tables import gaussian_spec
-from discretegauss._drawing.fill import fill_array
+from discretegauss._drawing.native import Call, c_texts
 from discretegauss._inputs.source import Source
-from discretegauss._native import lib
+from discretegauss._law import LawSpec
+from discretegauss._native import ffi, lib
 
 NO_MKL = "mkl_random is not installed"
 NO_OPENDP = "OpenDP is not installed"
@@ -112,8 +110,9 @@ def other_loops(settings: Settings) -> Iterator[BulkRow]:
     for sigma in (*SMALL, *LARGE):
         draws = {"numpy": bulk_peers.numpy_rint(sigma)}
         for name, isa in loops.items():
-            with contextlib.suppress(ValueError):  # a machine without AVX2
-                draws[name] = _by_table(NativeTable(gaussian_spec(sigma**2), isa=isa), out)
+            draw = _by_loop(gaussian_spec(sigma**2), isa, out)
+            if draw is not None:
+                draws[name] = draw
         rates = _fixed(draws, settings.draws, settings)
         for name in loops:
             case = f"chacha20 int64 sigma={power(sigma)}, loop in {name} / numpy"
@@ -123,8 +122,15 @@ def other_loops(settings: Settings) -> Iterator[BulkRow]:
                 yield BulkRow(case, 1, None, note="not on this machine")
 
 
-def _by_table(table: NativeTable, out: NDArray[Any]) -> Draw:
-    return lambda n: fill_array(out[:n], table.fill, "chacha20", 1)
+def _by_loop(spec: LawSpec, isa: int, out: NDArray[Any]) -> Draw | None:
+    """Return fills from a table by an instruction set; None if this machine lacks it."""
+    options = {"isa": isa, "index_bits": 16, "block_bits": -1}
+    handle, given = ffi.new("dg_sampler **"), ffi.new("dg_options *", options)
+    if lib.dg_sampler_new_with(handle, int(spec.kind), *c_texts(spec), lib.DG_CELLS, given):
+        return None
+    sampler = ffi.gc(handle[0], lib.dg_sampler_free)
+    call, buffer = Call("chacha20"), ffi.from_buffer("char[]", out)
+    return lambda n: call(lib.dg_sampler_fill, buffer, n, lib.DG_INT64, sampler)
 
 
 def other_laws(settings: Settings) -> Iterator[BulkRow]:

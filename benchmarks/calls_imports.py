@@ -11,7 +11,6 @@ from calls_rows import Question, Sides
 
 PROGRAMS = {
     "import discretegauss": ("-c", "import discretegauss"),
-    "the same, and name a law": ("-c", "import discretegauss as dg; dg.DiscreteGaussian"),
     "python -m discretegauss --help": ("-m", "discretegauss", "--help"),
 }
 

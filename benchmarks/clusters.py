@@ -251,7 +251,7 @@ def dask_rows(cells: int, rounds: int, folder: Path, marks: Path) -> Iterator[Ro
 
     counts = dask.array.arange(cells, dtype=np.int64)
 
-    def noise(path: str, source: Literal["getrandom", "chacha20"] = "getrandom") -> None:
+    def noise(path: str, source: Literal["chacha20", "getrandom"] = "chacha20") -> None:
         dg.dask.add_noise(counts, LAW, path=path, source=source)
 
     def one(path: str, marks: str | None = None) -> None:
@@ -260,8 +260,8 @@ def dask_rows(cells: int, rounds: int, folder: Path, marks: Path) -> Iterator[Ro
 
     case = f"Dask, {counts.npartitions} blocks"
     yield compare(f"{case}, threads", cells, folder, noise, one, rounds=rounds, marks=marks)
-    chacha20 = partial(noise, source="chacha20")
-    yield compare(f"{case}, chacha20", cells, folder, chacha20, one, rounds=rounds, marks=marks)
+    getrandom = partial(noise, source="getrandom")
+    yield compare(f"{case}, getrandom", cells, folder, getrandom, one, rounds=rounds, marks=marks)
     with dask_cluster(marks):
         dying = partial(one, marks=str(marks))
         yield compare(f"{case}, killed", cells, folder, noise, dying, rounds=rounds, marks=marks)

@@ -1,4 +1,4 @@
-"""What times say about values, by pairs of neighbouring calls: statistics for silence.py.
+"""What times say about values, by pairs of neighbouring calls: statistics for leakage.py.
 
 A pair is two calls, one after the other, of which one is in a class of values and the other is not.
 If the time says nothing about the value, either order is as likely, whatever the times look like
@@ -29,16 +29,13 @@ SHOWN = 0.9
 """Of which the difference is told."""
 
 CLASSES = ("size", "sign", "zero", "top")
-STATISTICS = ("raw", "cropped", "squares", "given attempts")
-"""The times; those of the quick ones; the squares about their mean; the times less the mean of the
-calls that asked for as many bytes, where that is known: attempts may differ, values may not."""
+STATISTICS = ("raw", "cropped", "squares")
+"""The times; those of the quick calls; the squares about their mean."""
 
 FEWEST_PAIRS = 100
 
-ROW = np.dtype(
-    [(name, np.int64) for name in ("way", "ticks", "asked", "sum", "sizes", "zeros", "largest")]
-)
-"""A call, as silence.c writes it."""
+ROW = np.dtype([(name, np.int64) for name in ("time", "sum", "sizes", "zeros", "largest")])
+"""A call: its nanoseconds, and what it drew."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +80,18 @@ def classes(rows: Any) -> dict[str, tuple[Bools, Bools]]:
     }
 
 
-def judge(rows: Any, ticks_per_ns: float) -> Verdict:
+def calls_of(times: Any, values: Any) -> Any:
+    """Return calls that took so many nanoseconds and drew the values of a row each."""
+    rows, sizes = np.zeros(len(times), ROW), np.abs(values)
+    rows["time"], rows["sum"], rows["sizes"] = times, values.sum(axis=1), sizes.sum(axis=1)
+    rows["zeros"], rows["largest"] = (values == 0).sum(axis=1), sizes.max(axis=1)
+    return rows
+
+
+def judge(rows: Any) -> Verdict:
     """Judge the calls of one way, in the order in which they were made."""
     rows = rows[: len(rows) // 2 * 2]
-    times = rows["ticks"].astype(np.float64) / ticks_per_ns
-    given = _given(rows["asked"], times)
+    times = rows["time"].astype(np.float64)
     signs = {name: _pairs(*of) for name, of in classes(rows).items()}
     by_class = {
         name: float("nan") if np.count_nonzero(sign) < FEWEST_PAIRS else 0.0
@@ -100,7 +104,7 @@ def judge(rows: Any, ticks_per_ns: float) -> Verdict:
         squares = (times - times[quick].mean()) ** 2
         kept = quick.reshape(-1, 2).all(axis=1)
         first = "raw" if share == 1 else "cropped"
-        for statistic, view in ((first, times), ("squares", squares), ("given attempts", given)):
+        for statistic, view in ((first, times), ("squares", squares)):
             apart = np.subtract(*view.reshape(-1, 2).T)
             for name, sign in signs.items():
                 if np.isnan(by_class[name]):
@@ -142,13 +146,3 @@ def _pairs(inside: Bools, outside: Bools) -> npt.NDArray[np.int8]:
     """Return 1 where a pair is inside and outside, -1 where outside and inside, else 0."""
     a, b = inside.reshape(-1, 2), outside.reshape(-1, 2)
     return (a[:, 0] & b[:, 1]).astype(np.int8) - (a[:, 1] & b[:, 0]).astype(np.int8)
-
-
-def _given(asked: Any, times: Floats) -> Floats:
-    """Return times less the mean of the quick ones of those calls that asked for as many bytes."""
-    _, group = np.unique(asked, return_inverse=True)
-    quick = times <= np.quantile(times, 0.99)
-    sums = np.bincount(group[quick], times[quick], minlength=group.max() + 1)
-    counts = np.bincount(group[quick], minlength=group.max() + 1)
-    less: Floats = times - (sums / np.maximum(counts, 1))[group]
-    return less

@@ -24,6 +24,8 @@ from engine import ENGINE
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
+TESTS = Path(__file__).parent
+
 # no test asserts a time; and the same code is asked the same, each time
 settings.register_profile(
     "discretegauss",
@@ -48,8 +50,15 @@ def _first_example(_nothing: None) -> None:
     """Before its first example Hypothesis registers generators, by who refers to them."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In plain Python, the example of what only the core has is none."""
+    """Mark what looks at the repository; in plain Python skip the example of the core's alone."""
+    for item in items:
+        room = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+        if room in ("benchmarks", "build", "docs") and not (
+            item.get_closest_marker("evidence") or item.get_closest_marker("cluster")
+        ):
+            item.add_marker(pytest.mark.repository)
     if ENGINE != "native":
         for item in items:
             if item.name.endswith(".SystemBits"):

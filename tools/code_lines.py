@@ -47,19 +47,12 @@ WHOLE = {
     "cells/build_table.c": "tails_halve",
     "cells/decide.h": "dg_reach dg_arc_height",
     "isochronous/build_lane_power.c": "log_of_power shifted_scale dg_lane_power_errors",
-    "isochronous/build_lanes.c": "exponent_at",
-    "isochronous/fixed_point.h": """
-        dg_high_product DG_UNIT_OVER dg_exp2_mantissa dg_exp2_lower dg_exp2_upper
-        dg_log2
-    """,
+    "isochronous/build_lanes.c": "set_rate exponent_at",
     "isochronous/lane_attempt.h": "high DG_LANE_ADD heights_of exponent_at found_by",
     "isochronous/lane_laws.c": "above_of",
     "isochronous/lane_power.h": "log2_of power_of",
     "isochronous/lanes_avx2.c": "rough_heights rough_exponent",
     "isochronous/lanes.h": "DG_LANE_TERM DG_LANE_LOG_TERM",
-    "isochronous/sampler.c": """
-        gaussian_exponent laplace_exponent log_of_power exp2_of dg_isochronous_power
-    """,
 }
 
 # --- exact numbers ------------------------------------------------------------------------------
@@ -116,7 +109,9 @@ def exp2(x: Number) -> Number:
 @cache
 def ln(x: Number) -> Number:
     """ln m + k ln 2, x = m 2^k: 2 atanh((m - 1)/(m + 1)), each term rounded down."""
-    m, k = Fraction(x) if not isinstance(x, Real) else Fraction(0), 0
+    if isinstance(x, Real):
+        return Real(as_real(ln(x.lower)).lower, as_real(ln(x.upper)).upper)
+    m, k = Fraction(x), 0
     while m > 2:
         m, k = m / 2, k + 1
     while m < 1:

@@ -110,9 +110,10 @@ STRUCT = ("rows", "block_bits", "centre_bytes", "block_of", "partial", "tail_arc
 
 
 def places() -> dict[str, int]:
-    """Where the parts of dg_table are, as the compiler has it."""
+    """Where the parts of dg_table are, and a sampler's table, as the compiler has it."""
     wanted = ", ".join(f"offsetof(dg_table, {name})" for name in STRUCT)
-    code = f"""#include "cells/table.h"
+    wanted += ", offsetof(dg_sampler, table)"
+    code = f"""#include "sampler/prepare.h"
         #include <stdio.h>
         int main(void) {{
             size_t at[] = {{{wanted}, sizeof(dg_rows), sizeof(dg_partial), sizeof(dg_arc)}};
@@ -122,9 +123,8 @@ def places() -> dict[str, int]:
         source.write_text(code)
         subprocess.run(["gcc", f"-I{CORE}", f"-I{CORE}/include", source, "-o", program], check=True)
         numbers = subprocess.run([program], capture_output=True, text=True, check=True).stdout
-    return dict(
-        zip((*STRUCT, "n_rows", "n_partial", "n_arc"), map(int, numbers.split()), strict=True)
-    )
+    names = (*STRUCT, "table", "n_rows", "n_partial", "n_arc")
+    return dict(zip(names, map(int, numbers.split()), strict=True))
 
 
 class Memory(NamedTuple):
@@ -141,16 +141,19 @@ def memory_of(spec: LawSpec, index_bits: int, at: dict[str, int]) -> Memory:
     """Build a table and copy its bytes out."""
     from discretegauss._native import ffi, lib
 
-    table, info = built(spec, index_bits, -1), ffi.new("dg_table_info *")
-    lib.dg_table_describe(info, table)
+    sampler, info = built(spec, index_bits, -1), ffi.new("dg_sampler_info *")
+    lib.dg_sampler_describe(info, sampler)
 
     def copied(address: int, n: int) -> bytearray:
         return bytearray(ffi.buffer(ffi.cast("char *", address), n)) if n else bytearray()
 
-    start = int(ffi.cast("uintptr_t", table))
+    def address(at: int) -> int:
+        return int.from_bytes(copied(at, 8), "little")
+
+    start = address(int(ffi.cast("uintptr_t", sampler)) + at["table"])
 
     def pointed(name: str) -> int:
-        return int.from_bytes(copied(start + at[name], 8), "little")
+        return address(start + at[name])
 
     return Memory(
         copied(start + at["block_bits"], at["centre_bytes"] - at["block_bits"]),

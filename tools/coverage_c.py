@@ -2,7 +2,7 @@
 
     python tools/coverage_c.py DIRECTORY
 
-Called by tools/coverage. Prints each file's share and the lines that never ran. Fails below 95 %
+Called by `nox -s coverage`. Prints each file's share and the lines that never ran. Fails below 95 %
 of the files that ran at all, or if a file never did: but for those of instructions that this
 processor has not.
 """

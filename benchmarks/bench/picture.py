@@ -20,7 +20,7 @@ from .contenders import (
     tf_privacy_peer,
     tumult_peer,
 )
-from .contenders.ours import CHACHA20, DEFAULT, ISOCHRONOUS, NATIVE, TWIN
+from .contenders.ours import CELLS, DEFAULT, GETRANDOM, NATIVE, TWIN
 from .run import Measured
 
 _SIZE = (9.4, 5.6)
@@ -31,8 +31,8 @@ _DOTS_PER_INCH = 160
 
 _LOOKS = {
     DEFAULT: ("#0072B2", "o"),
-    CHACHA20: ("#56B4E9", "s"),
-    ISOCHRONOUS: ("#009E73", "D"),
+    CELLS: ("#56B4E9", "s"),
+    GETRANDOM: ("#009E73", "D"),
     NATIVE: ("#000000", "v"),
     TWIN: ("#0072B2", "p"),
     opendp_peer.NAME: ("#D55E00", "x"),
@@ -45,7 +45,7 @@ _LOOKS = {
 }
 """Colour and marker of each, whoever else takes part: pictures of two machines can be compared."""
 
-_OURS = (DEFAULT, CHACHA20, ISOCHRONOUS, NATIVE, TWIN)
+_OURS = (DEFAULT, CELLS, GETRANDOM, NATIVE, TWIN)
 _OTHERS = ("0.4", ".")
 _UNITS = ("0.1 ns", "1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "0.1 ms", "1 ms", "10 ms", "0.1 s")
 _TICKS = tuple((10.0 ** (place - 10), name) for place, name in enumerate(_UNITS))

@@ -11,25 +11,25 @@
 /* --- by Algorithms 1-3 --------------------------------------------------------------------------- */
 
 /** One draw as sign and magnitude. A magnitude of more than 64 bits lies in `big`. */
-typedef struct drawn {
+typedef struct one_draw {
     bool negative;
     bool is_big;
     uint64_t low, high; /* magnitude = high 2^64 + low, unless is_big */
-} drawn;
+} one_draw;
 
-static dg_status draw_one(drawn *out, const dg_law *law, dg_big *big, dg_bits *bits)
+static dg_status draw_one(one_draw *out, const dg_law *law, dg_big *big, dg_bits *bits)
 {
 #if DG_HAVE_WORDS
     if (law->uses_words) {
         dg_i128 value;
         DG_TRY(dg_words_draw(&value, law, big, bits));
         dg_u128 magnitude = value < 0 ? -(dg_u128)value : (dg_u128)value;
-        *out = (drawn){value < 0, false, (uint64_t)magnitude, (uint64_t)(magnitude >> 64)};
+        *out = (one_draw){value < 0, false, (uint64_t)magnitude, (uint64_t)(magnitude >> 64)};
         return DG_OK;
     }
 #endif
     DG_TRY(dg_big_draw(law, big, bits));
-    *out = (drawn){mpz_sgn(big->y) < 0, true, 0, 0};
+    *out = (one_draw){mpz_sgn(big->y) < 0, true, 0, 0};
     if (mpz_sizeinbase(big->y, 2) <= 64) {
         out->is_big = false;
         mpz_export(&out->low, NULL, -1, sizeof out->low, 0, 0, big->y);
@@ -54,7 +54,7 @@ static inline void look_ahead(dg_bits *bits, size_t draws_left, size_t draws_bey
 }
 
 /** out[0 .. n_bytes) = the draw in two's complement, least significant byte first. */
-static dg_status store_wide(uint8_t *out, size_t n_bytes, const drawn *one, const mpz_t y)
+static dg_status store_wide(uint8_t *out, size_t n_bytes, const one_draw *one, const mpz_t y)
 {
     memset(out, 0, n_bytes);
     if (one->is_big) {
@@ -87,7 +87,7 @@ dg_status dg_draw_items(const dg_fill *fill, size_t first, size_t end, size_t be
                         const dg_law *law, dg_session *session)
 {
     for (size_t i = first; i < end; i++) {
-        drawn one;
+        one_draw one;
         look_ahead(&session->bits, end - 1 - i, beyond, law);
         DG_TRY(draw_one(&one, law, &session->big, &session->bits));
         if (fill->wide) {

@@ -134,8 +134,8 @@ size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
 
 int dg_sampler_fits_int64(const dg_sampler *sampler)
 {
-    /* scale or sigma below 2^54, centre below 2^61: isochronous draws fit, too (isochronous/lanes.h), and
-     * others reach 2^62 with a probability below exp(-2^8) */
+    /* scale or sigma below 2^54, centre below 2^61: a draw in lanes is one of z below 2^62, and others go
+     * beyond with a probability below exp(-2^8) */
     enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
     const dg_law *law = sampler->law;
     const size_t a = mpz_sizeinbase(law->a, 2), b = mpz_sizeinbase(law->b, 2);

@@ -1,5 +1,5 @@
 /* Executable contracts, in test builds (-DDG_CHECKS=1) only: `Requires` lines become checks, and
- * what the time may depend on is told to valgrind (tests/c/test_isochronous_time.c). */
+ * what the time may depend on is told to valgrind (tests/c/test_silence.c). */
 #ifndef DG_BASE_CONTRACT_H
 #define DG_BASE_CONTRACT_H
 

@@ -32,7 +32,7 @@ size_t dg_table_chunk(const dg_table *table);
 dg_status dg_table_fill_dtype(void *out, size_t n, dg_dtype dtype, const dg_table *table,
                               dg_bits *bits);
 
-/** Draw n samples of any size, as dg_law_fill_wide. */
+/** Draw n samples of any size, as dg_sampler_fill_wide. */
 dg_status dg_table_fill_bytes(uint8_t *out, size_t n, size_t n_bytes, const dg_table *table,
                               dg_bits *bits);
 

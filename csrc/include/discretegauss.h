@@ -15,7 +15,7 @@
  *  Rules for all arguments:
  *  5. A pointer is not NULL, unless its function says that it may be, or it is an array of no items.
  *  6. Arrays do not overlap, and are aligned for what they hold.
- *  7. Any number of threads may use what a const pointer points to at once.
+ *  7. A const pointer to a sampler, a selection or a snapping means that any number of threads may use it at once.
  *
  *  No function here aborts, prints, retries silently or falls back to other randomness.
  *
@@ -54,15 +54,21 @@ extern "C" {
  *  drawn, and is not to be used. Nothing writes to it after the call, either way. */
 typedef enum dg_status {
     DG_OK = 0,
-    DG_ERR_ENTROPY = 1,   /**< the operating system gave no randomness; errno says why */
-    DG_ERR_SOURCE = 2,    /**< the caller's source reported a failure */
-    DG_ERR_NOMEM = 3,     /**< an allocation of ours failed */
-    DG_ERR_RANGE = 4,     /**< a draw does not fit the output type */
-    DG_ERR_PARAMETER = 5, /**< an argument is not what it has to be: a text is no number, a number
-                               breaks the rule of its law, there is no such dtype, method, ... */
-    DG_ERR_TOO_LONG = 6,  /**< a parameter has more than DG_MAX_PARAMETER_BITS bits */
-    DG_ERR_STOPPED = 7 /**< the caller stopped the call (dg_run), or forked in a pause: the child's
-                               call ends so */
+    DG_ERR_ENTROPY = 1, /**< the operating system gave no randomness; errno says why */
+    DG_ERR_SOURCE = 2,  /**< the caller's source reported a failure */
+    DG_ERR_NOMEM = 3,   /**< an allocation of ours failed */
+    DG_ERR_RANGE = 4,   /**< a draw does not fit the output type */
+
+    /** An argument is not what it has to be: a text is no number, a number breaks the rule of its law, there is no
+     *  such dtype, or the law has no such method. */
+    DG_ERR_PARAMETER = 5,
+
+    /** A parameter has more than DG_MAX_PARAMETER_BITS bits in lowest terms, or more than twice as many as it is
+     *  written. */
+    DG_ERR_TOO_LONG = 6,
+
+    /** The caller stopped the call (dg_run), or forked in a pause: so ends the call in the child. */
+    DG_ERR_STOPPED = 7
 } dg_status;
 
 /** The laws, and the rules of their parameters: the first one, a/b in lowest terms, and mu. */
@@ -89,16 +95,17 @@ typedef enum dg_dtype {
     DG_UINT64 = 7
 } dg_dtype;
 
-/** A caller's source of bits: writes n independent uniform bytes to out.
+/** A caller's source of bits: writes n independent uniform bytes to out. The calling thread calls it, perhaps
+ *  often.
  *
- *  Returns: 0 on success; anything else ends the draw with DG_ERR_SOURCE.
+ *  Returns: 0 on success; anything else ends the call with DG_ERR_SOURCE.
  */
 typedef int (*dg_fill_bytes)(void *context, uint8_t *out, size_t n);
 
 /** Where the bits of a call come from. */
 typedef enum dg_source_kind {
-    DG_SOURCE_GETRANDOM = 0, /**< every byte from getrandom(2) */
-    DG_SOURCE_CHACHA20 = 1,  /**< a fresh key from getrandom(2), expanded by ChaCha20 (RFC 8439) */
+    DG_SOURCE_GETRANDOM = 0, /**< every byte from the system: getrandom(2), or its like elsewhere */
+    DG_SOURCE_CHACHA20 = 1,  /**< a fresh key from there, expanded by ChaCha20 (RFC 8439) */
     DG_SOURCE_CALLER = 2     /**< the caller's function */
 } dg_source_kind;
 
@@ -106,12 +113,12 @@ typedef enum dg_source_kind {
 typedef struct dg_source {
     dg_source_kind kind;
     dg_fill_bytes fill; /**< a caller's: asked only for bytes that the draws will use, in order */
-    void *context;
+    void *context;      /**< what fill is called with */
 } dg_source;
 
 /** How a fill is run. NULL for it means: by the calling thread alone, to its end. */
 typedef struct dg_run {
-    /** Threads that draw, at most; the calling one is among them. Fewer, if the fill has not some
+    /** Threads that draw, at most, the calling one among them; 0 counts as 1. Fewer, if the fill has not some
      *  0.25 ms of work for each, or if the system has none to give. The others get no signals, and
      *  are gone when the call returns. One thread only with a caller's source. */
     size_t threads;
@@ -128,15 +135,18 @@ typedef struct dg_sampler dg_sampler;
 
 /** The ways to draw. The law is the same. */
 typedef enum dg_method {
-    DG_AUTO = 0,      /**< the first that the law has, of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS */
-    DG_REFERENCE = 1, /**< Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the
-                           generalised Gaussian */
-    DG_CELLS =
-        2, /**< look-up in a table of cells: the laws with a centre. Fastest in bulk; the table
-                           takes up to some milliseconds to build */
-    DG_ISOCHRONOUS = 3 /**< attempts whose time says nothing about the value: the laws with a centre, if the
-                            scale, or sigma, is from 2^-20 to 2^53, floor(mu + 1/2) below 2^61 in size, and
-                            beta below 64 */
+    DG_AUTO = 0, /**< the first that the law has, of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS */
+
+    /** Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the generalised Gaussian. */
+    DG_REFERENCE = 1,
+
+    /** Look-up in a table of cells: the laws with a centre. Fastest in bulk; the table takes up to some milliseconds
+     *  to build. */
+    DG_CELLS = 2,
+
+    /** Attempts whose time says nothing about the value: the laws with a centre, if the scale, or sigma, is from 2^-20
+     *  to 2^53, floor(mu + 1/2) below 2^61 in size, and beta below 64. */
+    DG_ISOCHRONOUS = 3
 } dg_method;
 
 /** Make a sampler.
@@ -168,7 +178,7 @@ DG_API dg_method dg_sampler_method(const dg_sampler *sampler);
  *  below exp(-2^63). */
 DG_API size_t dg_sampler_wide_bytes(const dg_sampler *sampler);
 
-/** Whether a draw is no int64 with a probability below 2^-128. */
+/** Whether int64 holds a draw, but with a probability below 2^-128. */
 DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
 
 /** Draw n independent samples into an array of machine integers.
@@ -244,16 +254,18 @@ typedef struct dg_column {
     dg_number_format format;
 } dg_column;
 
-/** Many laws of one kind, not the generalised Gaussian: the parameter and the centre of each, and how they are
- *  drawn. Lanes of vectors hold Laplace laws of scales from 2^-11 to 2^42, and Gaussian ones of sigma2 from 2^-16 to
- *  2^62, or from 2^-4 if the centre is no integer. */
+/** Many laws of one kind, not the generalised Gaussian, and how they are drawn.
+ *
+ *  method:    DG_AUTO: isochronously, in lanes of vectors, where these hold the law; of 256 laws at a time the others
+ *             after those, by Algorithms 1-3. DG_ISOCHRONOUS: likewise, but lanes have to hold all. DG_REFERENCE: by
+ *             Algorithms 1-3, in order. There is no other.
+ *
+ *  Lanes hold Laplace laws of scales from 2^-11 to 2^42, and Gaussian ones of sigma2 from 2^-16 to 2^62, or from 2^-4
+ *  if the centre is no integer. */
 typedef struct dg_laws {
     dg_law_kind kind;
     dg_column parameter, centre;
-    dg_method
-        method; /**< DG_AUTO: isochronously, in lanes, where these hold the law, and the others of each 256
-                           laws by Algorithms 1-3 after them. DG_ISOCHRONOUS: likewise, but lanes have to hold
-                           all. DG_REFERENCE: by Algorithms 1-3, in order. There is no other */
+    dg_method method;
 } dg_laws;
 
 /** Draw once from each of n laws: out[i] = a draw of law i.
@@ -358,9 +370,9 @@ DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint
 /** Read columns of counts of delimited text: cells between delimiters, quoted or not, without the quotes
  *  and the blanks at their ends.
  *
- *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma or a
- *             tab; columns are increasing and below width; counts has room for n_columns counts for each
- *             line feed.
+ *  Requires:  text is UTF-8 without NUL bytes, whose last byte is a line feed; delimiter is a comma, a
+ *             semicolon, a vertical bar or a tab; columns are increasing and below width; counts has room for
+ *             n_columns counts for each line feed.
  *  Ensures:   *n_rows rows at the beginning have width cells, of which those in columns are integers of at
  *             most 19 digits, below 2^63 in magnitude: counts has them, row by row.
  *  Returns:   of how many bytes these rows are; n_bytes, or the row that follows is undecided: something

@@ -41,20 +41,19 @@ dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char
                               const char *mu, const char *beta, dg_method method,
                               const dg_options *options);
 
-/** Facts about a sampler, for whoever checks it. Names: csrc/cells/table.h and csrc/isochronous/lanes.h. What its
+/** Facts about a sampler, for whoever checks it. Names: csrc/isochronous/lanes.h and csrc/cells/table.h. What its
  *  method has not is 0. */
 typedef struct dg_sampler_info {
     int uses_words; /* Algorithms 1-3 draw in machine words, not by GMP */
     dg_isa isa;     /* of lanes and tables */
-    uint64_t block_bits;
-    /* of lanes: */
+    /* of lanes; narrow laws (csrc/isochronous/narrow.h) have attempts of 8 bytes, and 0 in the others: */
+    uint64_t attempt_bytes;
     uint64_t n_core;
     uint64_t n_tail;
-    uint64_t
-        attempt_bytes; /* 8 of narrow laws (csrc/isochronous/narrow.h), of which what follows is 0 */
-    uint64_t above;    /* with the next two: how far heights may be off, in units of 2^-52 */
+    uint64_t above; /* with the next two: how far heights may be off, in units of 2^-52 */
     uint64_t above_a_step;
     uint64_t below;
+    uint64_t block_bits; /* of tables, too */
     /* of tables: */
     uint32_t index_bits;
     uint32_t tick_bits;

@@ -72,7 +72,8 @@ unsigned dg_lane_power_units(unsigned most, dg_lanes *lanes, dg_enclosure *e)
     const dg_i128 one = (dg_i128)1 << DG_LANE_BITS;
     const dg_i128 log_of = log_of_scale(lanes->law, e);
     lanes->at_centre = power_at_centre(e) + 3;
-    const unsigned whole = (unsigned)mpfr_get_exp(e->beta_lower); /* bits of beta before the point */
+    const unsigned whole =
+        (unsigned)mpfr_get_exp(e->beta_lower); /* bits of beta before the point */
     mpfr_mul_2ui(e->work, e->beta_lower, DG_LANE_BITS - whole, MPFR_RNDN);
     lanes->rate = mpfr_get_uj(e->work, MPFR_RNDD);
     lanes->rate_shift = whole - 1;
@@ -120,8 +121,7 @@ bool dg_lane_power_errors(uint64_t of_distance, unsigned places, dg_lanes *lanes
     const uint64_t of_log = (31 * beta + 9) / 10 + 19, of_power = (7 * of_log + 9) / 10 + 13;
     const uint64_t f16 = (lanes->at_centre >> (DG_LANE_BITS - 4)) + 1 + 9; /* 9/16 > 0.54 */
     /* 2^52 over the scale, and what that makes of an error of distances where the power is 1 */
-    const uint64_t over_scale =
-        over_scale_of((long)places - (long)lanes->block_bits, lanes->law);
+    const uint64_t over_scale = over_scale_of((long)places - (long)lanes->block_bits, lanes->law);
     const uint64_t distance16 = of_distance * (beta16 * 3 * over_scale + 1) / 2;
     const uint64_t growth16 = 16 - 256 / beta16; /* 1 - 1/beta */
     const uint64_t above16 =

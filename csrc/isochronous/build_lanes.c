@@ -109,7 +109,7 @@ static unsigned set_units(unsigned most, dg_lanes *lanes, dg_enclosure *e)
 {
     const long octave = set_rate(lanes, e);
     const dg_u128 wanted = (dg_u128)FAR << DG_LANE_BITS;
-    bool is_cut;
+    bool is_cut = false;
     const uint64_t twice_f =
         centre_in_units(&is_cut, 2, (long)most - (long)lanes->block_bits, lanes->law);
     for (unsigned places = most; places > 0; places--) {

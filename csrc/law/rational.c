@@ -60,10 +60,10 @@ static bool split(parts *out, const char *text)
     return *text == 0;
 }
 
-/** Bits of so many digits, at least. */
+/** Bits of so many digits, at most. */
 static size_t bits_of(const digits *of)
 {
-    return of->base == 16 ? 4 * of->n : of->n * 10 / 3 + 1;
+    return of->base == 16 ? 4 * of->n : (10 * of->n + 2) / 3;
 }
 
 dg_status dg_rational_length(size_t *n_bytes, const char *text)

@@ -25,6 +25,7 @@
 #include "random/chacha20.h"
 #include "random/system.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>

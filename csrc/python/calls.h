@@ -4,7 +4,7 @@
  * because a function written in Python can itself be cut short by the next signal, on its first line or
  * in its `except`: the core would not be told, and the exception lost. Here signals are heard where
  * Python runs, and nowhere else.
- * */
+ */
 #ifndef DG_PYTHON_CALLS_H
 #define DG_PYTHON_CALLS_H
 
@@ -12,7 +12,6 @@
 
 #include "discretegauss.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@ typedef struct dg_lanes dg_lanes; /* there are none without 128-bit words */
 struct dg_sampler {
     dg_law *law;
     dg_method method; /* never DG_AUTO */
-    dg_lanes *lanes;  /* DG_ISOCHRONOUS, else NULL; they have a kernel */
+    dg_lanes *lanes;  /* DG_ISOCHRONOUS, else NULL */
     dg_table *table;  /* DG_CELLS, else NULL */
 };
 

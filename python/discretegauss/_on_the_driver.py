@@ -48,5 +48,6 @@ def noise_and_result(
         )
     result = add_noise(template, law, **asked)
     options = {name: value for name, value in asked.items() if name in _OF_TASKS}
-    of_law: Any = {name: value for name, value in asked.items() if name not in _OF_TASKS}
+    not_of_law = _OF_TASKS - {"integral_floats"}
+    of_law: Any = {name: value for name, value in asked.items() if name not in not_of_law}
     return noise_for(template, law, **of_law), options, result

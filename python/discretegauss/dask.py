@@ -14,6 +14,7 @@ from functools import partial
 from math import isnan
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, Final, Unpack
 from uuid import uuid4
@@ -21,6 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from ._inputs.messages import describe, if_loaded, refused
+from ._inputs.privacy_arguments import require_rows
 from ._on_the_driver import checked_path, noise_and_result
 from ._system.atomic_file import atomic_write
 from .data import add_noise as add_noise_here
@@ -53,7 +55,9 @@ def add_noise(
     Parameters
     ----------
     values : dask.dataframe.DataFrame or dask.array.Array
-        A frame of pandas' partitions, or an array of numpy's blocks of known sizes.
+        A frame of pandas' partitions, or an array of numpy's blocks of known sizes. Labels of a
+        frame's columns are strings, each its own and none the index's name, and Dask reads all
+        columns and the index from Parquet: no categories of intervals, say.
     law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, optional
         The noise. Either this or a budget is given.
     columns : str or list, optional
@@ -134,6 +138,11 @@ def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, o
     for kind in result.dtypes:
         if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
+    try:
+        example = frame._meta_nonempty
+    except TypeError:  # Dask has no made-up cells for every type
+        example = meta
+    _refuse_what_parquet_changes(example)
     floats = [name for name, kind in given.dtypes.items() if "float" in str(kind).lower()]
     draw = partial(
         _noisy_partition, law=law, columns=list(given.columns), floats=floats, options=options
@@ -147,6 +156,56 @@ def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, o
     return dask.dataframe.read_parquet(str(output))
 
 
+def _refuse_what_parquet_changes(example: Any) -> None:
+    """Refuse a frame that would not come back from files: `example`, of its types, is tried."""
+    labels = list(example.columns)
+    for label in labels:
+        if not isinstance(label, str):
+            raise ParameterTypeError(
+                "values must have strings as labels of columns, as Parquet has, got "
+                f"{describe(label)}; frame.rename(columns=str) makes them"
+            )
+        if labels.count(label) > 1:
+            raise ParameterValueError(
+                f"values must have a label of its own for each column, got {describe(label)} twice"
+            )
+    name = example.index.name
+    if name in labels:
+        raise ParameterValueError(
+            f"values must have no column with the name of the index, got {describe(name)}; "
+            "frame.rename(columns=...) gives it another"
+        )
+    example = example.copy()
+    for label, kind in example.dtypes.items():
+        if kind.kind == "O" and isinstance(kind, np.dtype):  # a task that has no texts there tells
+            example[label] = np.full(len(example), "text", object)
+    if _comes_back(example):
+        return
+    for label in labels:
+        if not _comes_back(example[[label]].reset_index(drop=True)):
+            raise ParameterTypeError(
+                "values must have columns that Dask reads from Parquet, but "
+                f"{describe(label)} is of {example.dtypes[label]}: cast it, to str say"
+            )
+    raise ParameterTypeError(
+        "values must have an index that Dask reads from Parquet, but it is of "
+        f"{example.index.dtype}: frame.reset_index() makes a column of it"
+    )
+
+
+def _comes_back(example: Any) -> bool:
+    """Return whether rows of made-up cells, or none, can be written and read."""
+    import dask.dataframe
+
+    with TemporaryDirectory() as folder:
+        try:
+            Path(folder, "part.0.parquet").write_bytes(_as_parquet(example))
+            dask.dataframe.read_parquet(folder).compute(scheduler="synchronous")
+        except Exception:  # Arrow, pandas and Dask raise what they like
+            return False
+    return True
+
+
 def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
     import dask.array
     import zarr
@@ -158,6 +217,8 @@ def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> A
         )
     row = array.shape[1:]
     law, options, result = noise_and_result(np.empty((0, *row), array.dtype), law, asked)
+    n_rows = array.shape[0] if array.ndim else 1
+    require_rows(asked.get("rows_per_person", 1), n_rows, asked.get("sensitivity", 1))
     if result.dtype == object:
         raise refuse_type(result.dtype)
     chunk = tuple(max(1, *sizes) for sizes in array.chunks)
@@ -277,12 +338,17 @@ def _noisy_partition(
     """Return a partition with noise as Parquet."""
     noisy = add_noise_here(partition, law, columns=columns, **options)
     # of floats a partition without NaN would be int64, and floats again beside one with NaN
-    noisy = noisy.astype(dict.fromkeys(floats, "Int64"))
+    kinds = {name: "UInt64" if noisy[name].dtype.kind == "u" else "Int64" for name in floats}
+    return _as_parquet(noisy.astype(kinds))
+
+
+def _as_parquet(frame: Any) -> memoryview:
+    """Return a frame of pandas, with its index, as a file of Parquet."""
     import pyarrow as pa
     import pyarrow.parquet
 
     try:
-        table = pa.Table.from_pandas(noisy, preserve_index=True)
+        table = pa.Table.from_pandas(frame, preserve_index=True)
     except (TypeError, ValueError, OverflowError, NotImplementedError):
         table = None  # Arrow's errors show cells
     if table is None:

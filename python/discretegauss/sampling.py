@@ -125,7 +125,7 @@ def discrete_gaussian(
     source : "chacha20", "getrandom" or callable, optional
         Where bits come from. "chacha20": each call takes a key of 32 bytes from getrandom(2), and
         ChaCha20 (RFC 8439) expands it. "getrandom": every byte comes from getrandom(2), which takes
-        5 to 7 times as long for 10**3 to 10**5 draws. A callable, ``fill(buffer: memoryview)``,
+        4 to 8 times as long from 10**3 draws on. A callable, ``fill(buffer: memoryview)``,
         must fill the whole buffer, zeros at first, with independent uniform bytes, and return None
         or their number. If it returns their number, and 16 bytes in a row are still zeros, it is
         refused.
@@ -154,9 +154,8 @@ def discrete_gaussian(
     Guarantee: given independent uniform bits, P(x) is the stated law for every integer x, without
     truncation or rounding; every bit comes from `source`; nothing random outlives the call.
 
-    Not promised: time. The time of one draw does not depend on its value in the C core, but making
-    Python's integer does a little, and an array's draws by any method but "isochronous" do
-    (SECURITY.md).
+    Not promised: time. In the C core the time of isochronous draws does not depend on their values,
+    but that of making Python integers does a little, and that of other methods does (SECURITY.md).
 
     References
     ----------

@@ -123,8 +123,12 @@ def add_noise(
         of_spark = LongType() if pa.types.is_integer(kind) else DecimalType(kind.precision, 0)
         fields[i] = StructField(fields[i].name, of_spark, fields[i].nullable, fields[i].metadata)
     schema = StructType(fields)
-    task = partial(_noisy_batches, law=law, columns=names, options=options)
-    writer = frame.mapInArrow(task, schema).write.mode("errorifexists")
+    task = partial(
+        _noisy_batches, law=law, columns=names, options=options, labels=schema.fieldNames()
+    )
+    # mapInArrow takes the dot of a name for that of a field, and has no way to quote it
+    numbered = frame.toDF(*(f"column{i}" for i in range(len(fields))))
+    writer = numbered.mapInArrow(task, schema).write.mode("error")
     # version 2 publishes file by file, so that a task that dies meanwhile is published twice
     writer.option("mapreduce.fileoutputcommitter.algorithm.version", "1").parquet(folder)
     return frame.sparkSession.read.schema(schema).parquet(folder)
@@ -145,8 +149,13 @@ def _arrow_type(field: Any) -> Any:
 
 
 def _noisy_batches(
-    batches: Iterator[Any], law: Law, columns: list[str], options: dict[str, Any]
+    batches: Iterator[Any],
+    law: Law,
+    columns: list[str],
+    options: dict[str, Any],
+    labels: list[str],
 ) -> Iterator[Any]:
-    """Generate the batches of a partition with noise: on a worker."""
+    """Generate the batches of a partition, with these labels and noise: on a worker."""
     for batch in batches:
-        yield add_noise_here(batch, law, columns=columns, **options)
+        labelled = type(batch).from_arrays(batch.columns, labels)
+        yield add_noise_here(labelled, law, columns=columns, **options)

@@ -270,23 +270,6 @@ def test_places_that_cannot_be_written_are_refused_first(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.usefixtures("native_engine")
-def test_isochronous_arrays_are_used_once_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By asking for them: without them it draws one a call, and says so."""
-    monkeypatch.setattr(ours, "build_info", lambda: {"engine": "native"})
-    for accepted in (False, True):
-        monkeypatch.setattr(ours, "vectors_are_isochronous", lambda accepted=accepted: accepted)
-        found = {one.name: one for one in ours.contenders()}[ours.ISOCHRONOUS]
-        assert isinstance(found, Contender)
-        assert ("one draw a call" in found.note) == (not accepted)
-    asked: list[Any] = []
-    monkeypatch.undo()
-    assert ours.vectors_are_isochronous() in (False, True)
-    monkeypatch.setattr(ours, "discrete_gaussian", lambda *_, **how: asked.append(how))
-    assert ours.vectors_are_isochronous()
-    assert asked == [{"method": "isochronous"}]
-
-
 def test_the_plain_python_twin_takes_part_where_there_is_no_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

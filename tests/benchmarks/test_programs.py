@@ -18,8 +18,8 @@ from bench import machine, rounds
 from discretegauss._drawing import engines as _engine
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ["throughput.py", "calls.py", "interrupt.py", "privacy.py", "laws.py", "timing.py"]
-PROGRAMS += ["neighbours_selection.py", "neighbours_shares.py", "silence.py"]
+PROGRAMS = ["throughput.py", "calls.py", "interrupt.py", "privacy.py", "laws.py", "leakage.py"]
+PROGRAMS += ["neighbours_selection.py", "neighbours_shares.py"]
 needs_the_core = pytest.mark.skipif(_engine.native is None, reason="measures the compiled core")
 
 
@@ -66,7 +66,7 @@ def without_peers(program: str, *arguments: str) -> subprocess.CompletedProcess[
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_file_that_cannot_be_written_is_refused_first(program: str, tmp_path: Path) -> None:
     """--json is checked before minutes are spent on what could not be kept."""
-    target = tmp_path if program == "timing.py" else tmp_path / "missing" / "x.json"
+    target = tmp_path if program == "leakage.py" else tmp_path / "missing" / "x.json"
     developer = ["--developer"] if program == "throughput.py" else []
     done = run(f"benchmarks/{program}", *developer, "--json", target)
     assert done.returncode == 2
@@ -84,12 +84,9 @@ def test_a_file_that_cannot_be_written_is_refused_first(program: str, tmp_path: 
         "throughput.py --developer --seconds 0",
         "throughput.py --developer --rounds 0",
         "interrupt.py --repeats 0",
-        "timing.py --draws 99",
+        "leakage.py --calls 0",
         "calls.py --only nothing-of-this-name",
-        "silence.py --builds gcc-O1",
-        "silence.py --only nothing-of-this-name",
-        "bulk_peak_memory.py",
-        "bulk_peak_memory.py 100 1000 1 luke",
+        "leakage.py --only nothing-of-this-name",
     ],
 )
 def test_bad_arguments_are_refused_without_a_traceback(command: str) -> None:
@@ -127,13 +124,13 @@ def test_calls_names_a_peer_that_is_missing(benchmark: Any) -> None:
     json.dumps(rows.as_json([answer]), allow_nan=False)
 
 
-def test_timing_names_who_is_missing() -> None:
-    """A path that does not run here is listed with the reason, and does not just vanish."""
-    arguments = ("--only", "laplace scale=100 ", "--draws", "100")
-    done = without_peers("timing.py", *arguments)
-    assert "\n  OpenDP: " in done.stdout.partition("skipped:")[2]
-    done = run("benchmarks/timing.py", *arguments, pure_python=True)
-    assert "  discretegauss: the engine in use is 'python', not the compiled one" in done.stdout
+def test_leakage_names_who_is_missing() -> None:
+    """A peer that does not run here is listed with the reason, and does not just vanish."""
+    arguments = ("--only", "laplace scale=10, n=1.", "--calls", "200")
+    done = without_peers("leakage.py", *arguments)
+    assert "skipped: OpenDP: " in done.stdout
+    done = run("benchmarks/leakage.py", *arguments, pure_python=True)
+    assert "skipped: discretegauss: the engine in use is 'python', not the compiled" in done.stdout
 
 
 def test_interrupt_names_who_is_missing(benchmark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,11 +229,11 @@ def test_a_table_that_is_not_repaid_misses_the_target(benchmark: Any) -> None:
 
 
 def test_every_way_to_call_is_measured() -> None:
-    """The default, both sources, the isochronous sampler and Algorithms 1-3, arrays and draws."""
+    """The default, cells, every byte from the kernel and Algorithms 1-3, arrays and draws."""
     from bench.contenders import Contender, Missing, ours
 
     found = {contender.name: contender for contender in ours.contenders()}
-    ways = [ours.DEFAULT, ours.CHACHA20, ours.ISOCHRONOUS, ours.NATIVE]
+    ways = [ours.DEFAULT, ours.CELLS, ours.GETRANDOM, ours.NATIVE]
     assert list(found) == [*ways, ours.TWIN]
     if _engine.native is None:
         assert all(isinstance(found[way], Missing) for way in ways)
@@ -250,13 +247,3 @@ def test_versions_of_all_peers_are_kept() -> None:
     """A figure against a peer says little without the peer's version."""
     versions: Any = machine.describe()["versions"]
     assert {"numpy", "scipy", "opendp", "diffprivlib", "mkl_random"} <= set(versions)
-
-
-def test_the_picture_is_drawn_from_the_documented_table(benchmark: Any, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    redraw = benchmark("redraw")
-    assert [redraw.rate(cell) for cell in ("2.56 G", "64.6 k", "911")] == pytest.approx(
-        [2.56e9, 64.6e3, 911]
-    )
-    redraw.main(tmp_path / "p.png")
-    assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"

@@ -134,18 +134,17 @@ def test_numpy_is_imported_where_arrays_are() -> None:
             assert {name, top(name)} & WITH_NUMPY, name
 
 
-#: The numbers of `_drawing`: how many sums are made at a time, threads, laws for which there is no
-#: table or isochronous sampler, and what was published. What draws cost, the C core knows.
+#: The numbers of `_drawing`: how many sums or integers are made at a time, threads, statuses, what
+#: was published; and from how many draws on cells pay, which nothing else knows.
 NUMBERS = {
-    ("sampler", "_PIECE"),
+    ("add", "_PIECE"),
+    ("native", "CELLS_FROM"),
+    ("native", "_LEAST_DRAW"),
     ("native", "_MOST_THREADS"),
-    ("many_laws", "_SAFE_BETA"),
-    ("many_laws", "_ISOCHRONOUS_BETA"),
-    ("many_laws", "_ISOCHRONOUS_PARAMETER"),
-    ("many_laws", "_MOST_GROUPED"),
-    ("skellam", "_WORD"),
-    ("skellam", "_PIECE"),
+    ("native", "_PIECE"),
     ("skellam", "_HALF_WORDS"),
+    ("skellam", "_PIECE"),
+    ("skellam", "_WORD"),
 }
 
 
@@ -168,8 +167,8 @@ def numbers_of(source: str) -> set[str]:
     return names | {ast.unparse(node) for node in compared}
 
 
-def test_what_draws_cost_is_known_to_the_core_alone() -> None:
-    """One place decides which way a law is drawn: csrc/sampler/choose.c."""
+def test_one_number_decides_which_way_a_law_is_drawn() -> None:
+    """`CELLS_FROM`; else the law alone does, in csrc/sampler/prepare.c."""
     assert numbers_of("A_FROM = 32\nB: int = 2**7 * 9") == {"A_FROM", "B"}
     assert numbers_of("def f(n):\n    return n > 128") == {"n > 128"}
     found = {

@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include "sampler/make_law.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,75 +32,50 @@ int report(const char *name)
     return n_failures > 0 || n_checks == 0;
 }
 
-enum { LONGEST = 1024 };
-
-/** bytes = value 2^shift in two's complement. */
-static dg_integer shifted(uint8_t bytes[LONGEST], int64_t value, size_t shift)
+char *write_number(char *to, int64_t value, size_t shift)
 {
-    size_t whole = shift / 8, n = whole + 10;
-    if (n > LONGEST) {
-        abort();
-    }
-    uint64_t low = (uint64_t)value << (shift % 8);
-    int64_t high = shift % 8 == 0 ? (value < 0 ? -1 : 0) : value >> (64 - shift % 8);
-    memset(bytes, 0, whole);
-    for (size_t i = 0; i < 10; i++) {
-        bytes[whole + i] = (uint8_t)(i < 8 ? low >> (8 * i) : (uint64_t)high >> (8 * (i - 8)));
-    }
-    return (dg_integer){bytes, n};
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    const unsigned part = shift % 4;
+    to +=
+        sprintf(to, "%s0x%llx%llx", value < 0 ? "-" : "", (unsigned long long)(size >> (4 - part)),
+                (unsigned long long)(size << part & 15));
+    memset(to, '0', shift / 4);
+    to[shift / 4] = 0;
+    return to + shift / 4;
 }
 
-/** Write an integer in hexadecimal. Returns: the end. */
-static char *write_integer(char *to, const dg_integer *integer)
+char *write_ones(char *to, size_t n)
 {
-    const bool negative = integer->n_bytes > 0 && integer->bytes[integer->n_bytes - 1] >= 128;
-    to += sprintf(to, negative ? "-0x0" : "0x0");
-    unsigned carry = 1;
-    char *end = to + 2 * integer->n_bytes;
-    for (size_t i = 0; i < integer->n_bytes; i++) {
-        unsigned byte = integer->bytes[i];
-        if (negative) {
-            byte = (uint8_t)~byte + carry;
-            carry = byte >> 8;
-            byte &= 255;
-        }
-        end[-2 * (ptrdiff_t)i - 2] = "0123456789abcdef"[byte >> 4];
-        end[-2 * (ptrdiff_t)i - 1] = "0123456789abcdef"[byte & 15];
-    }
-    *end = 0;
-    return end;
+    to += sprintf(to, "0x%x", (1u << n % 4) - 1);
+    memset(to, 'f', n / 4);
+    to[n / 4] = 0;
+    return to + n / 4;
 }
 
-char *text_of_bytes(const dg_integer *a, const dg_integer *b)
+const char *power_text(size_t n)
 {
-    char *text = malloc(2 * (a->n_bytes + b->n_bytes) + 16);
-    if (text == NULL) {
-        abort();
-    }
-    char *end = write_integer(text, a);
-    *end++ = '/';
-    (void)write_integer(end, b);
+    static char text[LONGEST_RATIO];
+    (void)write_number(text, 1, n);
     return text;
 }
 
-dg_status law_of_bytes(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
-                       const dg_parameters *p)
+const char *write_ratio(char to[LONGEST_RATIO], int64_t a, size_t shift_a, int64_t b,
+                        size_t shift_b)
 {
-    char *parameter = text_of_bytes(&p->a, &p->b), *mu = text_of_bytes(&p->c, &p->d);
-    char *beta = text_of_bytes(&p->beta_num, &p->beta_den);
-    const dg_status status = dg_law_new(law, kind, parameter, mu, beta, arithmetic);
-    free(parameter);
-    free(mu);
-    free(beta);
-    return status;
+    char *end = write_number(to, a, shift_a);
+    *end++ = '/';
+    (void)write_number(end, b, shift_b);
+    return to;
 }
 
-static dg_law *law_by(dg_law_kind kind, dg_arithmetic arithmetic, const dg_parameters *parameters)
+dg_law *law_by_text(dg_law_kind kind, dg_arithmetic arithmetic, const char *parameter,
+                    const char *mu, const char *beta)
 {
     dg_law *law = NULL;
-    dg_status status = law_of_bytes(&law, kind, arithmetic, parameters);
+    const dg_status status = dg_law_new(&law, kind, parameter, mu, beta, arithmetic);
     if (status != DG_OK) {
-        (void)fprintf(stderr, "no law of kind %d: status %d\n", (int)kind, (int)status);
+        (void)fprintf(stderr, "no law of kind %d, %.60s: %s\n", (int)kind, parameter,
+                      dg_status_text(status));
         exit(2);
     }
     return law;
@@ -107,32 +84,39 @@ static dg_law *law_by(dg_law_kind kind, dg_arithmetic arithmetic, const dg_param
 dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
                     int64_t b, size_t shift_b, int64_t c, int64_t d)
 {
-    uint8_t bytes[4][LONGEST];
-    uint8_t one[] = {1};
-    const dg_parameters parameters = {shifted(bytes[0], a, shift_a),
-                                      shifted(bytes[1], b, shift_b),
-                                      shifted(bytes[2], c, 0),
-                                      shifted(bytes[3], d, 0),
-                                      {one, 1},
-                                      {one, 1}};
-    return law_by(kind, arithmetic, &parameters);
+    char text[2][LONGEST_RATIO];
+    return law_by_text(kind, arithmetic, write_ratio(text[0], a, shift_a, b, shift_b),
+                       write_ratio(text[1], c, 0, d, 0), NULL);
 }
 
 dg_law *power_law_of(int64_t a, size_t shift_a, int64_t b, int64_t c, int64_t d, int64_t beta_num,
                      int64_t beta_den)
 {
-    uint8_t bytes[6][LONGEST];
-    const dg_parameters parameters = {
-        shifted(bytes[0], a, shift_a),  shifted(bytes[1], b, 0),
-        shifted(bytes[2], c, 0),        shifted(bytes[3], d, 0),
-        shifted(bytes[4], beta_num, 0), shifted(bytes[5], beta_den, 0)};
-    return law_by(DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters);
+    char text[3][LONGEST_RATIO];
+    return law_by_text(DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO,
+                       write_ratio(text[0], a, shift_a, b, 0), write_ratio(text[1], c, 0, d, 0),
+                       write_ratio(text[2], beta_num, 0, beta_den, 0));
 }
 
 dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b, int64_t c,
                int64_t d)
 {
     return long_law_of(kind, arithmetic, a, 0, b, 0, c, d);
+}
+
+dg_sampler *sampler_of(dg_law_kind kind, const char *parameter, const char *mu, const char *beta,
+                       dg_method method, dg_arithmetic arithmetic, dg_isa isa)
+{
+    const dg_options options = {arithmetic, isa, 16, -1};
+    dg_sampler *sampler = NULL;
+    const dg_status status =
+        dg_sampler_new_with(&sampler, kind, parameter, mu, beta, method, &options);
+    if (status != DG_OK && status != DG_ERR_PARAMETER) {
+        (void)fprintf(stderr, "no sampler of kind %d, %.60s: %s\n", (int)kind, parameter,
+                      dg_status_text(status));
+        exit(2);
+    }
+    return sampler;
 }
 
 static int read_tape(void *context, uint8_t *out, size_t n)

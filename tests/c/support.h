@@ -1,8 +1,8 @@
-/* What the C tests share: a check that counts, laws from small numbers, and a tape as a source. */
+/* What the C tests share: a check that counts, laws and samplers, and a tape as a source. */
 #ifndef DG_TESTS_SUPPORT_H
 #define DG_TESTS_SUPPORT_H
 
-#include "discretegauss_parts.h"
+#include "law/law.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,36 +16,40 @@ void check_(bool holds, const char *condition, const char *file, int line, const
 /** Print the count of checks and of failures. Returns: the exit code of the test. */
 int report(const char *name);
 
-/** An integer in two's complement, least significant byte first. */
-typedef struct dg_integer {
-    const uint8_t *bytes;
-    size_t n_bytes;
-} dg_integer;
+/** Write value 2^shift in hexadecimal. Returns: the end of the text. */
+char *write_number(char *to, int64_t value, size_t shift);
 
-/** The parameters of a law: a/b, mu = c/d, beta. */
-typedef struct dg_parameters {
-    dg_integer a, b, c, d;
-    dg_integer beta_num, beta_den;
-} dg_parameters;
+/** Write 2^n - 1 in hexadecimal. Returns: the end of the text. */
+char *write_ones(char *to, size_t n);
 
-/** dg_law_new of such parameters. */
-dg_status law_of_bytes(dg_law **law, dg_law_kind kind, dg_arithmetic arithmetic,
-                       const dg_parameters *parameters);
+/** Write a 2^shift_a / (b 2^shift_b). Returns: to. */
+enum { LONGEST_RATIO = 1 << 13 };
+const char *write_ratio(char to[LONGEST_RATIO], int64_t a, size_t shift_a, int64_t b,
+                        size_t shift_b);
 
-/** Text of a/b, to be freed. */
-char *text_of_bytes(const dg_integer *a, const dg_integer *b);
+/** The text of 2^n, which holds until the next call. n is below 2^14. */
+const char *power_text(size_t n);
 
-/** A law with parameter a/b and centre c/d. Ends the program if the core refuses it. */
+/** A law of parameters as text. Ends the program if the core refuses it. */
+dg_law *law_by_text(dg_law_kind kind, dg_arithmetic arithmetic, const char *parameter,
+                    const char *mu, const char *beta);
+
+/** A law with parameter a/b and centre c/d, likewise. */
 dg_law *law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b, int64_t c,
                int64_t d);
 
-/** As law_of, a/b = a 2^shift_a / (b 2^shift_b), which must be in lowest terms. */
+/** As law_of, a/b = a 2^shift_a / (b 2^shift_b). */
 dg_law *long_law_of(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, size_t shift_a,
                     int64_t b, size_t shift_b, int64_t c, int64_t d);
 
 /** The generalised Gaussian of scale a 2^shift_a / b, centre c/d and this beta. */
 dg_law *power_law_of(int64_t a, size_t shift_a, int64_t b, int64_t c, int64_t d, int64_t beta_num,
                      int64_t beta_den);
+
+/** A sampler by a method, an arithmetic and an instruction set; mu and beta may be NULL. NULL: there is none
+ *  for the law, or the machine has not such instructions. Ends the program if anything else goes wrong. */
+dg_sampler *sampler_of(dg_law_kind kind, const char *parameter, const char *mu, const char *beta,
+                       dg_method method, dg_arithmetic arithmetic, dg_isa isa);
 
 /** A source that reads a tape and fails at its end. */
 typedef struct tape {

@@ -59,21 +59,16 @@ static void check_sums(dg_method method)
         n_wrong += sums[i] != (nulls[i] ? 0 : values[i] + noise[i]);
     }
     CHECK(n_wrong == 0, "method %d: %zu sums beside nulls", method, n_wrong);
-    /* a sum that leaves int64, in the first block and in the last: none is left */
+    /* a sum that leaves int64, in the first block and in the last */
     for (size_t k = 0; k < 2; k++) {
-        size_t place = k == 0 ? 11 : N - 20, n_left = 0;
+        size_t place = k == 0 ? 11 : N - 20;
         while (noise[place] == 0) {
             place++;
         }
         const int64_t kept = values[place];
         values[place] = noise[place] > 0 ? INT64_MAX : INT64_MIN;
-        memset(sums, 0, sizeof sums); /* what no piece was begun of stays */
         CHECK(add_by(sampler, NULL) == DG_ERR_RANGE, "method %d: %zu wraps", method, place);
         values[place] = kept;
-        for (size_t i = 0; i < N; i++) {
-            n_left += sums[i] != 0;
-        }
-        CHECK(n_left == 0, "method %d: %zu sums are left", method, n_left);
     }
     values[7] = values[N - 1] = 5;
     memset(nulls, 0, sizeof nulls);
@@ -190,8 +185,7 @@ static void test_rules(dg_sampler *sampler)
         }
         tape one = {bytes, TAPE, 0}, other = {bytes, TAPE, 0};
         const dg_source from_one = tape_source(&one), from_other = tape_source(&other);
-        CHECK(dg_sampler_fill(noise, M, DG_INT64, sampler, NULL, &from_other) == DG_OK,
-              "no noise");
+        CHECK(dg_sampler_fill(noise, M, DG_INT64, sampler, NULL, &from_other) == DG_OK, "no noise");
         bool is_refused = false;
         for (size_t i = 0; i < M; i++) {
             const bool is_null = by.is_null != NULL && nulls[i] != 0;
@@ -204,10 +198,7 @@ static void test_rules(dg_sampler *sampler)
         const dg_status status = dg_sampler_add(sums, M, &by, sampler, NULL, &from_one);
         CHECK(status == (is_refused ? DG_ERR_RANGE : DG_OK), "case %zu: %d", k, (int)status);
         CHECK(one.used == other.used, "case %zu: %zu and %zu bytes", k, one.used, other.used);
-        if (is_refused) {
-            memset(out, 0, sizeof out);
-        }
-        CHECK(memcmp(sums, out, sizeof out) == 0, "case %zu: other sums", k);
+        CHECK(is_refused || memcmp(sums, out, sizeof out) == 0, "case %zu: other sums", k);
     }
     CHECK(n_refused > 0 && n_clamped > 0, "%zu refused, %zu clamped", n_refused, n_clamped);
     memset(nulls, 0, sizeof nulls);

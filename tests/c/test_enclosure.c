@@ -39,25 +39,11 @@ static const test_case CASES[] = {
     {DG_GENERALIZED_GAUSSIAN, 1, BIG, BIG / 2 - 1, BIG, BIG, 1, 112},
 };
 
-static dg_integer number(uint8_t bytes[8], int64_t value)
-{
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (uint8_t)((uint64_t)value >> (8 * i));
-    }
-    return (dg_integer){bytes, 8};
-}
-
 static dg_law *law_for(const test_case *of)
 {
-    uint8_t bytes[6][8];
-    dg_parameters parameters = {number(bytes[0], of->a), number(bytes[1], of->b),
-                                number(bytes[2], of->n), number(bytes[3], of->d),
-                                number(bytes[4], of->p), number(bytes[5], of->q)};
-    dg_law *law = NULL;
-    if (law_of_bytes(&law, of->kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
-        exit(2);
-    }
-    return law;
+    return of->kind == DG_GENERALIZED_GAUSSIAN
+               ? power_law_of(of->a, 0, of->b, of->n, of->d, of->p, of->q)
+               : law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->b, of->n, of->d);
 }
 
 /** 0 <= lower <= g(y) <= upper <= 1, as `exact` has it, and both 1 exactly where g is. */
@@ -142,17 +128,12 @@ static void check_law(const dg_law *law, const test_case *of, uint64_t *state)
 static void test_near_a_half(uint64_t *state)
 {
     const test_case as_shown = {DG_GENERALIZED_GAUSSIAN, 1, INT64_C(1) << 55, 1, 2, 2, 1, 2};
-    uint8_t bytes[4][8], n[2][14] = {{[13] = 0x1F}, {1, [13] = 0xE0}}, d[14] = {[13] = 0x40};
-    memset(n[0], 0xFF, 13); /* 2^109 - 1, and minus that; over 2^110 */
+    char mu[100] = "-", *end = write_ones(mu + 1, 109); /* minus 2^109 - 1 over 2^110, and that */
+    *end++ = '/';
+    (void)write_number(end, 1, 110);
     for (size_t i = 0; i < 2; i++) {
-        const dg_parameters parameters = {
-            number(bytes[0], as_shown.a), number(bytes[1], as_shown.b),
-            {n[i], sizeof n[i]},          {d, sizeof d},
-            number(bytes[2], as_shown.p), number(bytes[3], as_shown.q)};
-        dg_law *law = NULL;
-        if (law_of_bytes(&law, as_shown.kind, DG_ARITHMETIC_AUTO, &parameters) != DG_OK) {
-            exit(2);
-        }
+        dg_law *law =
+            law_by_text(as_shown.kind, DG_ARITHMETIC_AUTO, "1/0x80000000000000", mu + i, "2");
         check_law(law, &as_shown, state);
         dg_law_free(law);
     }

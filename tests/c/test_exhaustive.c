@@ -29,12 +29,12 @@ typedef struct counts {
 
 /** Add the tapes of `length` bytes that begin with prefix[0 .. n) to the counts. */
 static void explore(counts *total, uint8_t prefix[LENGTH], size_t n, size_t length,
-                    const dg_law *law)
+                    const dg_sampler *law)
 {
     tape from = {prefix, n, 0};
     dg_source source = tape_source(&from);
     int64_t value = -1;
-    dg_status status = dg_law_fill(&value, 1, DG_INT64, law, NULL, &source);
+    dg_status status = dg_sampler_fill(&value, 1, DG_INT64, law, NULL, &source);
     if (status == DG_OK) {
         CHECK(from.used == n, "%zu of %zu bytes used", from.used, n);
         CHECK(value >= 0 && value < MOST_VALUES, "value out of the range of the law");
@@ -52,7 +52,7 @@ static void explore(counts *total, uint8_t prefix[LENGTH], size_t n, size_t leng
     }
 }
 
-static counts count_tapes(size_t length, const dg_law *law)
+static counts count_tapes(size_t length, const dg_sampler *law)
 {
     counts total;
     uint8_t prefix[LENGTH];
@@ -76,6 +76,13 @@ static int64_t gcd(int64_t a, int64_t b)
     return b == 0 ? a : gcd(b, a % b);
 }
 
+static dg_sampler *sampler_by(dg_law_kind kind, dg_arithmetic arithmetic, int64_t a, int64_t b)
+{
+    char text[LONGEST_RATIO];
+    return sampler_of(kind, write_ratio(text, a, 0, b, 0), NULL, NULL, DG_REFERENCE, arithmetic,
+                      DG_ISA_AUTO);
+}
+
 static void test_bernoulli(dg_arithmetic arithmetic)
 {
     for (int64_t b = 1; b <= 64; b += step) {
@@ -83,14 +90,14 @@ static void test_bernoulli(dg_arithmetic arithmetic)
             if (gcd(a, b) != 1) {
                 continue; /* the same law, and the same code, as in lowest terms */
             }
-            dg_law *law = law_of(DG_BERNOULLI, arithmetic, a, b, 0, 1);
+            dg_sampler *law = sampler_by(DG_BERNOULLI, arithmetic, a, b);
             counts total = count_tapes(LENGTH, law);
             uint64_t all = UINT64_C(1) << (8 * LENGTH);
             CHECK(total.of[1] == floor_share((uint64_t)a, (uint64_t)b), "%d/%d", (int)a, (int)b);
             CHECK(total.of[0] == all - ceil_share((uint64_t)a, (uint64_t)b), "%d/%d", (int)a,
                   (int)b);
             CHECK(total.undecided == all - total.of[0] - total.of[1], "%d/%d", (int)a, (int)b);
-            dg_law_free(law);
+            dg_sampler_free(law);
         }
     }
 }
@@ -98,7 +105,7 @@ static void test_bernoulli(dg_arithmetic arithmetic)
 static void test_uniform(dg_arithmetic arithmetic)
 {
     for (int64_t n = 1; n <= 256; n += step) {
-        dg_law *law = law_of(DG_UNIFORM_BELOW, arithmetic, n, 1, 0, 1);
+        dg_sampler *law = sampler_by(DG_UNIFORM_BELOW, arithmetic, n, 1);
         counts total = count_tapes(LENGTH, law);
         for (int64_t v = 0; v < MOST_VALUES; v++) {
             uint64_t expected = v >= n ? 0
@@ -106,7 +113,7 @@ static void test_uniform(dg_arithmetic arithmetic)
                                              ceil_share((uint64_t)v, (uint64_t)n);
             CHECK(total.of[v] == expected, "n = %d, value %d", (int)n, (int)v);
         }
-        dg_law_free(law);
+        dg_sampler_free(law);
     }
 }
 
@@ -119,7 +126,7 @@ static void test_bernoulli_exp(dg_arithmetic arithmetic)
             if (gcd(a, b) != 1) {
                 continue;
             }
-            dg_law *law = law_of(DG_BERNOULLI_EXP, arithmetic, a, b, 0, 1);
+            dg_sampler *law = sampler_by(DG_BERNOULLI_EXP, arithmetic, a, b);
             counts total = count_tapes(LENGTH_EXP, law);
             for (int side = 0; side < 2; side++) { /* 2^16 exp(-a/b), rounded down and up */
                 mpfr_ptr bound = side == 0 ? lower : upper;
@@ -132,7 +139,7 @@ static void test_bernoulli_exp(dg_arithmetic arithmetic)
             const unsigned long open = (unsigned long)total.undecided;
             CHECK(mpfr_cmp_ui(upper, ones) >= 0, "exp(-%d/%d)", (int)a, (int)b);
             CHECK(mpfr_cmp_ui(lower, ones + open) <= 0, "exp(-%d/%d)", (int)a, (int)b);
-            dg_law_free(law);
+            dg_sampler_free(law);
         }
     }
     mpfr_clears(lower, upper, (mpfr_ptr)0);

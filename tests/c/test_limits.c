@@ -1,14 +1,22 @@
-/* What fits and what does not: output types, wide integers, parameters. */
-#include "support.h"
-
+/* What fits and what does not: output types, wide integers, parameters, tables. */
 #include "cells/decide.h"
+#include "sampler/prepare.h"
+#include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/** A fill either holds the draws of the int64 fill of the same tape, or reports DG_ERR_RANGE and is
- *  zero, according to whether those fit. */
-static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
+static const dg_method METHODS[] = {DG_REFERENCE, DG_CELLS, DG_ISOCHRONOUS};
+enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
+
+static dg_sampler *usual(dg_law_kind kind, const char *parameter, const char *mu, dg_method method)
+{
+    return sampler_of(kind, parameter, mu, NULL, method, DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+}
+
+/** A fill either holds the draw of the int64 fill of the same tape, or reports DG_ERR_RANGE, according to whether
+ *  that fits; and writes nothing behind it. */
+static void test_dtypes(const dg_sampler *sampler, const uint8_t *bytes, size_t n_bytes)
 {
     static const struct {
         dg_dtype dtype;
@@ -18,20 +26,21 @@ static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
                  {DG_INT32, 4, INT32_MIN, INT32_MAX}, {DG_INT64, 8, INT64_MIN, INT64_MAX},
                  {DG_UINT8, 1, 0, UINT8_MAX},         {DG_UINT16, 2, 0, UINT16_MAX},
                  {DG_UINT32, 4, 0, UINT32_MAX},       {DG_UINT64, 8, 0, INT64_MAX}};
+    const size_t least = dg_sampler_wide_bytes(sampler);
     tape from = {bytes, n_bytes, 0};
     dg_source source = tape_source(&from);
     int64_t value = 0;
-    if (dg_law_fill(&value, 1, DG_INT64, law, NULL, &source) != DG_OK) {
+    if (dg_sampler_fill(&value, 1, DG_INT64, sampler, NULL, &source) != DG_OK) {
         return;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         uint8_t out[16];
         memset(out, 0xAA, sizeof out);
         from.used = 0;
-        dg_status status = dg_law_fill(out, 1, types[i].dtype, law, NULL, &source);
+        dg_status status = dg_sampler_fill(out, 1, types[i].dtype, sampler, NULL, &source);
         bool fits = value >= types[i].low && value <= types[i].high;
         CHECK(status == (fits ? DG_OK : DG_ERR_RANGE), "type %zu, status %d", i, (int)status);
-        uint64_t expected = fits ? (uint64_t)value : 0, stored = 0;
+        uint64_t stored = 0;
         for (size_t k = 0; k < types[i].size; k++) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
             stored |= (uint64_t)out[k] << (8 * k);
@@ -40,23 +49,20 @@ static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
 #endif
         }
         uint64_t mask = UINT64_MAX >> (64 - 8 * types[i].size);
-        CHECK(stored == (expected & mask), "type %zu", i);
+        CHECK(!fits || stored == ((uint64_t)value & mask), "type %zu", i);
         CHECK(out[types[i].size] == 0xAA, "type %zu: written past the end", i);
     }
-    from.used = 0;
-    CHECK(dg_law_fill_wide(NULL, 1, 0, law, NULL, &source) == DG_ERR_RANGE, "no bytes hold %lld",
-          (long long)value);
-    for (size_t width = 1; width <= 12; width++) {
-        uint8_t out[16];
+    CHECK(dg_sampler_fill_wide(NULL, 1, 0, sampler, NULL, &source) == DG_ERR_RANGE, "no bytes");
+    for (size_t width = least - 1; width <= least + 3; width++) {
+        uint8_t out[64];
         memset(out, 0xAA, sizeof out);
         from.used = 0;
-        dg_status status = dg_law_fill_wide(out, 1, width, law, NULL, &source);
-        bool fits = width >= 8 || (value >= -(INT64_C(1) << (8 * width - 1)) &&
-                                   value < INT64_C(1) << (8 * width - 1));
-        CHECK(status == (fits ? DG_OK : DG_ERR_RANGE), "width %zu, status %d", width, (int)status);
+        dg_status status = dg_sampler_fill_wide(out, 1, width, sampler, NULL, &source);
+        CHECK(status == (width < least ? DG_ERR_RANGE : DG_OK), "width %zu, status %d", width,
+              (int)status);
         for (size_t k = 0; k < width; k++) {
             uint8_t byte = (uint8_t)(k < 8 ? (uint64_t)value >> (8 * k) : value < 0 ? 255u : 0u);
-            CHECK(out[k] == (fits ? byte : 0), "width %zu, byte %zu", width, k);
+            CHECK(width < least || out[k] == byte, "width %zu, byte %zu", width, k);
         }
         CHECK(out[width] == 0xAA, "width %zu: written past the end", width);
     }
@@ -64,195 +70,157 @@ static void test_dtypes(const dg_law *law, const uint8_t *bytes, size_t n_bytes)
 
 static void test_outputs(void)
 {
-    static const int64_t centres[] = {0,     100,   -100,       127,        -128,       255,
-                                      32767, 70000, 2147483647, 4294967295, -2147483648};
+    static const char *const centres[] = {"0",          "100",        "-100",       "127",
+                                          "-128",       "255",        "32767",      "70000",
+                                          "2147483647", "4294967295", "-2147483648"};
     uint64_t state = 7;
-    for (int i = 0; i < 2; i++) {
-        dg_arithmetic arithmetic = i == 0 ? DG_ARITHMETIC_AUTO : DG_ARITHMETIC_GMP;
+    for (size_t i = 0; i < N_METHODS + 1; i++) { /* the last: the first, by GMP */
         for (size_t j = 0; j < sizeof centres / sizeof *centres; j++) {
-            dg_law *law = law_of(DG_DISCRETE_LAPLACE, arithmetic, 2, 1, centres[j], 1);
-            for (int k = 0; k < 200; k++) {
+            dg_sampler *sampler =
+                sampler_of(DG_DISCRETE_LAPLACE, "2", centres[j], NULL, METHODS[i % N_METHODS],
+                           i < N_METHODS ? DG_ARITHMETIC_AUTO : DG_ARITHMETIC_GMP, DG_ISA_AUTO);
+            for (int k = 0; sampler != NULL && k < 100; k++) {
                 uint8_t bytes[256];
                 for (size_t m = 0; m < sizeof bytes; m++) {
                     bytes[m] = (uint8_t)next_word(&state);
                 }
-                test_dtypes(law, bytes, sizeof bytes);
+                test_dtypes(sampler, bytes, sizeof bytes);
             }
-            dg_law_free(law);
+            dg_sampler_free(sampler);
         }
     }
 }
 
-static dg_status new_law(dg_law_kind kind, int8_t a, int8_t b, int8_t c, int8_t d)
+static dg_status new_sampler(dg_law_kind kind, const char *parameter, const char *mu,
+                             const char *beta)
 {
-    uint8_t bytes[5] = {(uint8_t)a, (uint8_t)b, (uint8_t)c, (uint8_t)d, 1};
-    dg_parameters parameters = {{bytes, 1},     {bytes + 1, 1}, {bytes + 2, 1},
-                                {bytes + 3, 1}, {bytes + 4, 1}, {bytes + 4, 1}};
-    dg_law *law = (dg_law *)&parameters; /* must be overwritten */
-    dg_status status = law_of_bytes(&law, kind, DG_ARITHMETIC_AUTO, &parameters);
-    CHECK((law != NULL) == (status == DG_OK), "status %d", (int)status);
-    dg_law_free(law);
+    dg_sampler *sampler = (dg_sampler *)&parameter; /* must be overwritten */
+    const dg_status status = dg_sampler_new(&sampler, kind, parameter, mu, beta, DG_AUTO);
+    CHECK((sampler != NULL) == (status == DG_OK), "status %d", (int)status);
+    dg_sampler_free(sampler);
     return status;
 }
 
+/** The rules of dg_law_kind. */
 static void test_parameters(void)
 {
     for (int kind = DG_BERNOULLI; kind <= DG_GENERALIZED_GAUSSIAN; kind++) {
-        dg_law_kind k = (dg_law_kind)kind;
-        bool zero_is_fine = k == DG_BERNOULLI || k == DG_BERNOULLI_EXP;
-        bool has_centre = k >= DG_DISCRETE_LAPLACE;
-        CHECK(new_law(k, 1, 1, 0, 1) == DG_OK, "kind %d", kind);
-        CHECK(new_law(k, 0, 1, 0, 1) == (zero_is_fine ? DG_OK : DG_ERR_PARAMETER), "kind %d", kind);
-        CHECK(new_law(k, -1, 1, 0, 1) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_law(k, 1, 0, 0, 1) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_law(k, 1, -1, 0, 1) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_law(k, 2, 2, 0, 1) == DG_ERR_PARAMETER, "kind %d: lowest terms", kind);
-        CHECK(new_law(k, 1, 1, 0, 2) == DG_ERR_PARAMETER, "kind %d: lowest terms", kind);
-        CHECK(new_law(k, 1, 1, 1, 0) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_law(k, 1, 1, 1, 3) == (has_centre ? DG_OK : DG_ERR_PARAMETER), "kind %d", kind);
+        const dg_law_kind k = (dg_law_kind)kind;
+        const dg_status zero =
+            k == DG_BERNOULLI || k == DG_BERNOULLI_EXP ? DG_OK : DG_ERR_PARAMETER;
+        const dg_status centre = k >= DG_DISCRETE_LAPLACE ? DG_OK : DG_ERR_PARAMETER;
+        CHECK(new_sampler(k, "1", NULL, NULL) == DG_OK, "kind %d", kind);
+        CHECK(new_sampler(k, "2/2", "0/2", "3/3") == DG_OK, "kind %d: other terms", kind);
+        CHECK(new_sampler(k, "0", NULL, NULL) == zero, "kind %d", kind);
+        CHECK(new_sampler(k, "-1", NULL, NULL) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_sampler(k, "1/0", NULL, NULL) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_sampler(k, NULL, NULL, NULL) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_sampler(k, "1", "1/0", NULL) == DG_ERR_PARAMETER, "kind %d", kind);
+        CHECK(new_sampler(k, "1", "1/3", NULL) == centre, "kind %d", kind);
     }
-    CHECK(new_law(DG_BERNOULLI, 3, 2, 0, 1) == DG_ERR_PARAMETER, "a probability above 1");
-    CHECK(new_law(DG_UNIFORM_BELOW, 3, 2, 0, 1) == DG_ERR_PARAMETER, "n is an integer");
-    CHECK(new_law((dg_law_kind)7, 1, 1, 0, 1) == DG_ERR_PARAMETER, "no such law");
+    CHECK(new_sampler(DG_BERNOULLI, "3/2", NULL, NULL) == DG_ERR_PARAMETER,
+          "a probability above 1");
+    CHECK(new_sampler(DG_UNIFORM_BELOW, "3/2", NULL, NULL) == DG_ERR_PARAMETER, "n is an integer");
+    CHECK(new_sampler(DG_UNIFORM_BELOW, "6/2", NULL, NULL) == DG_OK, "n is an integer");
+    CHECK(new_sampler(DG_GENERALIZED_GAUSSIAN, "1", NULL, "99/100") == DG_ERR_PARAMETER,
+          "beta < 1");
+    CHECK(new_sampler(DG_GENERALIZED_GAUSSIAN, "1", NULL, "1e1") == DG_ERR_PARAMETER, "no number");
+    CHECK(new_sampler((dg_law_kind)7, "1", NULL, NULL) == DG_ERR_PARAMETER, "no such law");
 }
 
+/** The longest parameter has a sampler that draws; one bit more is too long. */
 static void test_too_long(void)
 {
-    static uint8_t bytes[DG_MAX_PARAMETER_BITS / 8 + 2];
-    uint8_t one[1] = {1}, zero[1] = {0};
-    dg_law *law;
-    bytes[DG_MAX_PARAMETER_BITS / 8 - 1] = 0x80; /* 2^(max - 1): as long as may be */
-    dg_parameters parameters = {
-        {bytes, DG_MAX_PARAMETER_BITS / 8 + 1}, {one, 1}, {zero, 1}, {one, 1}, {one, 1}, {one, 1}};
-    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK,
-          "longest");
-    size_t width = dg_law_wide_bytes(law);
+    static char text[DG_MAX_PARAMETER_BITS];
+    (void)write_number(text, 1, DG_MAX_PARAMETER_BITS - 1);
+    dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, text, NULL, DG_AUTO);
+    const size_t width = dg_sampler_wide_bytes(sampler);
     uint8_t *out = malloc(width);
-    CHECK(out != NULL && dg_law_fill_wide(out, 1, width, law, NULL, NULL) == DG_OK,
+    CHECK(out != NULL && dg_sampler_fill_wide(out, 1, width, sampler, NULL, NULL) == DG_OK,
           "longest: a draw");
     free(out);
-    dg_law_free(law);
-    bytes[DG_MAX_PARAMETER_BITS / 8] = 1;
-    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
-              DG_ERR_TOO_LONG,
-          "one bit too long");
-    CHECK(law == NULL, "no law");
-    bytes[DG_MAX_PARAMETER_BITS / 8] = 0;
-    parameters.a.n_bytes = sizeof bytes;
-    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) ==
-              DG_ERR_TOO_LONG,
-          "one byte too long");
+    dg_sampler_free(sampler);
+    (void)write_number(text, 1, DG_MAX_PARAMETER_BITS);
+    CHECK(new_sampler(DG_DISCRETE_GAUSSIAN, text, NULL, NULL) == DG_ERR_TOO_LONG, "parameter");
+    CHECK(new_sampler(DG_DISCRETE_GAUSSIAN, "1", text, NULL) == DG_ERR_TOO_LONG, "mu");
 }
 
-/** Fill three items of a dtype and report the status. After an error, all must be zero bytes. */
-static dg_status fill_by(const dg_law *law, const dg_table *table, dg_dtype dtype)
+/** Fill three items of a dtype. */
+static dg_status fill_by(const dg_sampler *sampler, dg_dtype dtype)
 {
-    uint8_t out[24];
-    memset(out, 0xAA, sizeof out);
-    dg_status status = table != NULL ? dg_table_fill(out, 3, dtype, table, NULL, NULL)
-                                     : dg_law_fill(out, 3, dtype, law, NULL, NULL);
-    if (status != DG_OK && (unsigned)dtype <= DG_UINT64) {
-        for (size_t i = 0; i < 3; i++) {
-            CHECK(out[i] == 0, "status %d", (int)status);
-        }
-    }
-    return status;
+    int64_t out[3];
+    return dg_sampler_fill(out, 3, dtype, sampler, NULL, NULL);
 }
 
-/** As fill_by, for items of n_bytes. Nothing is written behind them. */
-static dg_status fill_wide_by(const dg_law *law, const dg_table *table, size_t n_bytes)
+/** Fill three items of n_bytes. Nothing is written behind them. */
+static dg_status fill_wide_by(const dg_sampler *sampler, size_t n_bytes)
 {
     uint8_t out[3 * 64];
     memset(out, 0xAA, sizeof out);
-    dg_status status = table != NULL ? dg_table_fill_wide(out, 3, n_bytes, table, NULL, NULL)
-                                     : dg_law_fill_wide(out, 3, n_bytes, law, NULL, NULL);
+    dg_status status = dg_sampler_fill_wide(out, 3, n_bytes, sampler, NULL, NULL);
     for (size_t i = 3 * n_bytes; i < sizeof out; i++) {
         CHECK(out[i] == 0xAA, "byte %zu behind items of %zu", i, n_bytes);
     }
     return status;
 }
 
-/** A law far too wide for any dtype, one with a centre that no dtype holds, one that has no
- *  algorithm but tables, and dtypes that do not exist. */
+/** A law far too wide for any dtype, one with a centre that no dtype holds, one that is neither; and dtypes that do
+ *  not exist. */
 static void test_what_fits_nothing(void)
 {
-    uint8_t one[] = {1}, zero[] = {0}, sixteen[17] = {0};
-    sixteen[16] = 1; /* 2^128 */
-    dg_parameters generalized = {{one, 1}, {one, 1}, {zero, 1}, {one, 1}, {one, 1}, {one, 1}};
-    dg_law *laws[] = {long_law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1, 400, 1, 0, 0, 1),
-                      NULL, NULL};
-    dg_parameters far = generalized;
-    far.c = (dg_integer){sixteen, 17};
-    CHECK(law_of_bytes(&laws[1], DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &far) == DG_OK, "far");
-    CHECK(law_of_bytes(&laws[2], DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, &generalized) == DG_OK,
-          "generalised");
-    for (size_t i = 0; i < 3; i++) {
-        dg_table *table = NULL;
-        const bool is_wide = i < 2;
-        dg_status status = dg_table_new(&table, laws[i], 16, -1, DG_ISA_AUTO);
-        CHECK(status == DG_OK, "table %zu: status %d", i, (int)status);
-        CHECK(fill_by(laws[i], table, DG_INT64) == (is_wide ? DG_ERR_RANGE : DG_OK), "law %zu", i);
-        CHECK(fill_wide_by(laws[i], table, 3) == DG_ERR_RANGE, "law %zu", i);
-        CHECK(fill_wide_by(laws[i], table, 64) == DG_OK, "law %zu", i);
-        CHECK(fill_by(laws[i], table, (dg_dtype)8) == DG_ERR_PARAMETER, "no such dtype");
-        CHECK(fill_by(laws[i], NULL, (dg_dtype)99) == DG_ERR_PARAMETER, "no such dtype");
-        CHECK(fill_by(laws[i], NULL, DG_UINT64) == (is_wide ? DG_ERR_RANGE : DG_ERR_PARAMETER),
+    for (size_t i = 0; i < 3 * N_METHODS; i++) {
+        const bool is_wide = i % 3 < 2;
+        dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, i % 3 == 0 ? power_text(400) : "1",
+                                    i % 3 == 1 ? power_text(128) : "0", METHODS[i / 3]);
+        CHECK((sampler == NULL) ==
+                  (METHODS[i / 3] == DG_ISOCHRONOUS && (is_wide || !DG_HAVE_WORDS)),
               "law %zu", i);
-        CHECK(fill_wide_by(laws[i], NULL, 4) == (is_wide ? DG_ERR_RANGE : DG_ERR_PARAMETER),
-              "law %zu", i);
-        CHECK(fill_wide_by(laws[i], NULL, 64) == (is_wide ? DG_OK : DG_ERR_PARAMETER), "law %zu",
-              i);
-        dg_isochronous *sampler = NULL;
-        if (is_wide && dg_isochronous_new(&sampler, laws[i]) == DG_OK) {
-            CHECK(dg_isochronous_draw(sampler, NULL) == INT64_MIN + DG_ERR_RANGE, "law %zu", i);
+        if (sampler == NULL) {
+            continue;
         }
-        dg_isochronous_free(sampler);
-        dg_table_free(table);
-        dg_law_free(laws[i]);
+        CHECK(dg_sampler_fits_int64(sampler) == !is_wide, "law %zu", i);
+        CHECK(fill_by(sampler, DG_INT64) == (is_wide ? DG_ERR_RANGE : DG_OK), "law %zu", i);
+        CHECK(fill_wide_by(sampler, 3) == DG_ERR_RANGE, "law %zu", i);
+        CHECK(fill_wide_by(sampler, 64) == DG_OK, "law %zu", i);
+        CHECK(fill_by(sampler, (dg_dtype)8) == DG_ERR_PARAMETER, "no such dtype");
+        CHECK(fill_by(sampler, (dg_dtype)99) == DG_ERR_PARAMETER, "no such dtype");
+        dg_sampler_free(sampler);
     }
 }
 
 /** Around the last of 64 bits: integers beyond it are seen, and none is wrapped. */
 static void test_the_end_of_64_bits(void)
 {
-    uint8_t hundred[] = {100}, one[] = {1}, last[9] = {0};
-    memset(last, 0xFF, 8);
-    dg_parameters parameters = {{hundred, 1}, {one, 1}, {last, 9}, {one, 1}, {one, 1}, {one, 1}};
-    dg_law *law;
-    dg_table *table;
     static uint64_t out[300];
-    CHECK(law_of_bytes(&law, DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, &parameters) == DG_OK, "law");
-    CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
-    CHECK(dg_law_fill(out, 300, DG_UINT64, law, NULL, NULL) == DG_ERR_RANGE, "half are beyond it");
-    CHECK(dg_table_fill(out, 300, DG_UINT64, table, NULL, NULL) == DG_ERR_RANGE,
-          "half are beyond it");
-    dg_table_free(table);
-    dg_law_free(law);
+    for (size_t i = 0; i < 2; i++) {
+        dg_sampler *sampler =
+            usual(DG_DISCRETE_GAUSSIAN, "100", "18446744073709551615", METHODS[i]);
+        CHECK(dg_sampler_fill(out, 300, DG_UINT64, sampler, NULL, NULL) == DG_ERR_RANGE,
+              "half are beyond it");
+        dg_sampler_free(sampler);
+    }
 }
 
 /** Draws of some 64 bits, each by itself: a dtype holds it, or the call says that it does not. */
 static void test_draws_of_64_bits(void)
 {
     enum { WIDTH = 32 };
-    dg_law *law = long_law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1, 128, 1, 0, 0, 1);
-    dg_table *table;
     uint64_t state = 3;
-    CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "table");
     for (int i = 0; i < 400; i++) {
+        dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, power_text(128), NULL, METHODS[i % 2]);
         uint8_t bytes[4096], wide[WIDTH], out[8], above[WIDTH - 8];
         for (size_t k = 0; k < sizeof bytes; k++) {
             bytes[k] = (uint8_t)next_word(&state);
         }
         tape from = {bytes, sizeof bytes, 0};
         const dg_source source = tape_source(&from);
-        const bool by_table = i % 2 == 0, is_signed = i % 4 < 2;
+        const bool is_signed = i % 4 < 2;
         const dg_dtype dtype = is_signed ? DG_INT64 : DG_UINT64;
-        dg_status status = by_table ? dg_table_fill_wide(wide, 1, WIDTH, table, NULL, &source)
-                                    : dg_law_fill_wide(wide, 1, WIDTH, law, NULL, &source);
+        dg_status status = dg_sampler_fill_wide(wide, 1, WIDTH, sampler, NULL, &source);
         CHECK(status == DG_OK, "draw %d: status %d", i, (int)status);
         from.used = 0;
-        status = by_table ? dg_table_fill(out, 1, dtype, table, NULL, &source)
-                          : dg_law_fill(out, 1, dtype, law, NULL, &source);
+        status = dg_sampler_fill(out, 1, dtype, sampler, NULL, &source);
+        dg_sampler_free(sampler);
         memset(above, is_signed && wide[7] >= 128 ? 0xFF : 0, sizeof above);
         if (memcmp(wide + 8, above, sizeof above) != 0) {
             CHECK(status == DG_ERR_RANGE, "draw %d: status %d", i, (int)status);
@@ -264,8 +232,6 @@ static void test_draws_of_64_bits(void)
         }
         CHECK(status == DG_OK && memcmp(out, &value, 8) == 0, "draw %d: status %d", i, (int)status);
     }
-    dg_table_free(table);
-    dg_law_free(law);
 }
 
 /** A comparison that 60 words of zeros leave open, with a law so narrow that its tail is below them:
@@ -274,9 +240,12 @@ static void test_many_words_of_zeros(void)
 {
     static uint8_t bytes[1 + 8 * 70];
     static dg_bits bits;
-    dg_law *law = law_of(DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, 1, 1000000, 0, 1);
-    dg_table *table;
-    CHECK(dg_table_new(&table, law, 8, 0, DG_ISA_AUTO) == DG_OK, "table");
+    const dg_options options = {DG_ARITHMETIC_AUTO, DG_ISA_AUTO, 8, 0};
+    dg_sampler *sampler;
+    CHECK(dg_sampler_new_with(&sampler, DG_DISCRETE_LAPLACE, "1/1000000", NULL, NULL, DG_CELLS,
+                              &options) == DG_OK,
+          "table");
+    const dg_table *table = sampler->table;
     memset(bytes + 1 + 8 * 60, 0xFF, 8);
     tape from = {bytes, sizeof bytes, 0};
     dg_source source = tape_source(&from);
@@ -288,43 +257,33 @@ static void test_many_words_of_zeros(void)
     dg_bits_close(&bits);
     CHECK(status == DG_OK && !accepted, "status %d", (int)status);
     CHECK(from.used == 1 + 8 * 61, "%zu bytes", from.used); /* a level, 61 words */
-    dg_table_free(table);
-    dg_law_free(law);
+    dg_sampler_free(sampler);
 }
 
-/** Tables of sizes that cannot be: refused, and none is made. */
-static void test_tables(void)
+/** Options that cannot be, and tables of sizes that cannot: refused, and none is made. */
+static void test_options(void)
 {
-    dg_law *narrow = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 1, 0, 1);
-    dg_law *wide = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1000000000000, 1, 0, 1);
-    dg_law *no_centre = law_of(DG_GEOMETRIC_EXP, DG_ARITHMETIC_AUTO, 1, 1, 0, 1);
-    const struct {
-        const dg_law *law;
+    static const struct {
+        const char *sigma2;
         uint32_t index_bits;
         int32_t block_bits;
         int isa;
-    } cases[] = {{no_centre, 16, -1, DG_ISA_AUTO},
-                 {narrow, 3, -1, DG_ISA_AUTO},
-                 {narrow, 17, -1, DG_ISA_AUTO},
-                 {narrow, 16, DG_MAX_PARAMETER_BITS + 1, DG_ISA_AUTO},
-                 {narrow, 16, -1, 77},
-                 {narrow, 4, 0, DG_ISA_AUTO},  /* the tails would have to be half as high */
-                 {narrow, 4, 20, DG_ISA_AUTO}, /* no block is under the law: no end of them */
-                 {wide, 16, 0, DG_ISA_AUTO}};  /* more blocks than a table has */
+    } cases[] = {{"100", 3, -1, DG_ISA_AUTO},
+                 {"100", 17, -1, DG_ISA_AUTO},
+                 {"100", 16, DG_MAX_PARAMETER_BITS + 1, DG_ISA_AUTO},
+                 {"100", 16, -1, 77},
+                 {"100", 4, 0, DG_ISA_AUTO},  /* the tails would have to be half as high */
+                 {"100", 4, 20, DG_ISA_AUTO}, /* no block is under the law: no end of them */
+                 {"1000000000000", 16, 0, DG_ISA_AUTO}}; /* more blocks than a table has */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dg_table *table = (dg_table *)&table; /* must be overwritten */
-        dg_status status = dg_table_new(&table, cases[i].law, cases[i].index_bits,
-                                        cases[i].block_bits, (dg_isa)cases[i].isa);
-        CHECK(status == DG_ERR_PARAMETER && table == NULL, "case %zu: status %d", i, (int)status);
+        const dg_options options = {DG_ARITHMETIC_AUTO, (dg_isa)cases[i].isa, cases[i].index_bits,
+                                    cases[i].block_bits};
+        dg_sampler *sampler = (dg_sampler *)&sampler; /* must be overwritten */
+        const dg_status status = dg_sampler_new_with(
+            &sampler, DG_DISCRETE_GAUSSIAN, cases[i].sigma2, NULL, NULL, DG_CELLS, &options);
+        CHECK(status == DG_ERR_PARAMETER && sampler == NULL, "case %zu: status %d", i, (int)status);
     }
-    dg_isochronous *sampler = (dg_isochronous *)&sampler; /* likewise */
-    CHECK(dg_isochronous_new(&sampler, no_centre) == DG_ERR_PARAMETER && sampler == NULL,
-          "no centre");
-    dg_isochronous_free(NULL);
-    dg_table_free(NULL);
-    dg_law_free(narrow);
-    dg_law_free(wide);
-    dg_law_free(no_centre);
+    dg_sampler_free(NULL);
 }
 
 int main(void)
@@ -334,9 +293,8 @@ int main(void)
     test_the_end_of_64_bits();
     test_draws_of_64_bits();
     test_many_words_of_zeros();
-    test_tables();
+    test_options();
     test_parameters();
     test_too_long();
-    dg_law_free(NULL);
     return report("limits");
 }

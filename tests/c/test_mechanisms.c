@@ -1,21 +1,14 @@
 /* Selections and the sides of cells: from the same bytes the same in machine words and by GMP, by one thread
- * or several the right ones; after an error no draw is left. */
+ * or several the right ones. */
+#include "mechanisms/leave_cell.h"
+#include "mechanisms/select.h"
 #include "support.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { TAPE = 1 << 16, ROWS = 3, K = 4, N = 60 };
 
 static uint8_t bytes[TAPE];
-
-/** The rate or step a/b. It holds until the next call. */
-static const char *ratio(int64_t a, int64_t b)
-{
-    static char text[64];
-    (void)snprintf(text, sizeof text, "%lld/%lld", (long long)a, (long long)b);
-    return text;
-}
 
 static void gaps_of(uint8_t *out, const uint64_t *gaps, size_t n, size_t gap_bytes)
 {
@@ -39,16 +32,11 @@ static size_t select_with(int64_t *out, dg_selection_kind kind, dg_arithmetic ar
     }
     gaps_of(as_bytes, gaps, ROWS * K, gap_bytes);
     dg_selection *selection;
-    dg_status status;
-    if (arithmetic == DG_ARITHMETIC_AUTO) {
-        const char *rate = ratio(1, 3);
-        status = dg_selection_new(&selection, kind, rate, as_bytes, gap_bytes, ROWS, K, which);
-    } else {
-        dg_law *rate = law_of(DG_BERNOULLI_EXP, arithmetic, 1, 3, 0, 1);
-        status = dg_selection_new_of(&selection, kind, rate, as_bytes, gap_bytes, ROWS, K, which);
-        dg_law_free(rate);
+    CHECK(dg_selection_new(&selection, kind, "1/3", as_bytes, gap_bytes, ROWS, K, which) == DG_OK,
+          "kind %d", (int)kind);
+    if (arithmetic == DG_ARITHMETIC_GMP) {
+        selection->rate->uses_words = selection->in_words = false;
     }
-    CHECK(status == DG_OK, "kind %d", (int)kind);
     tape from = {bytes, TAPE, 0};
     const dg_source source = tape_source(&from);
     CHECK(dg_selection_fill(out, N, DG_INT64, selection, NULL, &source) == DG_OK, "kind %d",
@@ -78,15 +66,14 @@ static void test_selections(void)
 static void test_errors_of_selections(void)
 {
     static const uint8_t gaps[2 * K] = {0, 1, 2, 3, 9, 0, 9, 9}, far[] = {0, 0, 200, 200};
-    dg_law *other = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1, 1, 0, 1);
     dg_selection *s;
-    CHECK(dg_selection_new_of(&s, DG_EXPONENTIAL, other, gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
-          "no rate");
-    dg_law_free(other);
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, ratio(-1, 3), gaps, 1, 2, K, NULL) ==
-              DG_ERR_PARAMETER,
+    CHECK(dg_selection_new(&s, (dg_selection_kind)2, "1", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
+          "no such kind");
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "1 ", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
+          "no number");
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "-1/3", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
           "rate < 0");
-    const char *rate = ratio(1000, 1);
+    const char *rate = "1000";
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1, 2, 0, NULL) == DG_ERR_PARAMETER,
           "no candidate");
     CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 0, 2, K, NULL) == DG_ERR_PARAMETER,
@@ -96,21 +83,19 @@ static void test_errors_of_selections(void)
     CHECK(s == NULL, "a selection was left");
     for (int kind = DG_PERMUTE_AND_FLIP; kind <= DG_EXPONENTIAL; kind++) {
         /* the second row has no gap of 0: an exponential selection from it would hardly ever end */
-        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, ratio(1, 1), far, 1, 2, 2, NULL) ==
+        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, "1", far, 1, 2, 2, NULL) ==
                   DG_ERR_PARAMETER,
               "no gap of 0, kind %d", kind);
         CHECK(s == NULL, "a selection was left");
-        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, ratio(1, 1), far, 2, 1, 2, NULL) ==
-                  DG_OK,
+        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, "1", far, 2, 1, 2, NULL) == DG_OK,
               "a gap of 0 in two bytes, kind %d", kind);
         dg_selection_free(s);
     }
     CHECK(dg_selection_new(&s, DG_PERMUTE_AND_FLIP, rate, gaps, 1, 2, K, NULL) == DG_OK, "rows");
-    int64_t out[2] = {7, 7};
+    int64_t out[2];
     tape empty = {bytes, 0, 0};
     const dg_source source = tape_source(&empty);
     CHECK(dg_selection_fill(out, 2, DG_INT64, s, NULL, &source) == DG_ERR_SOURCE, "no bytes");
-    CHECK(out[0] == 0 && out[1] == 0, "selections were left");
     CHECK(dg_selection_fill(out, 2, (dg_dtype)99, s, NULL, NULL) == DG_ERR_PARAMETER, "dtype");
     dg_selection_free(s);
     dg_selection_free(NULL);
@@ -129,15 +114,13 @@ static size_t sides_with(int64_t *out, dg_arithmetic arithmetic, int64_t a, int6
         shift[i] = shifts[i % KINDS];
     }
     dg_snapping *snapping;
-    dg_status status;
-    if (arithmetic == DG_ARITHMETIC_AUTO) {
-        status = dg_snapping_new(&snapping, ratio(a, b), doublings, offset, shift);
-    } else {
-        dg_law *step = law_of(DG_BERNOULLI_EXP, arithmetic, a, b, 0, 1);
-        status = dg_snapping_new_of(&snapping, step, doublings, offset, shift);
-        dg_law_free(step);
+    char step[LONGEST_RATIO];
+    CHECK(dg_snapping_new(&snapping, write_ratio(step, a, 0, b, 0), doublings, offset, shift) ==
+              DG_OK,
+          "%zu", doublings);
+    if (arithmetic == DG_ARITHMETIC_GMP) {
+        snapping->step->uses_words = false;
     }
-    CHECK(status == DG_OK, "%zu", doublings);
     tape from = {bytes, TAPE, 0};
     const dg_source source = tape_source(&from);
     CHECK(dg_snapping_fill(out, N, DG_INT64, snapping, NULL, &source) == DG_OK, "%zu", doublings);
@@ -162,11 +145,10 @@ static void test_sides(void)
         CHECK(memcmp(words, gmp, sizeof words) == 0, "cell %zu", i);
     }
     dg_snapping *snapping;
-    CHECK(dg_snapping_new(&snapping, ratio(2, 1), 0, NULL, NULL) == DG_ERR_PARAMETER, "step > 1");
+    CHECK(dg_snapping_new(&snapping, "2", 0, NULL, NULL) == DG_ERR_PARAMETER, "step > 1");
     CHECK(snapping == NULL, "one was left");
-    CHECK(dg_snapping_new(&snapping, ratio(1, 2), 1, NULL, NULL) == DG_ERR_PARAMETER,
-          "step <= 1/2");
-    CHECK(dg_snapping_new(&snapping, ratio(1, 2), 0, NULL, NULL) == DG_OK, "no doublings");
+    CHECK(dg_snapping_new(&snapping, "1/2", 1, NULL, NULL) == DG_ERR_PARAMETER, "step <= 1/2");
+    CHECK(dg_snapping_new(&snapping, "1/2", 0, NULL, NULL) == DG_OK, "no doublings");
     dg_snapping_free(snapping);
 }
 

@@ -1,4 +1,4 @@
-/* Memory that runs out: an error, no draws, nothing lost, and the next call right.
+/* Memory that runs out: an error, nothing lost, and the next call right.
  *
  * The core's own allocations come here (the linker's --wrap), and each is made to fail once. GMP's
  * and MPFR's come here, too, and are only counted: they must never take more than the core has asked
@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "cells/decide.h"
 #include "isochronous/narrow.h"
+#include "sampler/prepare.h"
 #include "support.h"
 
 #include <gmp.h>
@@ -119,6 +120,7 @@ typedef struct memory_case {
 
 static const memory_case cases[] = {
     {"bernoulli", DG_BERNOULLI_EXP, GMP, 0, LONGEST, 0, 0, 0},
+    {"uniform", DG_UNIFORM_BELOW, GMP, LONGEST, 0, 0, 0, 0},
     {"geometric", DG_GEOMETRIC_EXP, GMP, LONGEST, LONGEST, 0, 0, 0},
     {"laplace, words", DG_DISCRETE_LAPLACE, WORDS, 2, 1, 0, 0, 0},
     {"laplace, long", DG_DISCRETE_LAPLACE, GMP, LONGEST, LONGEST, LONGEST, LONGEST, 0},
@@ -136,93 +138,68 @@ static const memory_case cases[] = {
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-/** bytes[0 .. n) = an odd integer of n bytes, positive. Two of a case have no common factor with a
- *  probability of about 1/2: the caller tries again. */
-static dg_integer integer(uint8_t *bytes, size_t n, uint8_t instead, uint64_t *state)
+/** The parameters of the case at hand. */
+static char texts[3][4 * LONGEST + 16];
+
+/** Write an odd positive integer of n bytes, or what stands instead. Returns: the end. */
+static char *write_integer(char *to, size_t n, char instead, uint64_t *state)
 {
+    static const char digits[] = "0123456789abcdef";
+    *to++ = '0';
+    *to++ = 'x';
+    for (size_t i = 0; i < 2 * n; i++) {
+        const unsigned any = (unsigned)(next_word(state) >> 60);
+        *to++ = digits[i == 0 ? 4 + any % 4 : i == 2 * n - 1 ? any | 1 : any];
+    }
     if (n == 0) {
-        bytes[0] = instead;
-        return (dg_integer){bytes, 1};
+        *to++ = instead;
     }
-    for (size_t i = 0; i < n; i++) {
-        bytes[i] = (uint8_t)next_word(state);
-    }
-    bytes[0] |= 1;
-    bytes[n - 1] = (uint8_t)((bytes[n - 1] & 0x3F) | 0x40);
-    return (dg_integer){bytes, n};
+    *to = 0;
+    return to;
 }
 
-static const dg_parameters *parameters_of(const memory_case *of, uint64_t *state)
+static void write_texts(const memory_case *of)
 {
-    static uint8_t bytes[6][LONGEST + 1];
-    static dg_parameters parameters;
-    parameters.a = integer(bytes[0], of->a, 1, state);
-    parameters.b = integer(bytes[1], of->b, 1, state);
-    parameters.c = integer(bytes[2], of->c, 0, state);
-    parameters.d = integer(bytes[3], of->d, 1, state);
-    parameters.beta_num = integer(bytes[4], of->beta, 1, state);
-    parameters.beta_den = integer(bytes[5], of->beta / 2, 1, state);
-    return &parameters;
-}
-
-/** The parameters as text. */
-static char *texts[3];
-
-static void write_texts(const dg_parameters *p)
-{
+    static uint64_t state = 11;
+    const size_t sizes[3][2] = {{of->a, of->b}, {of->c, of->d}, {of->beta, of->beta / 2}};
     for (size_t i = 0; i < 3; i++) {
-        __real_free(texts[i]);
+        char *end = write_integer(texts[i], sizes[i][0], i == 1 ? '0' : '1', &state);
+        *end++ = '/';
+        (void)write_integer(end, sizes[i][1], '1', &state);
     }
-    texts[0] = text_of_bytes(&p->a, &p->b);
-    texts[1] = text_of_bytes(&p->c, &p->d);
-    texts[2] = text_of_bytes(&p->beta_num, &p->beta_den);
-}
-
-static dg_law *try_law(dg_status *status, const memory_case *of)
-{
-    dg_law *law = NULL;
-    *status = dg_law_new(&law, of->kind, texts[0], texts[1], texts[2], of->arithmetic);
-    return law;
 }
 
 /* --- one operation, watched -------------------------------------------------------------------- */
 
-enum operation {
-    NEW_LAW,
-    FILL,
-    NEW_TABLE,
-    TABLE_FILL,
-    DECIDE,
-    NEW_SAMPLER,
-    SINGLE_DRAW,
-    NEW_LANES,
-    LANES_FILL,
-    SAMPLER
-};
-static const char *const operation_names[] = {
-    "new law",          "fill",      "new table",  "table fill", "decision", "new sampler",
-    "isochronous draw", "new lanes", "lanes fill", "sampler"};
+enum operation { NEW, FILL, DECIDE };
+static const char *const operation_names[] = {"new sampler", "fill", "decision"};
+static const char *const method_names[] = {"auto", "reference", "cells", "isochronous"};
 
 typedef struct work {
     const memory_case *of;
-    const dg_parameters *parameters;
-    dg_law *law;
-    dg_table *table;
-    dg_isochronous *sampler;
-    dg_lanes *lanes;
+    dg_method method;
+    dg_sampler *sampler;
     uint8_t *out;
     size_t n, width;
 } work;
+
+static dg_status new_sampler(dg_sampler **sampler, const work *with)
+{
+    const dg_options options = {with->of->arithmetic, DG_ISA_AUTO, 16, -1};
+    return dg_sampler_new_with(sampler, with->of->kind, texts[0], texts[1], texts[2], with->method,
+                               &options);
+}
 
 /** The decision of the first partial cell that is always right. */
 static dg_status decide(work *with)
 {
     static dg_bits bits;
+    const dg_table *table = with->sampler->table;
     dg_place place = {0, 0};
     bool accepted;
     dg_bits_open(&bits, NULL);
-    dg_status status = dg_decide_in_doubt(&place, &accepted, with->table->n_full, 1, with->out,
-                                          with->table, &bits);
+    dg_status status =
+        dg_decide_in_doubt(&place, &accepted, table->n_full, 1, with->out, table, &bits);
     dg_bits_close(&bits);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* as a fill does, of which this is a part */
     return status;
@@ -247,20 +224,13 @@ static int undecided_first(void *context, uint8_t *out, size_t n)
     return 0;
 }
 
-static dg_status draw_steadily(work *with)
-{
-    undecided from = {.given = 0};
-    memset(from.first, 0xFF, sizeof from.first); /* too far out */
-    dg_source source = {DG_SOURCE_CALLER, undecided_first, &from};
-    return dg_isochronous_draw_wide(with->out, with->width, with->sampler, &source);
-}
-
-static dg_status fill_steadily(work *with)
+/** A fill whose first attempt lanes leave undecided. */
+static dg_status fill_in_lanes(work *with)
 {
     undecided from = {.given = 0};
     memset(from.first, 0xFF, sizeof from.first);
 #if DG_HAVE_WORDS
-    const dg_narrow *narrow = with->lanes->narrow;
+    const dg_narrow *narrow = with->sampler->lanes->narrow;
     if (narrow != NULL) { /* the first unit of the tail */
         const uint64_t unit =
             narrow->threshold[narrow->n - 1] + ((uint64_t)narrow->n << narrow->has_sign);
@@ -270,7 +240,7 @@ static dg_status fill_steadily(work *with)
     }
 #endif
     dg_source source = {DG_SOURCE_CALLER, undecided_first, &from};
-    return dg_lanes_fill_wide(with->out, with->n, with->width, with->lanes, NULL, &source);
+    return dg_sampler_fill_wide(with->out, with->n, with->width, with->sampler, NULL, &source);
 }
 
 /** Whether a case has parameters so long that its table takes a second. */
@@ -279,214 +249,171 @@ static bool is_long(const memory_case *of)
     return of->a + of->b > 100;
 }
 
-/** A sampler by each method that the law has, and one draw. */
-static dg_status use_sampler(work *with)
-{
-    static const dg_method methods[] = {DG_AUTO, DG_ISOCHRONOUS, DG_CELLS};
-    dg_status status = DG_OK;
-    for (size_t i = 0; i < (is_long(with->of) ? 2 : 3) && status == DG_OK; i++) {
-        dg_sampler *sampler;
-        status = dg_sampler_new(&sampler, with->of->kind, texts[0], texts[1], texts[2],
-                                methods[i]);
-        CHECK((sampler != NULL) == (status == DG_OK), "%s", with->of->name);
-        if (status == DG_OK && i == 0) {
-            status = dg_sampler_fill_wide(with->out, 1, with->width, sampler, NULL, NULL);
-        }
-        dg_sampler_free(sampler);
-        status = status == DG_ERR_PARAMETER ? DG_OK : status;
-    }
-    return status;
-}
-
 /** Do it, and undo what it made. */
 static dg_status operate(enum operation what, work *with)
 {
     dg_status status = DG_OK;
-    dg_law *law = NULL;
-    dg_table *table = NULL;
-    dg_isochronous *sampler = NULL;
-    dg_lanes *lanes = NULL;
+    dg_sampler *sampler = NULL;
     switch (what) {
-    case NEW_LAW:
-        law = try_law(&status, with->of);
-        CHECK((law != NULL) == (status == DG_OK), "%s", with->of->name);
-        dg_law_free(law);
+    case NEW:
+        status = new_sampler(&sampler, with);
+        CHECK((sampler != NULL) == (status == DG_OK), "%s", with->of->name);
+        dg_sampler_free(sampler);
         break;
     case FILL:
-        status = dg_law_fill_wide(with->out, with->n, with->width, with->law, NULL, NULL);
-        break;
-    case NEW_TABLE:
-        status = dg_table_new(&table, with->law, 16, -1, DG_ISA_AUTO);
-        CHECK((table != NULL) == (status == DG_OK), "%s", with->of->name);
-        dg_table_free(table);
-        break;
-    case TABLE_FILL:
-        status = dg_table_fill_wide(with->out, with->n, with->width, with->table, NULL, NULL);
+        status =
+            with->method == DG_ISOCHRONOUS
+                ? fill_in_lanes(with)
+                : dg_sampler_fill_wide(with->out, with->n, with->width, with->sampler, NULL, NULL);
         break;
     case DECIDE:
         status = decide(with);
         break;
-    case NEW_SAMPLER:
-        status = dg_isochronous_new(&sampler, with->law);
-        CHECK((sampler != NULL) == (status == DG_OK), "%s", with->of->name);
-        dg_isochronous_free(sampler);
-        break;
-    case SINGLE_DRAW:
-        status = draw_steadily(with);
-        break;
-    case NEW_LANES:
-        status = dg_lanes_new(&lanes, with->law, DG_ISA_AUTO);
-        CHECK((lanes != NULL) == (status == DG_OK), "%s", with->of->name);
-        dg_lanes_free(lanes);
-        break;
-    case LANES_FILL:
-        status = fill_steadily(with);
-        break;
-    case SAMPLER:
-        status = use_sampler(with);
-        break;
     }
     return status;
-}
-
-static bool all_zero(const work *with)
-{
-    for (size_t i = 0; i < with->n * with->width; i++) {
-        if (with->out[i] != 0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /** GMP never takes more than was asked for, nor before, nor a long block. */
 static void test_room(enum operation what, work *with, bool always_asks)
 {
-    const char *name = with->of->name, *doing = operation_names[what];
+    const char *name = with->of->name, *by = method_names[with->method];
+    const char *doing = operation_names[what];
     size_t before = gmp_live;
     gmp_peak = gmp_live;
     gmp_longest = gmp_early = most_asked = n_asked = fails_at = 0;
     dg_status status = operate(what, with);
     size_t taken = gmp_peak - before;
-    CHECK(status == DG_OK, "%s, %s: status %d", name, doing, (int)status);
+    CHECK(status == DG_OK, "%s, %s by %s: status %d", name, doing, by, (int)status);
     size_t room = most_asked < DG_ROOM ? most_asked : most_asked - DG_ROOM + 16384;
-    CHECK(taken <= room, "%s, %s: GMP took %zu, asked for were %zu", name, doing, taken, room);
-    CHECK(gmp_early == 0, "%s, %s: GMP took %zu before it was asked for", name, doing, gmp_early);
-    CHECK(taken < 1 << 20 && gmp_longest < 1 << 16, "%s, %s: GMP took %zu, %zu at once", name,
-          doing, taken, gmp_longest);
-    CHECK(n_asked > 0 || !always_asks, "%s, %s: blind", name, doing);
+    CHECK(taken <= room, "%s, %s by %s: GMP took %zu, asked for were %zu", name, doing, by, taken,
+          room);
+    CHECK(gmp_early == 0, "%s, %s by %s: GMP took %zu before it was asked for", name, doing, by,
+          gmp_early);
+    CHECK(taken < 1 << 20 && gmp_longest < 1 << 16, "%s, %s by %s: GMP took %zu, %zu at once", name,
+          doing, by, taken, gmp_longest);
+    CHECK(n_asked > 0 || !always_asks, "%s, %s by %s: blind", name, doing, by);
 }
 
 /** Every allocation of ours fails once. */
 static void test_failures(enum operation what, work *with)
 {
-    const char *name = with->of->name, *doing = operation_names[what];
-    const bool draws =
-        what == FILL || what == TABLE_FILL || what == SINGLE_DRAW || what == LANES_FILL;
+    const char *name = with->of->name, *by = method_names[with->method];
+    const char *doing = operation_names[what];
     const long before = n_ours;
     const size_t gmp_before = gmp_live;
-    const size_t most =
-        what == SAMPLER ? 40 : 10; /* of fills: as many as there are draws that ask */
+    const size_t most = what == NEW ? 40 : 10; /* of fills: as many as there are draws that ask */
     for (size_t nth = 1; nth <= most; nth++) {
         n_asked = 0;
         fails_at = nth;
-        memset(with->out, 1, with->n * with->width);
         dg_status status = operate(what, with);
         fails_at = 0;
         bool failed = n_asked >= nth;
-        CHECK(status == (failed ? DG_ERR_NOMEM : DG_OK), "%s, %s, %zu: status %d", name, doing, nth,
-              (int)status);
-        CHECK(n_ours == before, "%s, %s, %zu: %ld blocks lost", name, doing, nth, n_ours - before);
-        CHECK(gmp_live == gmp_before, "%s, %s, %zu: GMP keeps %zu bytes", name, doing, nth,
-              gmp_live - gmp_before);
-        CHECK(!failed || !draws || all_zero(with), "%s, %s, %zu: draws", name, doing, nth);
+        CHECK(status == (failed ? DG_ERR_NOMEM : DG_OK), "%s, %s by %s, %zu: status %d", name,
+              doing, by, nth, (int)status);
+        CHECK(n_ours == before, "%s, %s by %s, %zu: %ld blocks lost", name, doing, by, nth,
+              n_ours - before);
+        CHECK(gmp_live == gmp_before, "%s, %s by %s, %zu: GMP keeps %zu bytes", name, doing, by,
+              nth, gmp_live - gmp_before);
         if (!failed) {
             break;
         }
         status = operate(what, with);
-        CHECK(status == DG_OK, "%s, %s, after %zu: status %d", name, doing, nth, (int)status);
+        CHECK(status == DG_OK, "%s, %s by %s, after %zu: status %d", name, doing, by, nth,
+              (int)status);
     }
 }
 
-/** Isochronous draws, of a law that has them. */
-static void test_isochronous(work *with)
+/** By a method, if the law has it. */
+static void test_method(dg_method method, size_t most_draws, work *with)
 {
-    with->n = 1;
-    if (with->of->kind < DG_DISCRETE_LAPLACE ||
-        dg_isochronous_new(&with->sampler, with->law) != DG_OK) {
+    with->method = method;
+    dg_status status = new_sampler(&with->sampler, with);
+    CHECK(status == DG_OK || status == DG_ERR_PARAMETER, "%s: %d", with->of->name, (int)status);
+    if (status != DG_OK) {
         return;
     }
-    test_room(NEW_SAMPLER, with, true);
-    test_failures(NEW_SAMPLER, with);
-    test_room(SINGLE_DRAW, with, true);
-    test_failures(SINGLE_DRAW, with);
-    dg_isochronous_free(with->sampler);
-    if (dg_lanes_new(&with->lanes, with->law, DG_ISA_AUTO) == DG_OK) {
-        test_room(NEW_LANES, with, true);
-        test_failures(NEW_LANES, with);
-        test_room(LANES_FILL, with, true);
-        test_failures(LANES_FILL, with);
-        dg_lanes_free(with->lanes);
+    dg_sampler_info info;
+    dg_sampler_describe(&info, with->sampler);
+    const bool by_cells = dg_sampler_method(with->sampler) == DG_CELLS;
+    test_room(NEW, with, true);
+    if (!by_cells ||
+        !is_long(with->of)) { /* a table of long parameters asks as often, and takes long */
+        test_failures(NEW, with);
     }
+    with->width = dg_sampler_wide_bytes(with->sampler);
+    /* of a table one draw in 10^6 needs memory; with -DDG_NARROW_BOUNDS=ON, one in 100 */
+    with->n = method == DG_CELLS ? most_draws : method == DG_ISOCHRONOUS ? 1 : 4;
+    with->out = __real_calloc(with->n, with->width);
+    test_room(FILL, with, method == DG_REFERENCE ? !info.uses_words : method == DG_ISOCHRONOUS);
+    test_failures(FILL, with);
+    if (method == DG_CELLS && info.n_partial > 0) { /* not of a law that is next to certain */
+        test_room(DECIDE, with, true);
+        test_failures(DECIDE, with);
+    }
+    __real_free(with->out);
+    dg_sampler_free(with->sampler);
 }
 
 static void test_case(const memory_case *of, size_t most_draws)
 {
-    static uint64_t state = 11;
-    work with = {.of = of, .n = 4};
-    dg_status status = DG_ERR_PARAMETER;
-    for (int i = 0; i < 200 && status == DG_ERR_PARAMETER; i++) {
-        with.parameters = parameters_of(of, &state);
-        write_texts(with.parameters);
-        with.law = try_law(&status, of);
+    work with = {.of = of};
+    write_texts(of);
+    for (int method = DG_AUTO; method <= DG_ISOCHRONOUS; method++) {
+        test_method((dg_method)method, is_long(of) ? 300 : most_draws, &with);
     }
-    CHECK(status == DG_OK, "%s: status %d", of->name, (int)status);
-    if (status != DG_OK) {
-        return;
-    }
-    with.width = dg_law_wide_bytes(with.law);
-    most_draws = is_long(of) ? 300 : most_draws;
-    with.out = calloc(most_draws, with.width);
-    bool by_gmp = dg_law_uses_words(with.law) == 0;
-    test_room(NEW_LAW, &with, true);
-    test_failures(NEW_LAW, &with);
-    if (of->kind != DG_GENERALIZED_GAUSSIAN) {
-        test_room(FILL, &with, by_gmp);
-        test_failures(FILL, &with);
-    }
-    if (of->kind >= DG_DISCRETE_LAPLACE &&
-        dg_table_new(&with.table, with.law, 16, -1, DG_ISA_AUTO) == DG_OK) {
-        test_room(NEW_TABLE, &with, true);
-        if (!is_long(of)) { /* a table of long parameters takes a second, and asks as often */
-            test_failures(NEW_TABLE, &with);
+}
+
+/** Texts as long as they may be, in decimal or other terms, are read in the room that was asked for; and every
+ *  allocation of ours fails once. */
+static void test_texts(void)
+{
+    enum { MOST = 2 * DG_MAX_PARAMETER_BITS, DIGITS = MOST * 3 / 10 - 8 };
+    static char decimal[2 * DIGITS + 2], fraction[DIGITS + 1], terms[MOST / 2 + 16];
+    memset(decimal, '7', sizeof decimal - 1);
+    decimal[DIGITS] = '/';
+    memset(decimal + DIGITS + 1, '3', DIGITS);
+    memset(fraction, '0', DIGITS); /* 0.0...01: its denominator is 10^n */
+    fraction[1] = '.';
+    fraction[DIGITS - 1] = '1';
+    char *end = write_number(terms, 1, MOST - 8); /* of long terms, and not long itself */
+    *end++ = '/';
+    (void)write_number(end, 7, MOST - 12);
+    const struct {
+        const char *text;
+        dg_status status;
+    } texts_of[] = {{decimal, DG_OK}, {fraction, DG_ERR_TOO_LONG}, {terms, DG_OK}};
+    for (size_t i = 0; i < sizeof texts_of / sizeof *texts_of; i++) {
+        const long before = n_ours;
+        const size_t gmp_before = gmp_live;
+        for (size_t nth = 0; nth <= 6; nth++) { /* 0: none fails */
+            dg_sampler *sampler = NULL;
+            gmp_peak = gmp_live;
+            gmp_longest = gmp_early = most_asked = n_asked = 0;
+            fails_at = nth;
+            const dg_status status =
+                dg_sampler_new(&sampler, DG_DISCRETE_GAUSSIAN, texts_of[i].text, texts_of[i].text,
+                               NULL, DG_REFERENCE);
+            const bool failed = nth > 0 && n_asked >= nth;
+            fails_at = 0;
+            CHECK(status == (failed ? DG_ERR_NOMEM : texts_of[i].status),
+                  "text %zu, %zu: status %d", i, nth, (int)status);
+            CHECK(gmp_peak - gmp_before <= most_asked || failed, "text %zu: GMP took %zu of %zu", i,
+                  gmp_peak - gmp_before, most_asked);
+            CHECK(gmp_early == 0 && gmp_longest < 1 << 16, "text %zu: %zu at once", i, gmp_longest);
+            dg_sampler_free(sampler);
+            CHECK(n_ours == before && gmp_live == gmp_before, "text %zu, %zu: lost", i, nth);
         }
-        with.n = most_draws; /* one in 10^6 needs memory; with -DDG_NARROW_BOUNDS=ON, one in 100 */
-        test_room(TABLE_FILL, &with, false);
-        test_failures(TABLE_FILL, &with);
-        if (with.table->n_partial > 0) { /* not of a law that is next to certain */
-            test_room(DECIDE, &with, true);
-            test_failures(DECIDE, &with);
-        }
-        dg_table_free(with.table);
     }
-    test_isochronous(&with);
-    with.n = 1;
-    test_room(SAMPLER, &with, true);
-    test_failures(SAMPLER, &with);
-    free(with.out);
-    dg_law_free(with.law);
 }
 
 /* --- threads that end -------------------------------------------------------------------------- */
 
 static void *build_in_thread(void *argument)
 {
-    dg_table *table = NULL;
+    dg_sampler *sampler;
     dg_status *status = argument;
-    dg_law *law = law_of(DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, 5, 2, 1, 3);
-    *status = dg_table_new(&table, law, 16, -1, DG_ISA_AUTO);
-    dg_table_free(table);
-    dg_law_free(law);
+    *status = dg_sampler_new(&sampler, DG_DISCRETE_LAPLACE, "5/2", "1/3", NULL, DG_CELLS);
+    dg_sampler_free(sampler);
     return NULL;
 }
 
@@ -530,6 +457,7 @@ int main(int n_arguments, char **arguments)
             test_case(&cases[i], in_part ? 2000 : 200000);
         }
     }
+    test_texts();
     CHECK(n_ours == at_start, "%ld blocks of ours lost", n_ours - at_start);
     test_threads();
     CHECK(gmp_live == 0, "%zu bytes of GMP's lost", gmp_live);

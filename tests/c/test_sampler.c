@@ -1,7 +1,6 @@
 /* Samplers: parameters as text, methods, draws that are those of the parts, and laws an element. */
 #include "support.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,8 @@ static void check_text(const char *text, const char *same, dg_status wanted)
     CHECK(status == wanted, "%s: %s", text, dg_status_text(status));
     CHECK((status == DG_OK) == (one != NULL), "%s", text);
     if (status == DG_OK) {
-        CHECK(dg_sampler_new(&other, DG_DISCRETE_GAUSSIAN, "0x7/1", same, "1", DG_REFERENCE) == DG_OK,
+        CHECK(dg_sampler_new(&other, DG_DISCRETE_GAUSSIAN, "0x7/1", same, "1", DG_REFERENCE) ==
+                  DG_OK,
               "%s", same);
         int64_t drawn[2][100];
         for (int k = 0; k < 2; k++) {
@@ -34,14 +34,14 @@ static void check_text(const char *text, const char *same, dg_status wanted)
 static void check_texts(void)
 {
     static const char *const good[][2] = {
-        {"0", "0"},         {"-0", "0"},       {"5", "5"},          {"+5", "5"},
-        {"010", "10"},      {"0x10", "16"},    {"0XfF", "255"},     {"-0x1f/0x20", "-31/32"},
-        {"6/4", "3/2"},     {"-6/0x4", "-3/2"}, {"0.1", "1/10"},    {"-12.50", "-25/2"},
-        {"00.05", "1/20"},  {"0/7", "0"},
+        {"0", "0"},        {"-0", "0"},        {"5", "5"},      {"+5", "5"},
+        {"010", "10"},     {"0x10", "16"},     {"0XfF", "255"}, {"-0x1f/0x20", "-31/32"},
+        {"6/4", "3/2"},    {"-6/0x4", "-3/2"}, {"0.1", "1/10"}, {"-12.50", "-25/2"},
+        {"00.05", "1/20"}, {"0/7", "0"},
     };
-    static const char *const bad[] = {"",    "-",   "x",    "1 ",   " 1",    "1/0",  "1/",    "/2",
-                                      "1/-2", "0x",  ".5",   "5.",   "1.5/2", "0x1.8", "1e3",  "--1",
-                                      "1/2/3", "0.0x1", "nan", "inf", "1_0"};
+    static const char *const bad[] = {"",    "-",    "x",     "1 ",    " 1",  "1/0",   "1/",
+                                      "/2",  "1/-2", "0x",    ".5",    "5.",  "1.5/2", "0x1.8",
+                                      "1e3", "--1",  "1/2/3", "0.0x1", "nan", "inf",   "1_0"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         check_text(good[i][0], good[i][1], DG_OK);
     }
@@ -85,8 +85,9 @@ static void check_method(dg_law_kind kind, const char *parameter, const char *mu
 static void check_methods(void)
 {
     const dg_law_kind gaussian = DG_DISCRETE_GAUSSIAN, power = DG_GENERALIZED_GAUSSIAN;
-    check_method(gaussian, "100", NULL, NULL, DG_AUTO, DG_ISOCHRONOUS);
-    check_method(gaussian, "1/3", "-5/2", NULL, DG_AUTO, DG_ISOCHRONOUS);
+    const int lanes = DG_HAVE_WORDS ? DG_ISOCHRONOUS : DG_REFERENCE;
+    check_method(gaussian, "100", NULL, NULL, DG_AUTO, lanes);
+    check_method(gaussian, "1/3", "-5/2", NULL, DG_AUTO, lanes);
     check_method(gaussian, "1/0x10000000000000000000", NULL, NULL, DG_AUTO, DG_REFERENCE);
     check_method(gaussian, "0x1000000000000000000000000000000", NULL, NULL, DG_AUTO, DG_REFERENCE);
     check_method(gaussian, "100", "0x8000000000000000000", NULL, DG_AUTO, DG_REFERENCE);
@@ -97,7 +98,7 @@ static void check_methods(void)
     check_method(DG_BERNOULLI, "4/3", NULL, NULL, DG_AUTO, -1);
     check_method(DG_BERNOULLI, "1/3", NULL, NULL, DG_CELLS, -1);
     check_method(DG_BERNOULLI, "1/3", NULL, NULL, DG_ISOCHRONOUS, -1);
-    check_method(power, "10", NULL, "3/2", DG_AUTO, DG_ISOCHRONOUS);
+    check_method(power, "10", NULL, "3/2", DG_AUTO, DG_HAVE_WORDS ? DG_ISOCHRONOUS : DG_CELLS);
     check_method(power, "10", NULL, "100", DG_AUTO, DG_CELLS);
     check_method(power, "10", NULL, "3/2", DG_REFERENCE, -1);
     check_method(power, "10", NULL, "100", DG_ISOCHRONOUS, -1);
@@ -109,12 +110,11 @@ static void check_options(dg_method method, const char *sigma2)
     enum { N = 5000 };
     static int64_t wanted[N], drawn[N];
     for (int isa = DG_ISA_AUTO; isa <= DG_ISA_NEON; isa++) {
-        const dg_options options = {DG_ARITHMETIC_AUTO, (dg_isa)isa, 16, -1};
-        dg_sampler *sampler;
+        dg_sampler *sampler = sampler_of(DG_DISCRETE_GAUSSIAN, sigma2, "1/3", NULL, method,
+                                         DG_ARITHMETIC_AUTO, (dg_isa)isa);
         tape from = {bytes, sizeof bytes, 0};
         const dg_source source = tape_source(&from);
-        if (dg_sampler_new_with(&sampler, DG_DISCRETE_GAUSSIAN, sigma2, "1/3", NULL, method,
-                                &options) != DG_OK) {
+        if (sampler == NULL) {
             continue; /* this machine has no such instructions */
         }
         CHECK(dg_sampler_fill(drawn, N, DG_INT64, sampler, NULL, &source) == DG_OK, "%d", isa);
@@ -126,45 +126,122 @@ static void check_options(dg_method method, const char *sigma2)
         from.used = 0;
         for (size_t first = 0; first < N; first += chunk * 7) {
             const size_t n = N - first < chunk * 7 ? N - first : chunk * 7;
-            CHECK(dg_sampler_fill(drawn + first, n, DG_INT64, sampler, NULL, &source) == DG_OK, "n");
+            CHECK(dg_sampler_fill(drawn + first, n, DG_INT64, sampler, NULL, &source) == DG_OK,
+                  "n");
         }
-        CHECK(memcmp(drawn, wanted, sizeof wanted) == 0 && from.used == used, "%s by %d", sigma2, isa);
+        CHECK(memcmp(drawn, wanted, sizeof wanted) == 0 && from.used == used, "%s by %d", sigma2,
+              isa);
         dg_sampler_free(sampler);
     }
 }
 
-/** Laws that no lanes hold are those of samplers by Algorithms 1-3; a bad law is found first. */
-static void check_laws(void)
+enum { N_LAWS = 600 };
+
+static int64_t parameters[2 * N_LAWS], centres[2 * N_LAWS];
+
+/** Laws whose parameters and centres are ratios. */
+static dg_laws ratios(dg_law_kind kind, dg_method method)
 {
-    int64_t ratios[] = {1, 3, 2, 7, 5, 11}, centres[] = {0, 100, -7}, drawn[3], alone[3];
-    const char *texts[] = {"1/3", "2/7", "5/11"};
-    dg_laws laws = {DG_BERNOULLI_EXP,
-                    {(const uint64_t *)ratios, 2, DG_RATIOS},
-                    {(const uint64_t *)centres, 0, DG_INTEGERS}};
-    size_t bad;
-    tape from = {bytes, sizeof bytes, 0}, other = from;
-    const dg_source source = tape_source(&from), again = tape_source(&other);
-    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, &source) == DG_OK && bad == 3, "laws");
-    for (size_t i = 0; i < 3; i++) {
-        dg_sampler *sampler;
-        CHECK(dg_sampler_new(&sampler, DG_BERNOULLI_EXP, texts[i], NULL, NULL, DG_AUTO) == DG_OK, "s");
-        CHECK(dg_sampler_fill(alone + i, 1, DG_INT64, sampler, NULL, &again) == DG_OK, "f");
-        CHECK(alone[i] == drawn[i], "law %zu", i);
-        dg_sampler_free(sampler);
+    return (dg_laws){kind,
+                     {(const uint64_t *)parameters, 2, DG_RATIOS},
+                     {(const uint64_t *)centres, 2, DG_RATIOS},
+                     method};
+}
+
+/** By Algorithms 1-3 the draws of an array are those of its laws' samplers, one after the other. */
+static void check_laws_by_reference(void)
+{
+    static const dg_law_kind kinds[] = {DG_BERNOULLI_EXP, DG_DISCRETE_LAPLACE,
+                                        DG_DISCRETE_GAUSSIAN};
+    for (size_t k = 0; k < 3; k++) {
+        const dg_laws laws = ratios(kinds[k], DG_REFERENCE);
+        int64_t drawn[N_LAWS], alone;
+        size_t bad;
+        for (int64_t i = 0; i < N_LAWS; i++) {
+            parameters[2 * i] = 2 * i + 1;
+            parameters[2 * i + 1] = 4;
+            centres[2 * i] = k == 0 ? 0 : 7 * i - 1000;
+            centres[2 * i + 1] = k == 0 || i % 3 == 0 ? 1 : 1 << i % 5;
+            while (centres[2 * i] % 2 == 0 && centres[2 * i + 1] > 1) {
+                centres[2 * i] /= 2;
+                centres[2 * i + 1] /= 2;
+            }
+        }
+        tape from = {bytes, sizeof bytes, 0}, other = from;
+        const dg_source source = tape_source(&from), again = tape_source(&other);
+        CHECK(dg_laws_fill(drawn, N_LAWS, DG_INT64, &laws, &bad, NULL, &source) == DG_OK &&
+                  bad == N_LAWS,
+              "kind %d: %zu", (int)kinds[k], bad);
+        for (size_t i = 0; i < N_LAWS; i++) {
+            char parameter[LONGEST_RATIO], mu[LONGEST_RATIO];
+            (void)write_ratio(parameter, parameters[2 * i], 0, parameters[2 * i + 1], 0);
+            (void)write_ratio(mu, centres[2 * i], 0, centres[2 * i + 1], 0);
+            dg_sampler *sampler = sampler_of(kinds[k], parameter, mu, NULL, DG_REFERENCE,
+                                             DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+            CHECK(dg_sampler_fill(&alone, 1, DG_INT64, sampler, NULL, &again) == DG_OK, "%zu", i);
+            CHECK(alone == drawn[i], "kind %d, law %zu", (int)kinds[k], i);
+            dg_sampler_free(sampler);
+        }
+        CHECK(from.used == other.used, "%zu %zu", from.used, other.used);
     }
-    CHECK(from.used == other.used, "%zu %zu", from.used, other.used);
-    laws.kind = DG_DISCRETE_LAPLACE;
-    laws.centre.stride = 1;
-    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, NULL, NULL, NULL) == DG_OK, "laplace");
-    CHECK(drawn[1] > 0 && drawn[2] < 40, "centres");
-    ratios[2] = 0;
+}
+
+/** Isochronous arrays draw what automatic ones do, if lanes hold all their laws; else they are refused before
+ *  anything is drawn. So are laws that break a rule, and methods that arrays have not. */
+static void check_laws_in_lanes(void)
+{
+    int64_t drawn[N_LAWS], automatic[N_LAWS];
+    dg_laws laws = ratios(DG_DISCRETE_GAUSSIAN, DG_AUTO);
+    size_t bad;
+    tape from = {bytes, sizeof bytes, 0};
+    const dg_source source = tape_source(&from);
+    CHECK(dg_laws_fill(automatic, N_LAWS, DG_INT64, &laws, NULL, NULL, &source) == DG_OK, "auto");
+    laws.method = DG_ISOCHRONOUS;
     from.used = 0;
-    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, &source) == DG_ERR_PARAMETER &&
-              bad == 1 && from.used == 0,
-          "bad %zu", bad);
-    laws.kind = DG_GENERALIZED_GAUSSIAN;
-    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, &source) == DG_ERR_PARAMETER && bad == 0,
-          "bad %zu", bad);
+    const dg_status status = dg_laws_fill(drawn, N_LAWS, DG_INT64, &laws, &bad, NULL, &source);
+#if DG_HAVE_WORDS
+    CHECK(status == DG_OK && bad == N_LAWS, "isochronous: %d, %zu", (int)status, bad);
+    CHECK(memcmp(drawn, automatic, sizeof drawn) == 0, "isochronous: other draws");
+#else
+    CHECK(status == DG_ERR_PARAMETER && bad == 0, "there are no lanes");
+#endif
+    parameters[2 * 555] = 1; /* sigma2 = 2^-20, around a half */
+    parameters[2 * 555 + 1] = 1 << 20;
+    centres[2 * 555] = 1;
+    centres[2 * 555 + 1] = 2;
+    static const struct {
+        dg_law_kind kind;
+        int method;
+        dg_status status;
+        size_t bad;
+    } cases[] = {
+        {DG_DISCRETE_GAUSSIAN, DG_AUTO, DG_OK, N_LAWS},
+        {DG_DISCRETE_GAUSSIAN, DG_REFERENCE, DG_OK, N_LAWS},
+        {DG_DISCRETE_GAUSSIAN, DG_ISOCHRONOUS, DG_ERR_PARAMETER, DG_HAVE_WORDS ? 555 : 0},
+        {DG_DISCRETE_GAUSSIAN, DG_CELLS, DG_ERR_PARAMETER, N_LAWS},
+        {DG_DISCRETE_GAUSSIAN, 4, DG_ERR_PARAMETER, N_LAWS},
+        {DG_GENERALIZED_GAUSSIAN, DG_AUTO, DG_ERR_PARAMETER, 0},
+        {DG_GEOMETRIC_EXP, DG_AUTO, DG_ERR_PARAMETER, 0}, /* which has no centre */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        laws = ratios(cases[i].kind, (dg_method)cases[i].method);
+        from.used = 0;
+        CHECK(dg_laws_fill(drawn, N_LAWS, DG_INT64, &laws, &bad, NULL, &source) ==
+                      cases[i].status &&
+                  bad == cases[i].bad,
+              "case %zu: %zu", i, bad);
+        CHECK((from.used > 0) == (cases[i].status == DG_OK), "case %zu: %zu bytes", i, from.used);
+    }
+    laws = ratios(DG_GEOMETRIC_EXP, DG_ISOCHRONOUS);
+    laws.centre = (dg_column){(const uint64_t[]){0}, 0, DG_INTEGERS};
+    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, NULL) == DG_ERR_PARAMETER && bad == 0,
+          "no lanes for this kind");
+    laws.method = DG_AUTO;
+    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, NULL) == DG_OK && bad == 3,
+          "geometric");
+    parameters[2] = 0;
+    CHECK(dg_laws_fill(drawn, 3, DG_INT64, &laws, &bad, NULL, NULL) == DG_ERR_PARAMETER && bad == 1,
+          "a parameter of 0");
 }
 
 int main(void)
@@ -180,7 +257,8 @@ int main(void)
     check_options(DG_CELLS, "100");
     check_options(DG_CELLS, "0x100000000000000");
     check_options(DG_REFERENCE, "100");
-    check_laws();
+    check_laws_by_reference();
+    check_laws_in_lanes();
     for (int status = DG_OK; status <= DG_ERR_STOPPED; status++) {
         CHECK(strlen(dg_status_text((dg_status)status)) > 5, "%d", status);
     }

@@ -53,30 +53,28 @@ static void start(enum mode next)
 enum { N = 3000 };
 static int64_t expected[N], out[N];
 
-static void test_stream(dg_law *law)
+/** Every byte from getrandom, which is this file's. */
+static const dg_source SYSTEM = {DG_SOURCE_GETRANDOM, NULL, NULL};
+
+static dg_status fill(int64_t to[N], const dg_sampler *by, const dg_source *source)
+{
+    return dg_sampler_fill(to, N, DG_INT64, by, NULL, source);
+}
+
+static void test_stream(const dg_sampler *by)
 {
     start(PLAIN);
-    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL, NULL) == DG_OK, "plain");
+    CHECK(fill(expected, by, &SYSTEM) == DG_OK, "plain");
     CHECK(n_calls > 1, "several reads");
     static const enum mode harmless[] = {INTERRUPTED, SHORT};
     for (size_t i = 0; i < 2; i++) {
         start(harmless[i]);
-        CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, NULL) == DG_OK, "mode %d", (int)mode);
+        CHECK(fill(out, by, &SYSTEM) == DG_OK, "mode %d", (int)mode);
         CHECK(memcmp(out, expected, sizeof out) == 0, "mode %d: another stream", (int)mode);
     }
 }
 
-static bool all_zero(void)
-{
-    for (size_t i = 0; i < N; i++) {
-        if (out[i] != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void test_failures(dg_law *law)
+static void test_failures(const dg_sampler *by)
 {
     static const int codes[] = {ENOSYS, EPERM, EAGAIN, EFAULT, EINVAL};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -84,26 +82,20 @@ static void test_failures(dg_law *law)
             start(FAILS);
             failure = codes[i];
             fails_from = from;
-            memset(out, 1, sizeof out);
             errno = 0;
-            dg_status status = dg_law_fill(out, N, DG_INT64, law, NULL, NULL);
+            dg_status status = fill(out, by, &SYSTEM);
             CHECK(status == DG_ERR_ENTROPY && errno == codes[i], "status %d, errno %d", (int)status,
                   errno);
-            CHECK(all_zero(), "draws after errno %d", codes[i]);
-            memset(out, 1, sizeof out);
             start(FAILS);
             fails_from = from / 2; /* half as many draws */
-            status = dg_law_fill_wide((uint8_t *)out, N / 2, 16, law, NULL, NULL);
+            status = dg_sampler_fill_wide((uint8_t *)out, N / 2, 16, by, NULL, &SYSTEM);
             CHECK(status == DG_ERR_ENTROPY && errno == codes[i], "status %d", (int)status);
-            memset(out + N / 2 * 2, 0, (N - N / 2 * 2) * sizeof *out);
-            CHECK(all_zero(), "wide draws after errno %d", codes[i]);
         }
     }
     start(EMPTY);
-    memset(out, 1, sizeof out);
-    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, NULL) == DG_ERR_ENTROPY && errno == EIO,
-          "empty read");
-    CHECK(all_zero(), "draws after an empty read");
+    CHECK(fill(out, by, &SYSTEM) == DG_ERR_ENTROPY && errno == EIO, "empty read");
+    start(FAILS); /* of a key, too */
+    CHECK(fill(out, by, NULL) == DG_ERR_ENTROPY, "no key");
 }
 
 static int refuses(void *context, uint8_t *bytes, size_t n)
@@ -113,15 +105,12 @@ static int refuses(void *context, uint8_t *bytes, size_t n)
     return -1;
 }
 
-static void test_caller(dg_law *law)
+static void test_caller(const dg_sampler *by)
 {
     size_t asked = 0;
     dg_source source = {DG_SOURCE_CALLER, refuses, &asked};
     start(PLAIN);
-    memset(out, 1, sizeof out);
-    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &source) == DG_ERR_SOURCE,
-          "a source that refuses");
-    CHECK(all_zero() && asked > 0, "draws from a source that refuses");
+    CHECK(fill(out, by, &source) == DG_ERR_SOURCE && asked > 0, "a source that refuses");
     CHECK(n_calls == 0, "no other randomness is used");
 }
 
@@ -140,59 +129,30 @@ static int lapses(void *context, uint8_t *bytes, size_t n)
     return ++of->n_calls == of->refuses_at ? -1 : 0;
 }
 
-typedef struct ways {
-    dg_law *law;
-    dg_table *table;
-    dg_isochronous *sampler; /* NULL: there are no single draws without 128-bit words */
-} ways;
-
-/** One draw, in one of six ways. */
-static dg_status draw_one(int way, const ways *by, const dg_source *source)
-{
-    const size_t width = dg_law_wide_bytes(by->law);
-    switch (way) {
-    case 0:
-        return dg_law_fill(out, 1, DG_INT64, by->law, NULL, source);
-    case 1:
-        return dg_law_fill_wide((uint8_t *)out, 1, width, by->law, NULL, source);
-    case 2:
-        return dg_table_fill(out, 1, DG_INT64, by->table, NULL, source);
-    case 3:
-        return dg_table_fill_wide((uint8_t *)out, 1, width, by->table, NULL, source);
-    case 4:
-        out[0] = dg_isochronous_draw(by->sampler, source);
-        return out[0] < DG_LEAST_DRAW ? (dg_status)(out[0] - INT64_MIN) : DG_OK;
-    default:
-        return dg_isochronous_draw_wide((uint8_t *)out, width, by->sampler, source);
-    }
-}
-
 /** A refusal is seen wherever it comes: no draw goes on without its bits, and nothing more is asked
  *  for. One draw asks for few bytes at a time. */
-static void test_lapses(dg_law *law)
+static void test_lapses(const dg_sampler *by)
 {
-    ways by = {law, NULL, NULL};
-    CHECK(dg_table_new(&by.table, law, 6, -1, DG_ISA_AUTO) == DG_OK, "a small table");
-    const int n_ways = dg_isochronous_new(&by.sampler, law) == DG_OK ? 6 : 4;
-    for (int i = 0; i < 100 * n_ways; i++) {
+    const size_t width = dg_sampler_wide_bytes(by);
+    for (int i = 0; i < 200; i++) {
         lapse of = {0};
         do {
             of = (lapse){0, of.refuses_at + 1, (uint64_t)i};
             const dg_source source = {DG_SOURCE_CALLER, lapses, &of};
-            const dg_status status = draw_one(i % n_ways, &by, &source);
+            const dg_status status =
+                i % 2 == 0 ? dg_sampler_fill(out, 1, DG_INT64, by, NULL, &source)
+                           : dg_sampler_fill_wide((uint8_t *)out, 1, width, by, NULL, &source);
             const bool refused = of.n_calls >= of.refuses_at;
             CHECK(refused ? status == DG_ERR_SOURCE : status == DG_OK || status == DG_ERR_RANGE,
-                  "way %d, call %zu: status %d", i % n_ways, of.refuses_at, (int)status);
-            CHECK(of.n_calls <= of.refuses_at, "way %d asks again", i % n_ways);
+                  "call %zu: status %d", of.refuses_at, (int)status);
+            CHECK(of.n_calls <= of.refuses_at, "method %d asks again", dg_sampler_method(by));
         } while (of.n_calls >= of.refuses_at);
     }
-    dg_isochronous_free(by.sampler);
-    dg_table_free(by.table);
 }
 
-/** ChaCha20 gives the draws of its keystream, under the first bytes of getrandom, and asks for no
+/** ChaCha20, the default, gives the draws of its keystream, under the first bytes of getrandom, and asks for no
  *  more of these. */
-static void test_keystream(dg_law *law)
+static void test_keystream(const dg_sampler *by)
 {
     static uint8_t stream[1 << 18];
     uint8_t key[32];
@@ -201,77 +161,79 @@ static void test_keystream(dg_law *law)
     dg_keystream(stream, sizeof stream / 64, key, 0);
     tape from = {stream, sizeof stream, 0};
     const dg_source source = tape_source(&from), keyed = {DG_SOURCE_CHACHA20, NULL, NULL};
-    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL, &source) == DG_OK, "from the keystream");
-    start(PLAIN);
-    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &keyed) == DG_OK, "by ChaCha20");
-    CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
-    CHECK(given == sizeof key, "%zu bytes of getrandom", given);
+    const dg_source *const ways[] = {&keyed, NULL};
+    CHECK(fill(expected, by, &source) == DG_OK, "from the keystream");
+    for (size_t i = 0; i < 2; i++) {
+        start(PLAIN);
+        CHECK(fill(out, by, ways[i]) == DG_OK, "by ChaCha20");
+        CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
+        CHECK(given == sizeof key, "%zu bytes of getrandom", given);
+    }
 }
 
-/** A source that is named, of a kind that does not exist, and one without a function. */
-static void test_kinds(dg_law *law)
+/** A source of a kind that does not exist, and one without a function. */
+static void test_kinds(const dg_sampler *by)
 {
-    start(PLAIN);
-    CHECK(dg_law_fill(expected, N, DG_INT64, law, NULL, NULL) == DG_OK, "none named");
-    start(PLAIN);
-    dg_source source = {DG_SOURCE_GETRANDOM, NULL, NULL};
-    CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &source) == DG_OK, "getrandom, named");
-    CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
     static const int kinds[] = {DG_SOURCE_CALLER, 3, 1000};
     for (size_t i = 0; i < 3; i++) {
+        const dg_source source = {(dg_source_kind)kinds[i], NULL, NULL};
         start(PLAIN);
-        memset(out, 1, sizeof out);
-        source.kind = (dg_source_kind)kinds[i];
-        CHECK(dg_law_fill(out, N, DG_INT64, law, NULL, &source) == DG_ERR_SOURCE, "kind %d",
-              kinds[i]);
-        CHECK(all_zero() && n_calls == 0, "kind %d: draws, or other randomness", kinds[i]);
+        CHECK(fill(out, by, &source) == DG_ERR_SOURCE && n_calls == 0, "kind %d", kinds[i]);
     }
 }
 
 /** Few draws ask once, for what one block of the kernel's generator gives: 32 bytes, or whole blocks of 64. */
 static void test_few_draws(void)
 {
-    dg_law *law = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 1, 0, 1);
-    dg_table *table;
-    CHECK(dg_table_new(&table, law, 16, -1, DG_ISA_AUTO) == DG_OK, "a table");
-    for (size_t n = 1; n <= 20 && table != NULL; n++) {
-        start(PLAIN);
-        CHECK(dg_table_fill(out, n, DG_INT64, table, NULL, NULL) == DG_OK, "%zu draws", n);
-        CHECK(n_calls == 1 && given == (n < 19 ? 32 : 64), "%zu draws of %zu bytes", n, given);
-        start(PLAIN);
-        CHECK(dg_law_fill(out, n, DG_INT64, law, NULL, NULL) == DG_OK, "%zu draws", n);
-        CHECK(n_calls == 1 && given % 64 == 0, "%zu draws of %zu bytes", n, given);
+    for (int method = DG_REFERENCE; method <= DG_ISOCHRONOUS; method++) {
+        dg_sampler *by = sampler_of(DG_DISCRETE_GAUSSIAN, "100", NULL, NULL, (dg_method)method,
+                                    DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+        for (size_t n = 1; n <= 20 && by != NULL; n++) {
+            start(PLAIN);
+            CHECK(dg_sampler_fill(out, n, DG_INT64, by, NULL, &SYSTEM) == DG_OK, "%zu draws", n);
+            CHECK(method == DG_ISOCHRONOUS || n_calls == 1, "%zu draws by %u calls", n, n_calls);
+            CHECK(method != DG_CELLS || given == (n < 19 ? 32 : 64), "%zu draws of %zu bytes", n,
+                  given);
+            CHECK(given == 32 || given % 64 == 0, "%zu draws of %zu bytes", n, given);
+        }
+        dg_sampler_free(by);
     }
-    dg_table_free(table);
-    dg_isochronous *one;
-    if (dg_isochronous_new(&one, law) == DG_OK) {
-        start(PLAIN);
-        (void)dg_isochronous_draw(one, NULL);
-        CHECK(n_calls == 1 && given == 32, "one draw of %zu bytes", given);
-    }
-    dg_isochronous_free(one);
-    dg_law_free(law);
 }
 
 int main(void)
 {
-    for (int i = 0; i < 2; i++) {
-        dg_arithmetic arithmetic = i == 0 ? DG_ARITHMETIC_AUTO : DG_ARITHMETIC_GMP;
-        dg_law *laws[] = {law_of(DG_DISCRETE_GAUSSIAN, arithmetic, 1000000, 1, 0, 1),
-                          law_of(DG_DISCRETE_LAPLACE, arithmetic, 1000, 7, 1, 3)};
-        for (size_t j = 0; j < 2; j++) {
-            test_stream(laws[j]);
-            test_failures(laws[j]);
-            test_caller(laws[j]);
-            test_lapses(laws[j]);
-            test_keystream(laws[j]);
-            test_kinds(laws[j]);
-            dg_law_free(laws[j]);
+    static const struct {
+        dg_law_kind kind;
+        const char *parameter, *mu;
+        dg_method method;
+        dg_arithmetic arithmetic;
+    } cases[] = {
+        {DG_DISCRETE_GAUSSIAN, "1000000", NULL, DG_REFERENCE, DG_ARITHMETIC_AUTO},
+        {DG_DISCRETE_LAPLACE, "1000/7", "1/3", DG_REFERENCE, DG_ARITHMETIC_AUTO},
+        {DG_DISCRETE_GAUSSIAN, "1000000", NULL, DG_REFERENCE, DG_ARITHMETIC_GMP},
+        {DG_DISCRETE_LAPLACE, "1000/7", "1/3", DG_REFERENCE, DG_ARITHMETIC_GMP},
+        {DG_DISCRETE_GAUSSIAN, "0x1000000000000000000000000000", NULL, DG_CELLS,
+         DG_ARITHMETIC_AUTO},
+        {DG_DISCRETE_LAPLACE, "1000/7", "1/3", DG_ISOCHRONOUS, DG_ARITHMETIC_AUTO},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dg_sampler *by = sampler_of(cases[i].kind, cases[i].parameter, cases[i].mu, NULL,
+                                    cases[i].method, cases[i].arithmetic, DG_ISA_AUTO);
+        if (by == NULL) {
+            continue; /* there are no lanes without 128-bit words */
         }
-        dg_law *wide = long_law_of(DG_DISCRETE_GAUSSIAN, arithmetic, 1, 8000, 1, 0, 0, 1);
-        test_lapses(wide); /* whose integers are read in parts */
-        dg_law_free(wide);
+        test_stream(by);
+        test_failures(by);
+        test_caller(by);
+        test_lapses(by);
+        test_keystream(by);
+        test_kinds(by);
+        dg_sampler_free(by);
     }
+    dg_sampler *wide = sampler_of(DG_DISCRETE_GAUSSIAN, power_text(8000), NULL, NULL, DG_REFERENCE,
+                                  DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+    test_lapses(wide); /* whose integers are read in parts */
+    dg_sampler_free(wide);
     test_few_draws();
     CHECK(flags_seen == 0, "getrandom with flags %u", flags_seen);
     return report("sources");

@@ -1,4 +1,4 @@
-/* Several threads draw at once from one law and from one table: what each draws is what it draws
+/* Several threads draw at once from one sampler: what each draws is what it draws
  * alone. Its worth is in a build with -DDG_SANITIZE=thread, which reports every access to memory
  * that two threads make in no certain order.
  *
@@ -17,15 +17,9 @@
 
 enum { N_THREADS = 4, N = 3000, N_ROUNDS = 5, SEED = 32 };
 
-/** What is drawn from: a law, and its table if it has one. */
-typedef struct shared {
-    dg_law *law;
-    dg_table *table;
-} shared;
-
 /** One thread's part. */
 typedef struct part {
-    const shared *from;
+    const dg_sampler *from;
     uint8_t key[SEED]; /* of the caller's source: a keystream of its own */
     uint64_t n_used;
     uint8_t *out;
@@ -45,18 +39,11 @@ static int caller(void *context, uint8_t *out, size_t n)
     return 0;
 }
 
-static size_t width_of(const shared *from)
-{
-    return dg_law_wide_bytes(from->law);
-}
-
 static dg_status draw(part *mine, dg_source_kind kind)
 {
-    const shared *from = mine->from;
-    dg_source source = {kind, kind == DG_SOURCE_CALLER ? caller : NULL, mine};
-    size_t width = width_of(from);
-    return from->table != NULL ? dg_table_fill_wide(mine->out, N, width, from->table, NULL, &source)
-                               : dg_law_fill_wide(mine->out, N, width, from->law, NULL, &source);
+    const dg_source source = {kind, kind == DG_SOURCE_CALLER ? caller : NULL, mine};
+    return dg_sampler_fill_wide(mine->out, N, dg_sampler_wide_bytes(mine->from), mine->from, NULL,
+                                &source);
 }
 
 /** From every source, the caller's last: its draws stay. */
@@ -87,10 +74,10 @@ static void run_at_once(part parts[N_THREADS], void *(*function)(void *))
     }
 }
 
-static void test_shared(const shared *from, const char *name)
+static void test_shared(const dg_sampler *from, const char *name)
 {
     part parts[N_THREADS];
-    const size_t n_bytes = N * width_of(from);
+    const size_t n_bytes = N * dg_sampler_wide_bytes(from);
     uint8_t *alone = malloc(n_bytes);
     memset(parts, 0, sizeof parts);
     for (int i = 0; i < N_THREADS; i++) {
@@ -116,20 +103,20 @@ static void test_shared(const shared *from, const char *name)
     free(alone);
 }
 
-/** A thread that makes, uses and frees a law and a table of its own. */
+/** A thread that makes, uses and frees samplers of its own. */
 static void *make_and_free(void *argument)
 {
+    static const char *const sigma2[] = {"1000/7", "2000/7", "3000/7"};
     part *mine = argument;
-    uint8_t out[16 * 100];
-    for (int i = 1; i < 4; i++) {
-        dg_law *law = law_of(DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 1000 * i, 7, 1, 3);
-        dg_table *table = NULL;
-        mine->status = dg_table_new(&table, law, 16, -1, DG_ISA_AUTO);
+    int64_t out[100];
+    for (int i = 0; i < 6; i++) {
+        dg_sampler *sampler = NULL;
+        mine->status = dg_sampler_new(&sampler, DG_DISCRETE_GAUSSIAN, sigma2[i / 2], "1/3", NULL,
+                                      i % 2 == 0 ? DG_CELLS : DG_AUTO);
         if (mine->status == DG_OK) {
-            mine->status = dg_table_fill_wide(out, 100, 16, table, NULL, NULL);
+            mine->status = dg_sampler_fill(out, 100, DG_INT64, sampler, NULL, NULL);
         }
-        dg_table_free(table);
-        dg_law_free(law);
+        dg_sampler_free(sampler);
     }
     return NULL;
 }
@@ -145,10 +132,11 @@ static void test_building(void)
 }
 
 /** One call by several threads: every draw is made, by bits of its own. */
-static void test_one_call(const shared *from, const char *name)
+static void test_one_call(const dg_sampler *from, const char *name)
 {
     enum { N_LONG = 500000 };
     const dg_run run = {N_THREADS, NULL, NULL};
+    const size_t n = dg_sampler_method(from) == DG_REFERENCE ? N_LONG / 50 : N_LONG;
     int64_t *out = malloc(N_LONG * sizeof *out);
     if (out == NULL) {
         abort();
@@ -156,15 +144,13 @@ static void test_one_call(const shared *from, const char *name)
     for (int kind = DG_SOURCE_GETRANDOM; kind <= DG_SOURCE_CHACHA20; kind++) {
         const dg_source source = {(dg_source_kind)kind, NULL, NULL};
         memset(out, 0x7F, N_LONG * sizeof *out);
-        const dg_status status =
-            from->table != NULL ? dg_table_fill(out, N_LONG, DG_INT64, from->table, &run, &source)
-                                : dg_law_fill(out, N_LONG / 50, DG_INT64, from->law, &run, &source);
+        const dg_status status = dg_sampler_fill(out, n, DG_INT64, from, &run, &source);
         size_t n_untouched = 0;
         for (size_t i = 0; i < N_LONG; i++) {
             n_untouched += out[i] == INT64_C(0x7F7F7F7F7F7F7F7F);
         }
         CHECK(status == DG_OK, "%s: status %d", name, (int)status);
-        CHECK(n_untouched == (from->table != NULL ? 0 : N_LONG - N_LONG / 50), "%s", name);
+        CHECK(n_untouched == N_LONG - n, "%s", name);
     }
     free(out);
 }
@@ -203,29 +189,29 @@ int main(int n_arguments, char **arguments)
         const char *name;
         dg_law_kind kind;
         dg_arithmetic arithmetic;
-        int64_t a, b, c, d;
-        bool by_table;
+        const char *parameter, *mu;
+        dg_method method;
     } cases[] = {
-        {"gaussian, words", DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 7, 1, 3, false},
-        {"gaussian, GMP", DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_GMP, 100, 7, 1, 3, false},
-        {"laplace, words", DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, 1000, 7, 0, 1, false},
-        {"geometric, GMP", DG_GEOMETRIC_EXP, DG_ARITHMETIC_GMP, 1, 10, 0, 1, false},
-        {"gaussian, cells", DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, 100, 7, 1, 3, true},
-        {"laplace, cells", DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, 1000000000, 7, 0, 1, true},
-        {"generalised, cells", DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, 50, 1, 0, 1, true},
+        {"gaussian, words", DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, "100/7", "1/3", DG_REFERENCE},
+        {"gaussian, GMP", DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_GMP, "100/7", "1/3", DG_REFERENCE},
+        {"laplace, words", DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, "1000/7", "0", DG_REFERENCE},
+        {"geometric, GMP", DG_GEOMETRIC_EXP, DG_ARITHMETIC_GMP, "1/10", "0", DG_REFERENCE},
+        {"gaussian, cells", DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, "100/7", "1/3", DG_CELLS},
+        {"laplace, cells", DG_DISCRETE_LAPLACE, DG_ARITHMETIC_AUTO, "1000000000/7", "0", DG_CELLS},
+        {"generalised, cells", DG_GENERALIZED_GAUSSIAN, DG_ARITHMETIC_AUTO, "50", "0", DG_CELLS},
+        {"gaussian, lanes", DG_DISCRETE_GAUSSIAN, DG_ARITHMETIC_AUTO, "100/7", "1/3",
+         DG_ISOCHRONOUS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        shared from = {law_of(cases[i].kind, cases[i].arithmetic, cases[i].a, cases[i].b,
-                              cases[i].c, cases[i].d),
-                       NULL};
-        if (cases[i].by_table) {
-            CHECK(dg_table_new(&from.table, from.law, 16, -1, DG_ISA_AUTO) == DG_OK, "%s",
-                  cases[i].name);
+        dg_sampler *from = sampler_of(cases[i].kind, cases[i].parameter, cases[i].mu, NULL,
+                                      cases[i].method, cases[i].arithmetic, DG_ISA_AUTO);
+        CHECK(from != NULL || (cases[i].method == DG_ISOCHRONOUS && !DG_HAVE_WORDS), "%s",
+              cases[i].name);
+        if (from != NULL) {
+            test_shared(from, cases[i].name);
+            test_one_call(from, cases[i].name);
         }
-        test_shared(&from, cases[i].name);
-        test_one_call(&from, cases[i].name);
-        dg_table_free(from.table);
-        dg_law_free(from.law);
+        dg_sampler_free(from);
     }
     test_building();
     return report("threads");

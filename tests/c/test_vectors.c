@@ -69,27 +69,16 @@ static void check_draws(const uint8_t *out, size_t n, size_t width, const char *
     mpz_clears(drawn, expected, NULL);
 }
 
-/** A law, and what it is drawn by: a table, lanes or, without either, the algorithms. */
-typedef struct engine {
-    const dg_law *law;
-    const dg_table *table;
-    const dg_lanes *lanes;
-} engine;
-
-static dg_status fill(void *out, size_t n, dg_dtype dtype, const engine *by, stream *from)
+static dg_status fill(void *out, size_t n, dg_dtype dtype, const dg_sampler *by, stream *from)
 {
     dg_source source = stream_source(from);
-    return by->table != NULL   ? dg_table_fill(out, n, dtype, by->table, NULL, &source)
-           : by->lanes != NULL ? dg_lanes_fill(out, n, dtype, by->lanes, NULL, &source)
-                               : dg_law_fill(out, n, dtype, by->law, NULL, &source);
+    return dg_sampler_fill(out, n, dtype, by, NULL, &source);
 }
 
-static dg_status fill_wide(uint8_t *out, size_t n, size_t width, const engine *by, stream *from)
+static dg_status fill_wide(uint8_t *out, size_t n, size_t width, const dg_sampler *by, stream *from)
 {
     dg_source source = stream_source(from);
-    return by->table != NULL   ? dg_table_fill_wide(out, n, width, by->table, NULL, &source)
-           : by->lanes != NULL ? dg_lanes_fill_wide(out, n, width, by->lanes, NULL, &source)
-                               : dg_law_fill_wide(out, n, width, by->law, NULL, &source);
+    return dg_sampler_fill_wide(out, n, width, by, NULL, &source);
 }
 
 /** Item i of an array of a dtype. */
@@ -108,7 +97,7 @@ static int64_t stored(const void *out, size_t i, dg_dtype dtype)
 }
 
 /** The same draws in every dtype that holds them all. */
-static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const engine *by,
+static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const dg_sampler *by,
                          stream *from)
 {
     static const dg_dtype dtypes[] = {DG_INT8, DG_INT16, DG_INT32, DG_INT64};
@@ -132,9 +121,9 @@ static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const engi
     free(out);
 }
 
-static void check_fills(const char *line, const engine *by)
+static void check_fills(const char *line, const dg_sampler *by)
 {
-    const size_t n = (size_t)number(line, "n"), width = dg_law_wide_bytes(by->law);
+    const size_t n = (size_t)number(line, "n"), width = dg_sampler_wide_bytes(by);
     stream from = stream_in(line);
     uint8_t *out = malloc(n * width);
     if (out == NULL) {
@@ -151,7 +140,7 @@ static void check_fills(const char *line, const engine *by)
     free(from.bytes);
 }
 
-static void check_rows(const char *line, const dg_table *table, const dg_table_info *info)
+static void check_rows(const char *line, const dg_sampler *table, const dg_sampler_info *info)
 {
     sha256 rows;
     sha256_open(&rows);
@@ -166,7 +155,7 @@ static void check_rows(const char *line, const dg_table *table, const dg_table_i
     check_digest(&rows, line, "rows_sha256");
 }
 
-static void check_cells(const char *line, const dg_table *table, const dg_table_info *info)
+static void check_cells(const char *line, const dg_sampler *table, const dg_sampler_info *info)
 {
     sha256 cells;
     sha256_open(&cells);
@@ -182,7 +171,7 @@ static void check_cells(const char *line, const dg_table *table, const dg_table_
     check_digest(&cells, line, "cells_sha256");
 }
 
-static void check_arcs(const char *line, const dg_table *table, const dg_table_info *info)
+static void check_arcs(const char *line, const dg_sampler *table, const dg_sampler_info *info)
 {
     sha256 arcs;
     sha256_open(&arcs);
@@ -199,7 +188,7 @@ static void check_arcs(const char *line, const dg_table *table, const dg_table_i
     check_digest(&arcs, line, "arcs_sha256");
 }
 
-static void check_facts(const char *line, const dg_table_info *info)
+static void check_facts(const char *line, const dg_sampler_info *info)
 {
     CHECK(info->block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
     CHECK(info->tail_bits == (uint32_t)number(line, "tail_bits"), "%.60s", line);
@@ -216,13 +205,14 @@ static void check_facts(const char *line, const dg_table_info *info)
 
 static void replay_algorithm(const char *line)
 {
-    static const dg_arithmetic arithmetics[] = {DG_ARITHMETIC_AUTO, DG_ARITHMETIC_GMP};
-    for (size_t i = 0; i < 2; i++) {
-        dg_law *law = law_in(line, arithmetics[i]);
-        if (law != NULL) {
-            check_fills(line, &(engine){.law = law});
+    for (int arithmetic = DG_ARITHMETIC_AUTO; arithmetic <= DG_ARITHMETIC_GMP; arithmetic++) {
+        const dg_options options = {(dg_arithmetic)arithmetic, DG_ISA_AUTO, 16, -1};
+        dg_sampler *sampler = sampler_in(line, DG_REFERENCE, &options);
+        CHECK(sampler != NULL, "no sampler: %.60s", line);
+        if (sampler != NULL) {
+            check_fills(line, sampler);
         }
-        dg_law_free(law);
+        dg_sampler_free(sampler);
     }
 }
 
@@ -231,98 +221,48 @@ enum { PAST_ISA = 8 }; /* more than there are: the core refuses what it does not
 /** With every instruction set that this machine has. */
 static void replay_table(const char *line)
 {
-    const uint32_t index_bits = (uint32_t)number(line, "index_bits");
-    const int32_t block_bits = index_bits == 16 ? -1 : (int32_t)number(line, "block_bits");
-    dg_law *law = law_in(line, DG_ARITHMETIC_AUTO);
-    for (int isa = DG_ISA_PORTABLE; law != NULL && isa < PAST_ISA; isa++) {
-        dg_table *table;
-        dg_table_info info;
-        dg_status status = dg_table_new(&table, law, index_bits, block_bits, (dg_isa)isa);
-        CHECK(status == DG_OK || isa != DG_ISA_PORTABLE, "no table: %.60s", line);
-        if (status != DG_OK) {
+    dg_options options = {.index_bits = (uint32_t)number(line, "index_bits")};
+    options.block_bits = options.index_bits == 16 ? -1 : (int32_t)number(line, "block_bits");
+    for (int isa = DG_ISA_PORTABLE; isa < PAST_ISA; isa++) {
+        options.isa = (dg_isa)isa;
+        dg_sampler *sampler = sampler_in(line, DG_CELLS, &options);
+        CHECK(sampler != NULL || isa != DG_ISA_PORTABLE, "no table: %.60s", line);
+        if (sampler == NULL) {
             continue;
         }
-        dg_table_describe(&info, table);
+        dg_sampler_info info;
+        dg_sampler_describe(&info, sampler);
         check_facts(line, &info);
-        check_cells(line, table, &info);
-        check_arcs(line, table, &info);
-        check_rows(line, table, &info);
-        check_fills(line, &(engine){.law = law, .table = table});
-        dg_table_free(table);
+        check_cells(line, sampler, &info);
+        check_arcs(line, sampler, &info);
+        check_rows(line, sampler, &info);
+        check_fills(line, sampler);
+        dg_sampler_free(sampler);
     }
-    dg_law_free(law);
-}
-
-/** Single draws: integers of any size, and machine integers if they fit. */
-static void check_isochronous_draws(const char *line, const dg_isochronous *sampler, size_t width)
-{
-    const size_t n = (size_t)number(line, "n");
-    dg_isochronous_info info;
-    dg_isochronous_describe(&info, sampler);
-    CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
-    CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
-    CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);
-    for (int wide = info.fits_int64 ? 0 : 1; wide < 2; wide++) {
-        stream from = stream_in(line);
-        dg_source source = stream_source(&from);
-        uint8_t *out = calloc(n, width);
-        for (size_t i = 0; out != NULL && i < n; i++) {
-            uint8_t *item = out + i * width;
-            if (wide) {
-                dg_status status = dg_isochronous_draw_wide(item, width, sampler, &source);
-                CHECK(status == DG_OK, "status %d: %.60s", (int)status, line);
-                continue;
-            }
-            const int64_t drawn = dg_isochronous_draw(sampler, &source);
-            CHECK(drawn >= DG_LEAST_DRAW, "draw %zu: %.60s", i, line);
-            for (size_t k = 0; k < width; k++) {
-                item[k] = (uint8_t)(k < 8 ? (uint64_t)drawn >> (8 * k) : drawn < 0 ? 255u : 0u);
-            }
-        }
-        CHECK(from.used == (size_t)number(line, "bytes_used"), "%zu bytes: %.60s", from.used, line);
-        if (out != NULL) {
-            check_draws(out, n, width, line);
-        }
-        free(out);
-        free(from.bytes);
-    }
-}
-
-static void replay_isochronous(const char *line)
-{
-    dg_law *law = law_in(line, DG_ARITHMETIC_AUTO);
-    dg_isochronous *sampler = NULL;
-    dg_status status = law == NULL ? DG_ERR_PARAMETER : dg_isochronous_new(&sampler, law);
-    CHECK(status == (DG_HAVE_WORDS ? DG_OK : DG_ERR_PARAMETER), "status %d", (int)status);
-    if (status == DG_OK) {
-        check_isochronous_draws(line, sampler, dg_law_wide_bytes(law));
-    }
-    dg_isochronous_free(sampler);
-    dg_law_free(law);
 }
 
 /** With every kernel that this machine has. */
 static void replay_lanes(const char *line)
 {
-    dg_law *law = law_in(line, DG_ARITHMETIC_AUTO);
-    for (int isa = DG_ISA_PORTABLE; law != NULL && isa < PAST_ISA; isa++) {
-        dg_lanes *lanes;
-        dg_lanes_info info;
-        const dg_status status = dg_lanes_new(&lanes, law, (dg_isa)isa);
-        CHECK(status == DG_OK || !DG_HAVE_WORDS || isa != DG_ISA_PORTABLE, "no lanes: %.60s", line);
-        if (status != DG_OK) {
+    dg_options options = {.index_bits = 16, .block_bits = -1};
+    for (int isa = DG_ISA_PORTABLE; isa < PAST_ISA; isa++) {
+        options.isa = (dg_isa)isa;
+        dg_sampler *sampler = sampler_in(line, DG_ISOCHRONOUS, &options);
+        CHECK(sampler != NULL || !DG_HAVE_WORDS || isa != DG_ISA_PORTABLE, "no lanes: %.60s", line);
+        if (sampler == NULL) {
             continue;
         }
-        dg_lanes_describe(&info, lanes);
-        CHECK(info.in_lanes, "drawn one by one: %.60s", line);
-        CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
-        CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
-        CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);
+        dg_sampler_info info;
+        dg_sampler_describe(&info, sampler);
         CHECK(info.attempt_bytes == (uint64_t)number(line, "attempt_bytes"), "%.60s", line);
-        check_fills(line, &(engine){.law = law, .lanes = lanes});
-        dg_lanes_free(lanes);
+        if (info.attempt_bytes > 8) { /* others need no staircase */
+            CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
+            CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
+            CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);
+        }
+        check_fills(line, sampler);
+        dg_sampler_free(sampler);
     }
-    dg_law_free(law);
 }
 
 static void test_sha256(void)
@@ -347,7 +287,7 @@ int main(int argc, char **argv)
         return 2;
     }
     test_sha256();
-    int n_algorithms = 0, n_tables = 0, n_isochronous = 0, n_fills = 0;
+    int n_algorithms = 0, n_tables = 0, n_fills = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         CHECK(strlen(line) < sizeof line - 1, "a line is too long");
         if (strncmp(line, "    {\"law\"", 10) != 0) {
@@ -359,21 +299,16 @@ int main(int argc, char **argv)
         } else if (field(line, "attempt_bytes") != NULL) {
             replay_lanes(line);
             n_fills++;
-        } else if (field(line, "n_core") != NULL) {
-            replay_isochronous(line);
-            n_isochronous++;
-        } else {
+        } else if (field(line, "n_core") == NULL) {
             replay_algorithm(line);
             n_algorithms++;
         }
     }
     (void)fclose(file);
-    printf("%d vectors of algorithms, %d of tables, %d of isochronous draws, %d of isochronous "
-           "fills%s\n",
-           n_algorithms, n_tables, n_isochronous, n_fills,
-           DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
+    printf("%d vectors of algorithms, %d of tables, %d of isochronous fills%s\n", n_algorithms,
+           n_tables, n_fills, DG_HAVE_WORDS ? "" : " (which need 128-bit words: not replayed)");
     CHECK(n_algorithms >= LEAST_VECTORS && n_tables >= LEAST_VECTORS / 2 &&
-              n_isochronous >= LEAST_VECTORS / 2 && n_fills >= LEAST_VECTORS / 2,
+              n_fills >= LEAST_VECTORS / 2,
           "vectors are missing");
     return report("vectors");
 }

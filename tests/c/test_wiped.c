@@ -159,14 +159,12 @@ static void *reallocate(void *block, size_t n, size_t new_n)
 
 /* --- the calls --------------------------------------------------------------------------------- */
 
-typedef enum way { BY_LAW, BY_TABLE, SINGLY, IN_LANES } way;
-
 typedef struct wiped_case {
     const char *name;
     dg_law_kind kind;
     dg_arithmetic arithmetic;
     size_t shift; /* sigma2 or scale 2^shift, around 1/3 */
-    way way;
+    dg_method method;
     bool wide;
     size_t n;
     uint32_t index_bits; /* of the table */
@@ -178,48 +176,31 @@ typedef struct wiped_case {
 
 static const wiped_case cases[] = {
     /* Heights decide half the attempts, and dg_refine some of them: GMP's and MPFR's blocks. */
-    {"cells, refined", DG_GENERALIZED_GAUSSIAN, WORDS, 200, BY_TABLE, true, 5000, 6, true},
-    {"gaussian, words", DG_DISCRETE_GAUSSIAN, WORDS, 100, BY_LAW, false, 2500, 0, false},
-    {"gaussian, one", DG_DISCRETE_GAUSSIAN, WORDS, 100, BY_LAW, false, 1, 0, false},
-    {"laplace, GMP", DG_DISCRETE_LAPLACE, GMP, 50, BY_LAW, false, 2500, 0, true},
-    {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, 8000, BY_LAW, true, 20, 0, true},
-    {"cells", DG_DISCRETE_GAUSSIAN, WORDS, 100, BY_TABLE, false, 2500, 16, false},
-    {"cells, wide", DG_GENERALIZED_GAUSSIAN, WORDS, 200, BY_TABLE, true, 2500, 16, false},
-    {"lanes", DG_DISCRETE_GAUSSIAN, WORDS, 40, IN_LANES, false, 2500, 16, false},
-    {"lanes, wide", DG_DISCRETE_LAPLACE, WORDS, 30, IN_LANES, true, 2500, 16, false},
-    {"single", DG_DISCRETE_GAUSSIAN, WORDS, 40, SINGLY, false, 1, 0, false},
-    {"single, wide", DG_DISCRETE_GAUSSIAN, WORDS, 8000, SINGLY, true, 1, 0, false},
+    {"cells, refined", DG_GENERALIZED_GAUSSIAN, WORDS, 200, DG_CELLS, true, 5000, 6, true},
+    {"gaussian, words", DG_DISCRETE_GAUSSIAN, WORDS, 100, DG_REFERENCE, false, 2500, 16, false},
+    {"gaussian, one", DG_DISCRETE_GAUSSIAN, WORDS, 100, DG_REFERENCE, false, 1, 16, false},
+    {"laplace, GMP", DG_DISCRETE_LAPLACE, GMP, 50, DG_REFERENCE, false, 2500, 16, true},
+    {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, 8000, DG_REFERENCE, true, 20, 16, true},
+    {"cells", DG_DISCRETE_GAUSSIAN, WORDS, 100, DG_CELLS, false, 2500, 16, false},
+    {"cells, wide", DG_GENERALIZED_GAUSSIAN, WORDS, 200, DG_CELLS, true, 2500, 16, false},
+    {"lanes", DG_DISCRETE_GAUSSIAN, WORDS, 40, DG_ISOCHRONOUS, false, 2500, 16, false},
+    {"lanes, wide", DG_DISCRETE_LAPLACE, WORDS, 30, DG_ISOCHRONOUS, true, 2500, 16, false},
+    {"lanes, one", DG_DISCRETE_GAUSSIAN, WORDS, 40, DG_ISOCHRONOUS, false, 1, 16, false},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
 static const wiped_case *now;
-static dg_law *law;
-static dg_table *table;
-static dg_isochronous *sampler;
-static dg_lanes *lanes;
+static dg_sampler *sampler;
 static dg_source source;
 static uint8_t out[1 << 20];
 static dg_status status;
 
 static void *draw(void *unused)
 {
-    const size_t width = dg_law_wide_bytes(law);
     (void)unused;
-    if (now->way == SINGLY) {
-        const int64_t value = now->wide ? 0 : dg_isochronous_draw(sampler, &source);
-        status = now->wide               ? dg_isochronous_draw_wide(out, width, sampler, &source)
-                 : value < DG_LEAST_DRAW ? DG_ERR_SOURCE
-                                         : DG_OK;
-    } else if (now->way == IN_LANES) {
-        status = now->wide ? dg_lanes_fill_wide(out, now->n, width, lanes, NULL, &source)
-                           : dg_lanes_fill(out, now->n, DG_INT64, lanes, NULL, &source);
-    } else if (now->way == BY_TABLE) {
-        status = now->wide ? dg_table_fill_wide(out, now->n, width, table, NULL, &source)
-                           : dg_table_fill(out, now->n, DG_INT64, table, NULL, &source);
-    } else {
-        status = now->wide ? dg_law_fill_wide(out, now->n, width, law, NULL, &source)
-                           : dg_law_fill(out, now->n, DG_INT64, law, NULL, &source);
-    }
+    status = now->wide ? dg_sampler_fill_wide(out, now->n, dg_sampler_wide_bytes(sampler), sampler,
+                                              NULL, &source)
+                       : dg_sampler_fill(out, now->n, DG_INT64, sampler, NULL, &source);
     return NULL;
 }
 
@@ -262,7 +243,9 @@ static void test_call(size_t n, dg_status expected)
     const bool has_key = source.kind == DG_SOURCE_CHACHA20;
 #if defined(__x86_64__)
     /* AVX2's registers hold 64 words; gcc was seen to spill 16 of them in lanes */
-    const size_t few = has_key || now->way == BY_TABLE ? 256 : now->way == IN_LANES ? 32 : 16;
+    const size_t few = has_key || now->method == DG_CELLS ? 256
+                       : now->method == DG_ISOCHRONOUS    ? 32
+                                                          : 16;
 #else /* others spill more: up to 110 words were seen, where a buffer left as it was has 2048 */
     const size_t few = 256;
 #endif
@@ -289,11 +272,10 @@ static void test_case(dg_source_kind kind)
     source = (dg_source){kind, kind == DG_SOURCE_CALLER ? caller : NULL, NULL};
     make_call(sizeof stream);
     CHECK(status == DG_OK && n_used > 0, "%s, %d: status %d", now->name, (int)kind, (int)status);
-    search_for(out, now->wide ? now->n * dg_law_wide_bytes(law) : 8 * now->n, of_draws);
+    search_for(out, now->wide ? now->n * dg_sampler_wide_bytes(sampler) : 8 * now->n, of_draws);
     const size_t n = n_used;
     test_call(sizeof stream, DG_OK);
-    const bool single = now->way == SINGLY && !now->wide;
-    test_call(n / 2, kind == DG_SOURCE_CALLER || single ? DG_ERR_SOURCE : DG_ERR_ENTROPY);
+    test_call(n / 2, kind == DG_SOURCE_CALLER ? DG_ERR_SOURCE : DG_ERR_ENTROPY);
 }
 
 #if defined(__has_feature)
@@ -331,23 +313,15 @@ int main(void)
     mp_set_memory_functions(allocate, reallocate, release);
     for (size_t i = 0; i < N_CASES; i++) {
         now = &cases[i];
-        law = long_law_of(now->kind, now->arithmetic, 1, now->shift, 1, 0, 1, 3);
-        const dg_status made =
-            now->way == BY_TABLE ? dg_table_new(&table, law, now->index_bits, -1, DG_ISA_AUTO)
-            : now->way == SINGLY ? dg_isochronous_new(&sampler, law) /* which takes 128-bit words */
-            : now->way == IN_LANES ? dg_lanes_new(&lanes, law, DG_ISA_AUTO) /* as it does */
-                                   : DG_OK;
+        const dg_options options = {now->arithmetic, DG_ISA_AUTO, now->index_bits, -1};
+        const dg_status made = dg_sampler_new_with(&sampler, now->kind, power_text(now->shift),
+                                                   "1/3", NULL, now->method, &options);
         for (int kind = DG_SOURCE_GETRANDOM; made == DG_OK && kind <= DG_SOURCE_CALLER; kind++) {
             test_case((dg_source_kind)kind);
         }
-        CHECK(made == DG_OK || now->way >= SINGLY, "%s: status %d", now->name, (int)made);
-        dg_isochronous_free(sampler);
-        dg_lanes_free(lanes);
-        dg_table_free(table);
-        dg_law_free(law);
-        table = NULL;
-        sampler = NULL;
-        lanes = NULL;
+        CHECK(made == DG_OK || (now->method == DG_ISOCHRONOUS && !DG_HAVE_WORDS), "%s: status %d",
+              now->name, (int)made);
+        dg_sampler_free(sampler);
     }
     return report("wiped");
 }

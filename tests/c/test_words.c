@@ -10,14 +10,14 @@
 enum { TAPE = 1 << 16, DRAWS = 400, WIDE = 64 };
 
 /** Draw until the tape ends. Returns: how many bytes were used. */
-static size_t draw_all(uint8_t *out, size_t *n_drawn, const dg_law *law, const uint8_t *bytes)
+static size_t draw_all(uint8_t *out, size_t *n_drawn, const dg_sampler *by, const uint8_t *bytes)
 {
     tape from = {bytes, TAPE, 0};
     dg_source source = tape_source(&from);
     size_t before = 0;
     for (*n_drawn = 0; *n_drawn < DRAWS; ++*n_drawn) {
         before = from.used;
-        if (dg_law_fill_wide(out + *n_drawn * WIDE, 1, WIDE, law, NULL, &source) != DG_OK) {
+        if (dg_sampler_fill_wide(out + *n_drawn * WIDE, 1, WIDE, by, NULL, &source) != DG_OK) {
             break;
         }
     }
@@ -44,7 +44,14 @@ static void make_tape(uint64_t seed, enum runs runs)
     }
 }
 
-static void compare(dg_law *words, dg_law *gmp, bool fits)
+static bool uses_words(const dg_sampler *by)
+{
+    dg_sampler_info info;
+    dg_sampler_describe(&info, by);
+    return info.uses_words;
+}
+
+static void compare(dg_sampler *words, dg_sampler *gmp, bool fits)
 {
     uint8_t *ours = malloc(2 * DRAWS * WIDE);
     uint8_t *theirs = ours + DRAWS * WIDE;
@@ -52,10 +59,10 @@ static void compare(dg_law *words, dg_law *gmp, bool fits)
     if (ours == NULL) {
         abort();
     }
-    CHECK(dg_law_uses_words(words) == (fits && DG_HAVE_WORDS), "expected %d, law of %zu bytes",
-          (int)fits, dg_law_wide_bytes(words));
-    CHECK(!dg_law_uses_words(gmp), "GMP was asked for");
-    CHECK(dg_law_wide_bytes(words) == dg_law_wide_bytes(gmp), "same law");
+    CHECK(uses_words(words) == (fits && DG_HAVE_WORDS), "expected %d, law of %zu bytes", (int)fits,
+          dg_sampler_wide_bytes(words));
+    CHECK(!uses_words(gmp), "GMP was asked for");
+    CHECK(dg_sampler_wide_bytes(words) == dg_sampler_wide_bytes(gmp), "same law");
     for (uint64_t seed = 1; seed <= 6; seed++) {
         make_tape(seed, (enum runs)(seed % 3));
         size_t used = draw_all(ours, &n_ours, words, tape_bytes);
@@ -65,20 +72,24 @@ static void compare(dg_law *words, dg_law *gmp, bool fits)
         CHECK(memcmp(ours, theirs, n_ours * WIDE) == 0, "draws differ");
         tape whole = {tape_bytes, used, 0};
         dg_source source = tape_source(&whole);
-        dg_status status = dg_law_fill_wide(theirs, n_ours, WIDE, words, NULL, &source);
+        dg_status status = dg_sampler_fill_wide(theirs, n_ours, WIDE, words, NULL, &source);
         CHECK(status == DG_OK && whole.used == used, "in one fill: status %d", (int)status);
         CHECK(memcmp(ours, theirs, n_ours * WIDE) == 0, "draws differ in one fill");
     }
     free(ours);
-    dg_law_free(words);
-    dg_law_free(gmp);
+    dg_sampler_free(words);
+    dg_sampler_free(gmp);
 }
 
 static void compare_laws(dg_law_kind kind, int64_t a, size_t shift_a, int64_t b, size_t shift_b,
                          int64_t c, int64_t d, bool fits)
 {
-    compare(long_law_of(kind, DG_ARITHMETIC_AUTO, a, shift_a, b, shift_b, c, d),
-            long_law_of(kind, DG_ARITHMETIC_GMP, a, shift_a, b, shift_b, c, d), fits);
+    char parameter[LONGEST_RATIO], mu[LONGEST_RATIO];
+    (void)write_ratio(parameter, a, shift_a, b, shift_b);
+    (void)write_ratio(mu, c, 0, d, 0);
+    const dg_arithmetic gmp = DG_ARITHMETIC_GMP, any = DG_ARITHMETIC_AUTO;
+    compare(sampler_of(kind, parameter, mu, NULL, DG_REFERENCE, any, DG_ISA_AUTO),
+            sampler_of(kind, parameter, mu, NULL, DG_REFERENCE, gmp, DG_ISA_AUTO), fits);
 }
 
 int main(void)

@@ -49,7 +49,7 @@ void read_integer(mpz_t z, const char **at)
 
 /* --- laws ------------------------------------------------------------------------------------ */
 
-enum { MOST_BYTES = 1024, N_KINDS = DG_GENERALIZED_GAUSSIAN + 1 };
+enum { MOST_BYTES = 4096, N_KINDS = DG_GENERALIZED_GAUSSIAN + 1 };
 
 typedef struct law_name {
     const char *law, *parameter; /* the first; then mu and beta */
@@ -65,56 +65,34 @@ static const law_name LAWS[N_KINDS] = {
     [DG_GENERALIZED_GAUSSIAN] = {"generalized_gaussian", "scale"},
 };
 
-/** The integer in two's complement. */
-static dg_integer encoded(uint8_t bytes[MOST_BYTES], const mpz_t z)
-{
-    size_t n = mpz_sizeinbase(z, 2) / 8 + 1;
-    mpz_t wrapped;
-    mpz_init(wrapped);
-    mpz_fdiv_r_2exp(wrapped, z, 8 * n);
-    if (n > MOST_BYTES) {
-        exit(2);
-    }
-    memset(bytes, 0, n);
-    mpz_export(bytes, NULL, -1, 1, 0, 0, wrapped);
-    mpz_clear(wrapped);
-    return (dg_integer){bytes, n};
-}
-
-/** The rational of a field, or the one given if the line has no such field. */
-static void read_rational(dg_integer *num, dg_integer *den, uint8_t bytes[2][MOST_BYTES],
-                          const char *line, const char *name, const char *otherwise)
+/** The text of a rational, with or without quotes. Returns: text; NULL if the line has no such field. */
+static const char *read_text(char text[MOST_BYTES], const char *line, const char *name)
 {
     const char *at = field(line, name);
-    at = at == NULL ? otherwise : at + 1; /* past the quote */
-    mpz_t p, q;
-    mpz_init(p);
-    mpz_init_set_ui(q, 1);
-    read_integer(p, &at);
-    if (*at == '/') {
-        at++;
-        read_integer(q, &at);
+    if (at == NULL) {
+        return NULL;
     }
-    *num = encoded(bytes[0], p);
-    *den = encoded(bytes[1], q);
-    mpz_clears(p, q, NULL);
+    at += *at == '"';
+    const size_t n = strspn(at, "-/0123456789");
+    if (n >= MOST_BYTES) {
+        exit(2);
+    }
+    memcpy(text, at, n);
+    text[n] = 0;
+    return text;
 }
 
-dg_law *law_in(const char *line, dg_arithmetic arithmetic)
+dg_sampler *sampler_in(const char *line, dg_method method, const dg_options *options)
 {
-    uint8_t bytes[3][2][MOST_BYTES];
-    dg_parameters p;
+    char text[3][MOST_BYTES];
     for (int kind = 0; kind < N_KINDS; kind++) {
-        if (!text_is(line, "law", LAWS[kind].law)) {
-            continue;
+        if (text_is(line, "law", LAWS[kind].law)) {
+            dg_sampler *sampler;
+            (void)dg_sampler_new_with(
+                &sampler, (dg_law_kind)kind, read_text(text[0], line, LAWS[kind].parameter),
+                read_text(text[1], line, "mu"), read_text(text[2], line, "beta"), method, options);
+            return sampler;
         }
-        read_rational(&p.a, &p.b, bytes[0], line, LAWS[kind].parameter, "none");
-        read_rational(&p.c, &p.d, bytes[1], line, "mu", "0");
-        read_rational(&p.beta_num, &p.beta_den, bytes[2], line, "beta", "1");
-        dg_law *law;
-        dg_status status = law_of_bytes(&law, (dg_law_kind)kind, arithmetic, &p);
-        CHECK(status == DG_OK, "no law: status %d: %.60s", (int)status, line);
-        return law;
     }
     CHECK(false, "which law is that: %.60s", line);
     return NULL;

@@ -19,8 +19,8 @@ long number(const char *line, const char *name);
 /** z = the decimal digits from *at on, which moves behind them. */
 void read_integer(mpz_t z, const char **at);
 
-/** The vector's law. NULL, and a check that fails, if the core refuses it. */
-dg_law *law_in(const char *line, dg_arithmetic arithmetic);
+/** A sampler of the vector's law. NULL: the core refuses it. */
+dg_sampler *sampler_in(const char *line, dg_method method, const dg_options *options);
 
 /** The bytes that the vector is drawn from. */
 typedef struct stream {

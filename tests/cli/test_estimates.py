@@ -118,6 +118,12 @@ def test_groups_that_nobody_knew(run: Command, tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert "2 groups" in done.out
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["town", "Aix", "Dax"]
+    table.write_text(table.read_text().replace(",", ";"))
+    assert run(*how, *budget, "--delimiter", ";", "--force").code == 0
+    assert out.read_text().startswith("town;people\nAix;")
+    table.write_text(table.read_text().replace(";", ","))
+    # how many groups there are is a secret here: K is not compared with it
+    assert run(*how, *budget, "--rows-per-person", 9, "--force").code == 0
     for wrong in (
         ("--rho", 1),
         budget[:2],

@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 
 import pytest
 from command import Command, Outcome, interrupted_while_reading, process, release
+from engine import before_noise_is_added
 
-from discretegauss import DiscreteGaussian
 from discretegauss._cli import entry as cli
 from discretegauss.errors import EntropyError
 from discretegauss.release import PlanRelease
@@ -47,16 +47,17 @@ def test_failures_of_the_system_have_their_own_codes(
     code: int,
     message: str,
 ) -> None:
-    def fail(*_: object, **__: object) -> NoReturn:
+    def fail() -> NoReturn:
         raise error
 
-    monkeypatch.setattr(DiscreteGaussian, "sample", fail)
+    before_noise_is_added(monkeypatch, fail)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert done.code == code
     assert done.is_one_line_with(message), done.err
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     """A real failure in the middle of writing: the process may write files of 10 kB at most."""
     before = tmp_path / "o.csv"
@@ -71,6 +72,7 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["o.csv"]
 
 
+@pytest.mark.process
 def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
     """Where a table waits until all of it is right, and stdout may have it."""
     done = process(
@@ -92,6 +94,7 @@ def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) 
     assert done.is_one_line_with(" /proc/self/mem: Input/output error"), done.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143), ("HUP", 129)])
 def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
     tmp_path: Path, name: str, code: int
@@ -156,7 +159,7 @@ def sending(number: signal.Signals) -> Callable[..., None]:
 
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("place", ["discretegauss.laws.DiscreteGaussian.sample", "os.fsync"])
+@pytest.mark.parametrize("place", ["noise", "os.fsync"])
 def test_a_signal_before_the_output_has_its_name_leaves_no_file(
     run: Command,
     tmp_path: Path,
@@ -171,7 +174,10 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
         signal.raise_signal(number)
         unlink(self)
 
-    monkeypatch.setattr(place, sending(number))
+    if place == "noise":
+        before_noise_is_added(monkeypatch, sending(number))
+    else:
+        monkeypatch.setattr(place, sending(number))
     monkeypatch.setattr(Path, "unlink", unlink_after_signal)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert done.code == {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}[number.name]
@@ -411,57 +417,3 @@ def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_
         assert done.err.endswith("\n")
         assert _is_plain(done.err[:-1]), done.err
         assert len(done.err.splitlines()) == 1
-
-
-CALIBRATE = ["calibrate", "--rho", "1"]
-
-INTERRUPT_AT = """
-import os, signal, sys
-
-class Interrupt:
-    def find_spec(self, name, path=None, target=None):
-        if name == os.environ["INTERRUPT_AT"]:
-            os.kill(os.getpid(), signal.SIGINT)
-
-sys.meta_path.insert(0, Interrupt())
-"""
-
-
-@pytest.mark.parametrize("by_name", [False, True], ids=["-m", "discretegauss"])
-@pytest.mark.parametrize("at", ["numpy", "gmpy2", "discretegauss.laws", "discretegauss._cli.entry"])
-def test_ctrl_c_while_the_program_loads_prints_one_line(
-    tmp_path: Path, at: str, by_name: bool
-) -> None:
-    """Which takes the first 0.2 s; it ends at once, with the code of any other Ctrl-C."""
-    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
-    script = tmp_path / "discretegauss"
-    script.write_text(
-        "import sys\nfrom discretegauss._cli.entry import program\nsys.exit(program())\n"
-    )
-    done = subprocess.run(
-        [sys.executable, *([str(script)] if by_name else ["-m", "discretegauss"]), *CALIBRATE],
-        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": at},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "discretegauss: error: interrupted\n"
-
-
-def test_ctrl_c_while_the_package_loads_elsewhere_is_pythons(tmp_path: Path) -> None:
-    """A program that imports the package keeps its KeyboardInterrupt, then and later."""
-    (tmp_path / "sitecustomize.py").write_text(INTERRUPT_AT)
-    code = (
-        "import signal\n"
-        "try:\n    import discretegauss\nexcept KeyboardInterrupt:\n    print('ours')\n"
-        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": "numpy"},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "ours\nTrue\n"

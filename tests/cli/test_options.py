@@ -72,6 +72,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("calibrate", "--report-delta"): (probability, ["--rho", "1"]),
     ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
     ("calibrate", "--queries"): (whole, ["--rho", "1"]),
+    ("calibrate", "--rows-per-person"): (whole, ["--rho", "1"]),
     ("calibrate", "--error"): (not_negative, []),
     ("calibrate", "--confidence"): (probability, ["--error", "5"]),
     ("sample", "--sigma2"): (positive, []),
@@ -91,7 +92,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--format", "--quick", "--consistent", "--unknown-groups"}
+NO_NUMBERS |= {"--delimiter", "--format", "--quick", "--consistent", "--unknown-groups"}
 """Others of tests/cli, and tests/plots/test_figures.py, have these."""
 
 

@@ -146,6 +146,7 @@ def test_a_dash_writes_to_a_pipe_which_may_close(tmp_path: Path) -> None:
     assert (done.code, done.err) == (141, "")
 
 
+@pytest.mark.process
 @needs_core
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".parquet", ".arrow"])
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, ending: str) -> None:

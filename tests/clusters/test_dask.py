@@ -189,6 +189,14 @@ def test_what_a_lost_worker_held_is_read_again(cluster: Any, tmp_path: Path) -> 
         assert (kept.compute() == before).all() == stays
 
 
+def test_one_person_cannot_change_more_rows_than_an_array_has(tmp_path: Path) -> None:
+    """Of a frame the number is not known before its tasks run, so it is not asked for."""
+    zeros = dask.array.zeros((2, 3), chunks=(1, 3), dtype=np.int64)
+    with pytest.raises(ValueError, match=r"at most 2, .*did you mean sensitivity=3\?"):
+        dg_dask.add_noise(zeros, rho=1, rows_per_person=3, path=tmp_path / "noisy")
+    assert os.listdir(tmp_path) == []
+
+
 def test_equal_calls_are_drawn_each_time_if_dask_is_told_so(cluster: Any) -> None:
     """What the documentation warns of, and what it says to do instead."""
 
@@ -223,6 +231,89 @@ def test_refusals_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(dg.errors.OutputError, match="path must not exist yet"):
         dg_dask.add_noise(zeros, LAW, path=tmp_path / "kept")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def _cases() -> dict[str, tuple[Any, str]]:
+    n = [*range(6)]
+    index = pd.Index(n, name="a")
+    categories = pd.CategoricalIndex([*"abcdef"])
+    label = "strings as labels of columns, as Parquet has, got"
+    return {
+        "numbers": (pd.DataFrame({0: n, 1: n}), f"{label} 0"),
+        "times": (pd.DataFrame({"a": n, pd.Timestamp("2020"): n}), f"{label} .* type Timestamp"),
+        "tuples": (pd.DataFrame({("a", "b"): n, ("a", "c"): n}), f"{label} .* type tuple"),
+        "none": (pd.DataFrame({"a": n, None: n}), f"{label} (nan|None)"),
+        "twice": (
+            pd.DataFrame([n, n], columns=[*"abcdee"]),
+            "its own for each column, got 'e' twi",
+        ),
+        "index's": (pd.DataFrame({"a": n, "b": n}, index), "no column with the name of .* got 'a'"),
+        "intervals": (pd.DataFrame({"a": n, "b": pd.cut(n, 3)}), "but 'b' is of category: cast it"),
+        "complex": (pd.DataFrame({"a": n, "b": np.zeros(6, complex)}), "but 'b' is of complex128"),
+        "category": (
+            pd.DataFrame({"a": n}, categories),
+            r"index .* is of category: frame\.reset_in",
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", [*_cases()])
+def test_a_frame_that_would_not_come_back_is_refused_before_a_task_runs(
+    name: str, tmp_path: Path
+) -> None:
+    """Else it fails, or comes back with other labels, with its noise already published."""
+    table, words = _cases()[name]
+
+    def ran(part: Any) -> Any:
+        (tmp_path / "ran").touch()
+        return part
+
+    frame = dask.dataframe.from_pandas(table, npartitions=1).map_partitions(ran, meta=table[:0])
+    column = None if name in ("numbers", "tuples") else "a"
+    with pytest.raises((TypeError, ValueError), match=words):
+        dg_dask.add_noise(frame, LAW, columns=column, path=tmp_path / "noisy")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_parquet_gives_back_is_taken(tmp_path: Path) -> None:
+    """The dry run refuses none of these, also where Dask has no made-up cells."""
+    n = [*range(6)]
+    table = pd.DataFrame(
+        {
+            "a.b": n,
+            "intervals": pd.arrays.IntervalArray.from_breaks(range(7)),
+            "categories": pd.Categorical([*"xyxyxy"]),
+            "days": pd.period_range("2020", periods=6, freq="D"),
+            "times": pd.date_range("2020", periods=6, tz="UTC"),
+            "objects": pd.Series([*"xyz", None, *"xy"], dtype=object).to_numpy(),
+        },
+        index=pd.date_range("2020", periods=6),
+    )
+    with dask.config.set({"dataframe.convert-string": False}):
+        frame = dask.dataframe.from_pandas(table, npartitions=2)
+        found = dg_dask.add_noise(frame, LAW, columns="a.b", path=tmp_path / "noisy").compute()
+    table["objects"] = table["objects"].astype(found["objects"].dtype)
+    for name in table.columns[1:]:
+        assert found[name].astype(str).tolist() == table[name].astype(str).tolist()
+    assert found.index.tolist() == table.index.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]"])
+@pytest.mark.parametrize("modulus", [None, 2**64])
+def test_whole_numbers_in_floats_get_noise(dtype: str, modulus: Any, tmp_path: Path) -> None:
+    """And NaN is a null, in one partition of two, as for `add_noise`."""
+    table = pd.DataFrame({"n": pd.Series([*range(1999), None], dtype=dtype)})
+    frame = dask.dataframe.from_pandas(table, npartitions=2)
+    noisy = dg_dask.add_noise(
+        frame, LAW, integral_floats=True, modulus=modulus, path=tmp_path / "noisy"
+    ).compute()["n"]
+    assert noisy.isna().tolist() == [False] * 1999 + [True]
+    noise = np.array([int(x) - i for i, x in enumerate(noisy[:1999])], object)
+    noise = np.where(noise > 2**63, noise - 2**64, noise).astype(float)
+    assert 70 < noise.var() < 140
+    ones = dask.array.ones((100, 20), chunks=50)
+    block = dg_dask.add_noise(ones, rho="1/4000", integral_floats=True, path=tmp_path / "array")
+    assert block.dtype == np.int64
 
 
 def test_a_refused_block_leaves_nothing_and_is_in_no_message(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,8 @@ import discretegauss as dg
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
+
+from pyspark.errors import AnalysisException, PySparkException
 
 spark = dg.spark
 
@@ -153,6 +157,37 @@ def test_the_budget_is_that_of_all_columns(session: Any, tmp_path: Path) -> None
     assert noise.var() == pytest.approx(100, rel=0.15)
 
 
+def test_columns_may_have_any_name_and_be_floats(session: Any, tmp_path: Path) -> None:
+    """Dots and backticks, of columns with noise and others; whole numbers in floats, and nulls."""
+    columns = ["a.b", "c`d", "s.t", "x"]
+    frame = session.range(0, 2000, 1, 2).selectExpr(
+        "id as `a.b`",
+        "nullif(cast(id as double), 0) as `c``d`",
+        "named_struct('u.v', id) as `s.t`",
+        "id as x",
+    )
+    noisy = spark.add_noise(
+        frame, ["a.b", "c`d"], LAW, path=tmp_path / "noisy", integral_floats=True
+    )
+    assert noisy.columns == columns
+    table = noisy.toArrow().sort_by("x")
+    assert table["x"].to_pylist() == list(range(2000))
+    assert table["s.t"].to_pylist() == [{"u.v": i} for i in range(2000)]
+    assert table["c`d"].to_pylist()[0] is None
+    for name in ("a.b", "c`d"):
+        noise = table[name].to_numpy()[1:] - np.arange(1, 2000)
+        assert table.schema.field(name).type == "int64"
+        assert 70 < noise.var() < 140
+    with pytest.raises(PySparkException, match=r"one of them is not \(column 'a\.b'\)"):
+        spark.add_noise(
+            frame.selectExpr("`a.b` / 2 as `a.b`"),
+            None,
+            LAW,
+            path=tmp_path / "a",
+            integral_floats=True,
+        )
+
+
 def test_refusals_come_before_any_task(session: Any, tmp_path: Path) -> None:
     frame = session.range(3).selectExpr("id", "'x' as s")
     with pytest.raises(TypeError, match=r"path must name where .* draws other noise each time"):
@@ -168,8 +203,6 @@ def test_refusals_come_before_any_task(session: Any, tmp_path: Path) -> None:
 
 def test_a_folder_that_is_there_is_refused(session: Any, tmp_path: Path) -> None:
     """Also one that a driver left half written: beside its noise the new one is a second."""
-    from pyspark.errors import AnalysisException
-
     half = tmp_path / "half"
     left = half / "_temporary" / "0" / "part-00000.parquet"
     left.parent.mkdir(parents=True)
@@ -181,10 +214,43 @@ def test_a_folder_that_is_there_is_refused(session: Any, tmp_path: Path) -> None
 
 def test_a_refused_count_is_in_no_message(session: Any, tmp_path: Path) -> None:
     """A partition fails as often as it may; nothing is published."""
-    from pyspark.errors import PySparkException
-
     frame = session.range(0, 4000, 1, 4).selectExpr("9223372036854771807 + id as id")
     with pytest.raises(PySparkException, match="must fit int64") as raised:
         spark.add_noise(frame, "id", LAW, path=tmp_path / "noisy")
     assert "922337203685477" not in str(raised.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+CONNECT = """
+import sys
+from pyspark.sql import SparkSession
+import discretegauss as dg
+
+session = SparkSession.builder.remote("local[2]").getOrCreate()
+counts = session.range(0, 2000, 1, 2).selectExpr("id as `a.b`", "id")
+path = sys.argv[1]
+noisy = dg.spark.add_noise(counts, "a.b", dg.DiscreteGaussian(100), path=path)
+rows = sorted(noisy.collect(), key=lambda row: row["id"])
+assert [row["id"] for row in rows] == list(range(2000))
+assert 70 < sum((row[0] - row[1]) ** 2 for row in rows) / 2000 < 140
+assert noisy.collect() == noisy.collect()
+try:
+    dg.spark.add_noise(counts, "a.b", dg.DiscreteGaussian(100), path=path)
+except Exception as error:
+    print(type(error).__module__, error)
+"""
+
+
+def test_spark_connect(tmp_path: Path) -> None:
+    """In a process of its own, as pyspark has one kind of session in each."""
+    pytest.importorskip("grpc")
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT, str(tmp_path / "noisy")],
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "pyspark.errors" in done.stdout
+    assert "PATH_ALREADY_EXISTS" in done.stdout

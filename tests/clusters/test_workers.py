@@ -54,6 +54,6 @@ def test_a_worker_of_spark_needs_arrow_beside_it() -> None:
     pa = pytest.importorskip("pyarrow")
     batches = [pa.RecordBatch.from_pydict({"id": range(5), "n": [1, None, 3, 4, 5]})] * 2
     law = dg.DiscreteGaussian(100)
-    task = partial(module._noisy_batches, iter(batches), law, ["n"], OPTIONS)
+    task = partial(module._noisy_batches, iter(batches), law, ["n"], OPTIONS, ["id", "n"])
     shown = "[batch.column('n').null_count for batch in result]"
     assert _run_without(("pyspark", "pandas", "dask"), task, shown) == "[1, 1]"

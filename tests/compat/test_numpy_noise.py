@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 import pickle
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -38,6 +40,122 @@ def test_noise_is_the_law_in_steps(method: str, granularity: str) -> None:
     seen = [(k <= -7).sum(), *((k == x).sum() for x in ends), (k >= 7).sum()]
     expected = [law.cdf(-7), *(law.pmf(x) for x in ends), law.sf(6)]
     assert stats.chisquare(seen, [6000 * p for p in expected]).pvalue > 1e-9
+
+
+def test_without_a_granularity_noise_finer_than_1_is_refused() -> None:
+    """Such data are hardly counts, and steps of 1 would be no noise for them; 1 may be said."""
+    for scale in (1 / 1000, 0.999, [2, "0.5"], np.array([0.25, 4.0])):
+        for method in (NumpyNoise().laplace, NumpyNoise().normal):
+            with pytest.raises(ValueError, match=r"scale must be at least 1 .*granularity="):
+                method(0, scale)
+    assert NumpyNoise(1).laplace(0, 1 / 1000) == 0  # but once in 10^434
+    assert NumpyNoise().laplace(0, [0, 1.0]).shape == (2,)
+    assert repr(NumpyNoise()) == "NumpyNoise()"
+    assert repr(pickle.loads(pickle.dumps(NumpyNoise()))) == "NumpyNoise()"
+
+
+@pytest.mark.parametrize("method", ["normal", "laplace"])
+def test_arrays_broadcast_as_numpys_do_and_each_element_has_its_own_law(method: str) -> None:
+    """loc and scale in any form, exactly; a false alarm is one run in 10^9."""
+    ours, numpys = getattr(NumpyNoise("1/4"), method), getattr(np.random.default_rng(), method)
+    given: list[tuple[Any, ...]] = [
+        ([0, 1], [[1], [2]]),
+        (np.array(0), np.array(3)),
+        (np.zeros((2, 1)), 3, (2, 5)),
+        ([[1, 2]], 3, (3, 2)),
+        ([], 1),
+        ([0], [1], ()),
+        ([0, 1], 1, 3),
+        ([0, 1], [1, 2, 3]),
+        (0, 1, ()),
+    ]
+    for arguments in given:
+        try:
+            expected = np.shape(numpys(*arguments))
+        except ValueError:
+            with pytest.raises(ValueError, match="shape"):
+                ours(*arguments)
+            continue
+        drawn = ours(*arguments)
+        assert np.shape(drawn) == expected
+        assert isinstance(drawn, float) == isinstance(numpys(*arguments), float)
+
+    locs = np.array([[-1.25], [2.0**50]])
+    scales = np.repeat([0, Fraction(3, 4), 2.5], 3000)
+    steps = (ours(locs, scales) - locs) * 4
+    assert not steps[:, :3000].any()
+    for sigma, part in ((3, steps[:, 3000:6000]), (10, steps[:, 6000:])):
+        law: Any = (
+            dg.DiscreteGaussian(sigma**2) if method == "normal" else dg.DiscreteLaplace(sigma)
+        )
+        edges = np.arange(-2, 3) * sigma
+        seen = np.bincount(np.searchsorted(edges, part.ravel()), minlength=6)
+        probabilities = np.diff([0, *law.cdf(edges), 1])
+        assert stats.chisquare(seen, 6000 * probabilities).pvalue > 1e-9
+
+
+def test_loc_of_every_kind_is_added_exactly() -> None:
+    """Without noise, where only loc is left: nothing is rounded, and what would be is refused."""
+    cases: list[tuple[Any, list[Any]]] = [
+        ("1/1024", [3, -2.5, "1/1024", Fraction(7, 512), np.float32(0.125), np.int8(-3), 2**42]),
+        (256, [0, -512, 2.0**60, 2**60, np.uint64(2**60), 10**6 * 256, "256"]),
+        (2**-500, [0.0, 2.0**-450]),
+    ]
+    for granularity, locs in cases:
+        prng = NumpyNoise(granularity)
+        for loc in locs:
+            assert prng.normal(loc, 0) == Fraction(loc if isinstance(loc, str) else float(loc))
+        assert prng.normal(locs, 0).tolist() == [float(prng.normal(loc, 0)) for loc in locs]
+    for bad in (0.5, 2**53, 2**60 + 1, np.int64(2**62 + 2), 2.0**53, "1/3", float("nan"), 5e-324):
+        for loc in (bad, [0, bad], np.array([0, bad], object), np.array([bad, 0])):
+            for scale in (0, 1, [1, 2]):
+                with pytest.raises((ValueError, TypeError), match=r"^loc must be") as refused:
+                    NumpyNoise().laplace(loc, scale)
+                assert str(bad)[:5] not in str(refused.value)
+
+
+def test_children_are_others_of_the_same_kind() -> None:
+    """As of numpy's `Generator.spawn`, with bits of their own."""
+    prng = NumpyNoise("1/2", source="chacha20")
+    children = prng.spawn(2)
+    assert [repr(one) for one in children] == [repr(prng)] * 2
+    assert len({id(one) for one in (prng, *children)}) == 3
+    if ENGINE == "native":
+        words = [one.integers(0, 2**64, 1000, dtype=np.uint64) for one in (prng, *children)]
+        assert len(np.unique(words)) == 3000
+    assert prng.spawn(0) == []
+    with pytest.raises(ValueError, match="n_children must be at least 0, got -1"):
+        prng.spawn(-1)
+
+
+@pytest.mark.evidence
+@pytest.mark.skipif(ENGINE != "native", reason="the other engine's draws take longer themselves")
+def test_one_number_takes_at_most_three_times_a_draw_of_the_law() -> None:
+    """By CPU time, the least of many short turns."""
+    prng, gaussian, laplace = NumpyNoise("1/4"), dg.DiscreteGaussian(100), dg.DiscreteLaplace(16)
+
+    def draw() -> int:
+        return gaussian.sample()
+
+    def draw_laplace() -> int:
+        return laplace.sample()
+
+    pairs: list[tuple[Callable[[], object], Callable[[], object]]] = [
+        (draw, lambda: prng.normal(0, 2.5)),
+        (draw, lambda: prng.normal(1204, 2.5)),
+        (draw, lambda: prng.normal(0.25, np.float64(2.5))),
+        (draw_laplace, lambda: prng.laplace(np.int64(3), 4)),
+    ]
+    least = np.full((len(pairs), 2), math.inf)
+    for _ in range(200):
+        for i, pair in enumerate(pairs):
+            for j, call in enumerate(pair):
+                start = time.process_time_ns()
+                for _ in range(200):
+                    call()
+                least[i, j] = min(least[i, j], time.process_time_ns() - start)
+    ratios = least[:, 1] / least[:, 0]
+    assert ratios.max() <= 3, ratios
 
 
 def test_one_number_and_no_noise() -> None:
@@ -86,7 +204,14 @@ def test_choice_without_replacement_gives_every_order_alike() -> None:
         (lambda: NumpyNoise(2**501), ValueError, "granularity must be a power of two"),
         (lambda: NumpyNoise().normal(0.5, 1), ValueError, "loc must be a whole multiple"),
         (lambda: NumpyNoise().normal(2**53, 1), ValueError, "loc must be a whole multiple"),
-        (lambda: NumpyNoise().normal([1.5], 1), TypeError, "loc must be one finite number$"),
+        (lambda: NumpyNoise().normal([1.5], 1), ValueError, "loc must be a whole multiple"),
+        (lambda: NumpyNoise().normal("x", 1), TypeError, "loc must be a finite number, or"),
+        (
+            lambda: NumpyNoise().normal(0, [1, -2]),
+            ValueError,
+            r"negative, but scale\[1\] is not so",
+        ),
+        (lambda: NumpyNoise().normal(0, True), TypeError, "scale must be a number, not a bool"),
         (lambda: NumpyNoise().normal(0, -1.5), ValueError, "scale must not be negative, got -1.5"),
         (lambda: NumpyNoise().laplace(0, 2**46), OverflowError, "scale must be at most"),
         (lambda: NumpyNoise().choice(0), ValueError, "a must be a positive integer"),
@@ -135,8 +260,9 @@ def test_what_is_numpys_needs_the_core_and_bits_of_the_system() -> None:
 
     prng = NumpyNoise(source=own)
     assert prng.normal(0, 9, 3).shape == prng.laplace(0, 9, 3).shape == prng.choice(5, 3).shape
-    others = {x for x in dir(np.random.Generator) if x[0] != "_"} - {"normal", "laplace", "choice"}
-    assert {"integers", "random", "shuffle", "spawn"} < others
+    own_names = {"normal", "laplace", "choice", "spawn"}
+    others = {x for x in dir(np.random.Generator) if x[0] != "_"} - own_names
+    assert {"integers", "random", "shuffle"} < others
     for name in others - {"bit_generator"}:
         with pytest.raises(MissingCoreError, match=rf"NumpyNoise\.{name} needs the compiled core"):
             getattr(prng, name)(3)

@@ -108,7 +108,6 @@ def test_numpy_takes_it_and_its_bits_are_uniform(source: Any) -> None:
         (lambda bits: bits.__init__(), TypeError, "make another by SystemBits"),
         (lambda bits: copy.copy(bits.lock), TypeError, "cannot pickle"),
         (lambda bits: type(bits)(42), ValueError, "got 42; there is no seed"),
-        (lambda bits: type(bits)(seed=42), TypeError, "there is no seed"),
     ],
 )
 @needs_the_core
@@ -128,6 +127,7 @@ def test_without_the_core_there_is_none() -> None:
 # --- no two draws are of the same bits -------------------------------------------------------
 
 
+@pytest.mark.process
 @needs_the_core
 @BOTH
 @KINDS
@@ -157,6 +157,7 @@ def test_no_word_comes_twice_in_forked_processes(
     assert collect() == [int(other.random_raw())]
 
 
+@pytest.mark.process
 @needs_the_core
 @KINDS
 def test_a_child_draws_though_a_thread_of_its_parent_held_the_lock(kind: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ import pytest
 from same_bits import same_bits
 
 import discretegauss as dg
-from discretegauss.data import addition
-from discretegauss.data.cells import Cells
 
 LAW = dg.DiscreteGaussian(100)
 WIDE = dg.DiscreteGaussian(10**28)
@@ -206,7 +203,7 @@ def test_whole_floats_are_taken_where_they_are_asked_for() -> None:
         [True],
         [[1, 2]],
         ["3"],
-        [np.timedelta64(1)],
+        [np.timedelta64(1, "s")],
         np.array([True]),
         np.array(["1"]),
         np.array([1], "m8[s]"),
@@ -290,42 +287,54 @@ def test_swapped_arguments_say_so() -> None:
         dg.add_noise(LAW, rho=1)
 
 
-def sigma2(monkeypatch: pytest.MonkeyPatch, values: Any, **budget: Any) -> Fraction:
-    """The sigma2 of the noise that a budget gets."""
-    laws: list[Any] = []
-
-    def kept(law: Any, size: Any = None, **options: Any) -> Any:
-        laws.append(law)
-        return sample(law, size, **options)
-
-    sample = dg.DiscreteGaussian.sample
-    with monkeypatch.context() as patched:
-        patched.setattr(dg.DiscreteGaussian, "sample", kept)
-        dg.add_noise(values, **budget)
-    (law,) = set(laws)
-    assert dg.noise_for(values, **budget) == law
-    exact: Fraction = law.sigma2
-    return exact
-
-
-def test_a_budget_is_shared_by_all_that_one_person_changes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
     """K = rows times columns, unless the columns are of different people."""
     row = np.arange(6)
-    assert sigma2(monkeypatch, row, rho="1/10") == 5
-    assert sigma2(monkeypatch, row, rho="1/10", sensitivity=3) == 45
-    assert sigma2(monkeypatch, row, rho="1/10", rows_per_person=4) == 20
-    table = row.reshape(2, 3)
-    assert sigma2(monkeypatch, table, rho="1/10", rows_per_person=4) == 60
-    assert sigma2(monkeypatch, table, rho="1/10", rows_per_person=4, disjoint=True) == 20
-    assert sigma2(monkeypatch, row.reshape(1, 2, 3), rho="1/10") == 30
-    assert sigma2(monkeypatch, [1, 2], rho="1/10") == 5
+    table, cube = np.arange(12).reshape(4, 3), row.reshape(1, 2, 3)
     law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=6)
+    cases: list[tuple[Any, Any, dict[str, Any]]] = [
+        (row, 5, {}),
+        (row, 45, {"sensitivity": 3}),
+        (row, 20, {"rows_per_person": 4}),
+        (table, 60, {"rows_per_person": 4}),
+        (table, 20, {"rows_per_person": 4, "disjoint": True}),
+        (cube, 30, {}),
+        ([1, 2], 5, {}),
+        (table, law.sigma2, {"epsilon": 1, "delta": "1e-6", "rows_per_person": 2}),
+    ]
+    for values, sigma2, asked in cases:
+        budget = asked if "epsilon" in asked else asked | {"rho": "1/10"}
+        noise = dg.DiscreteGaussian(sigma2)
+        assert dg.noise_for(values, **budget) == noise
+        noisy, expected = (
+            dg.add_noise(values, source=same_bits(), **given) for given in (budget, {"law": noise})
+        )
+        assert np.array_equal(noisy, expected)
     assert dg.noise_for(row, dg.privacy.Budget(rho="1/10")) == dg.DiscreteGaussian(5)
     assert dg.noise_for(row, law) is law
-    given = {"epsilon": 1, "delta": "1e-6", "rows_per_person": 2}
-    assert sigma2(monkeypatch, table, **given) == law.sigma2
+
+
+@pytest.mark.parametrize(
+    ("values", "n"),
+    [
+        ([5], 1),
+        (5, 1),
+        ({"a": 5, "b": 6}, 2),
+        (np.array(5), 1),
+        (np.arange(6).reshape(2, 3), 2),
+        (np.arange(6).astype(object).reshape(2, 3), 2),
+    ],
+)
+def test_one_person_cannot_change_more_rows_than_there_are(values: Any, n: int) -> None:
+    """Who says so means one count by several; the message says how that is said."""
+    dg.noise_for(values, rho=1, rows_per_person=n)
+    for call in (dg.add_noise, dg.noise_for):
+        with pytest.raises(ValueError, match=rf"rows_per_person must be at most {n}.*got 3") as e:
+            call(values, rho=1, rows_per_person=3)
+        assert "did you mean sensitivity=3?" in str(e.value)
+        with pytest.raises(ValueError, match="did you mean sensitivity=6"):
+            call(values, rho=1, rows_per_person=3, sensitivity=2)
+    dg.add_noise(np.empty((0, 2), int), rho=1, rows_per_person=3)  # nothing is told of anyone
 
 
 @pytest.mark.usefixtures("native_engine")
@@ -359,32 +368,3 @@ def test_arguments_are_checked_though_there_is_nothing_to_draw() -> None:
     for option in ({"source": "urandom"}, {"method": "fast"}, {"threads": 0}):
         with pytest.raises(ValueError, match=f"^{next(iter(option))} must be"):
             dg.add_noise([], LAW, **option)
-
-
-def test_a_source_that_fails_leaves_nothing_of_earlier_columns(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The first column has its noise already when the second one's draws fail."""
-    cells = [Cells(np.arange(9)), Cells(np.arange(9))]
-    bits, calls = same_bits(), 0
-    kept: list[Any] = []
-    execute = addition._execute
-
-    def second_fails(*arguments: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise EOFError
-        kept.append(execute(*arguments))
-        return kept[-1]
-
-    monkeypatch.setattr(addition, "_execute", second_fails)
-    with pytest.raises(EOFError):
-        addition.noisy(
-            cells,
-            LAW,
-            overflow="raise",
-            modulus=None,
-            draws={"method": "auto", "source": bits, "threads": 1},
-        )
-    assert not kept[0].any()

@@ -280,6 +280,16 @@ def test_the_columns_of_a_frame_share_the_budget(frame: Any) -> None:
         assert column(noisy, "a") == expected([7] * 1000, law)
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_one_person_cannot_change_more_rows_than_a_frame_has(kind: Any) -> None:
+    """Whether or not the columns are of different people."""
+    frame = kind({"men": [1, 2], "women": [3, 4]})
+    for disjoint in (True, False):
+        dg.noise_for(frame, rho=1, rows_per_person=2, disjoint=disjoint)
+        with pytest.raises(ValueError, match=r"at most 2, .*did you mean sensitivity=3\?"):
+            dg.add_noise(frame, rho=1, rows_per_person=3, disjoint=disjoint)
+
+
 def test_no_column_is_drawn_for_if_one_is_refused() -> None:
     """The last one holds a count that might not fit: no bit is read for the first ones."""
 

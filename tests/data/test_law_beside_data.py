@@ -63,4 +63,4 @@ def test_numpy_compares_laws_as_before() -> None:
     assert (laws == LAW).tolist() == [True, False]
     assert (np.arange(2) == LAW).tolist() == [False, False]
     with pytest.raises(TypeError, match="unsupported operand"):
-        np.arange(3) * LAW
+        np.arange(3) * LAW  # type: ignore[operator]

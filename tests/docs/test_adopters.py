@@ -1,7 +1,7 @@
 """The recipes of docs/adopters.md run against the libraries that they are for, exactly.
 
 Each library's own tests of what a recipe replaces pass with it, where they are installed with it.
-DG_ADOPTER names the library that must be there (`adopters` of tools/nightly); others are skipped.
+DG_ADOPTER names the library that must be there (`adopters` of noxfile.py); others are skipped.
 """
 
 from __future__ import annotations
@@ -131,6 +131,33 @@ def test_with_opacus(recipe: Any) -> None:
         "hypothesis.settings.load_profile('few'); "
         "sys.modules |= dict.fromkeys(('torchvision', 'torchvision.datasets'), m.MagicMock())",
     )
+
+
+def test_with_jax_privacy(recipe: Any) -> None:
+    """Sums of clipped gradients are kept up to half a step; the noise is exact."""
+    import jax
+    import jax_privacy
+
+    grad_fn = jax_privacy.clipped_grad(
+        lambda params, x: (params["w"] * x).sum() + params["b"].sum(),
+        l2_clip_norm=1.0,
+        batch_argnums=1,
+    )
+    params = {"w": jax.numpy.zeros((300, 100)), "b": jax.numpy.zeros(9)}
+    grads = grad_fn(params, jax.numpy.full((4, 300, 100), 2.0**-9))
+    privatizer = recipe.exact_privatizer(2.0**-20, grad_fn.sensitivity())
+    state = privatizer.init(params)
+    noisy, _ = privatizer.update(grads, state)
+    assert jax.tree.map(lambda x: (x.shape, x.dtype), noisy) == jax.tree.map(
+        lambda x: (x.shape, x.dtype), params
+    )
+    step = 2.0**-23
+    steps = np.asarray(noisy["w"], np.float64).ravel() / step
+    noise = (steps - np.rint(np.asarray(grads["w"], np.float64).ravel() / step)).astype(np.int64)
+    sigma = Fraction(1, 2**20) * (2**23 + math.isqrt(30_009) + 1)
+    assert rejected(noise, gaussian_table(sigma**2)) == []
+    with pytest.raises(jax.errors.TracerArrayConversionError):
+        jax.jit(privatizer.update)(grads, state)
 
 
 def test_with_flwr(recipe: Any) -> None:

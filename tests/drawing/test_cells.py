@@ -214,14 +214,6 @@ def test_a_centre_of_63_bits_is_drawn_around() -> None:
     assert abs(draws.astype(object) - (2**63 + 5)).max() < 30
 
 
-def test_which_way_auto_goes_depends_on_the_arguments_alone() -> None:
-    """A cached table does not change what a seeded source draws."""
-    bits = random.Random(1).randbytes(100_000)
-    before = dg.discrete_gaussian(77, 100, source=TapeSource(bits))
-    dg.discrete_gaussian(77, 100, method="cells")
-    assert (dg.discrete_gaussian(77, 100, source=TapeSource(bits)) == before).all()
-
-
 def test_methods_that_a_law_does_not_have_are_refused() -> None:
     with pytest.raises(ValueError, match="method"):
         dg.geometric_exp(1, 3, method="cells")

@@ -18,6 +18,7 @@ from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
 from law_checks import gaussian_table, laplace_table, rejected
 from parts import fill_in_lanes
+from same_bits import same_bits
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
@@ -175,8 +176,9 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
             assert rejected(drawn[:, i], table(F(float(parameters[i])), F(float(centres[i])))) == []
 
 
+@pytest.mark.parametrize("method", ["auto", "isochronous"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_isochronous_arrays_are_those_of_the_model(kind: Kind) -> None:
+def test_arrays_of_parameters_are_those_of_the_model(kind: Kind, method: Any) -> None:
     """The public function: mu is split, its nearest integer is added, exactly."""
     rng = random.Random(4)
     parameters = parameters_of(kind, rng, 500, 20, -4)
@@ -189,7 +191,7 @@ def test_isochronous_arrays_are_those_of_the_model(kind: Kind) -> None:
     drawn = draw(
         np.array(parameters),
         mu=np.array(mu),
-        method="isochronous",
+        method=method,
         source=source,
     )
     expected = model_draws(kind, [F(p) for p in parameters], read, rests)
@@ -197,14 +199,12 @@ def test_isochronous_arrays_are_those_of_the_model(kind: Kind) -> None:
     assert source.used == read.used
 
 
-
-
 def test_isochronous_laws_of_any_numbers() -> None:
     """Ratios, long numbers, equal laws many times: each draw has its own law, as asked."""
     n = 3000
     sigma2 = np.tile(np.array([F(25, 3), 10**30, F(10**40 + 1, 10**39), 2**-18], object), n)
     mu = np.tile(np.array([F(1, 3), 0.5, -7, 10**12], object), n)
-    drawn = dg.discrete_gaussian(sigma2, mu=mu, method="isochronous", source="chacha20")
+    drawn = dg.discrete_gaussian(sigma2, mu=mu, method="isochronous", source=same_bits())
     assert rejected(drawn[::4], gaussian_table(F(25, 3), F(1, 3))) == []
     assert np.median(abs(drawn[1::4] * 1.0)) == pytest.approx(0.6745e15, rel=0.1)
     assert rejected(drawn[2::4] + 7, gaussian_table(F(10), F(0))) == []
@@ -220,22 +220,20 @@ def test_isochronous_refusals_come_before_a_draw(kind: Kind) -> None:
         raise AssertionError
 
     for parameters in (np.append(np.linspace(1, 2, 999), 1e-30), np.array([1, 1e-30] * 9)):
-        with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
+        with pytest.raises(ParameterValueError, match="method: in arrays of laws"):
             draw(parameters, method="isochronous", source=must_not_draw)
-    with pytest.raises(ParameterValueError, match="method: there is no isochronous sampler"):
-        draws_in_lanes(kind, [1e-30], "getrandom")  # as on 32-bit machines
 
 
 def test_laws_that_lanes_do_not_hold_are_among_others() -> None:
     """Too steep, too wide, with another centre: they are drawn by the other way, in place."""
     rng = np.random.default_rng(2)
-    sigma2 = rng.uniform(50, 60, 30_000)
-    sigma2[::3] = rng.uniform(1e-7, 1e-6, 10_000)
+    sigma2 = rng.uniform(50, 60, 9000)
+    sigma2[::3] = rng.uniform(1e-7, 1e-6, 3000)
     sigma2[1::9] = 2.0**70
-    mu = np.zeros(30_000)
+    mu = np.zeros(9000)
     mu[2::9] = 0.5
     mu[::6] = 0.25
-    drawn = dg.discrete_gaussian(sigma2, mu=mu + 1000)
+    drawn = dg.discrete_gaussian(sigma2, mu=mu + 1000, source=same_bits())
     assert set(drawn[::3].tolist()) == {1000}
     assert np.median(abs(drawn[1::9] - 1000.0)) == pytest.approx(0.6745 * 2.0**35, rel=0.1)
     assert np.mean(drawn[2::9]) == pytest.approx(1000.5, abs=1)
@@ -248,7 +246,7 @@ def test_every_dtype(dtype: Any, method: Any) -> None:
     parameters = np.random.default_rng(3).uniform(0.4, 0.9, 20_000)
     drawn = dg.discrete_laplace(parameters, dtype=dtype, threads=2, method=method)
     assert drawn.dtype == np.dtype(dtype)
-    assert np.mean(drawn == 0) == pytest.approx(np.mean(np.tanh(0.5 / parameters)), abs=0.02)
+    assert np.mean(drawn == 0) == pytest.approx(np.mean(np.tanh(0.5 / parameters)), abs=0.03)
 
 
 def test_a_bad_law_among_many_is_named() -> None:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import random
-import tracemalloc
 from fractions import Fraction
-from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-
 import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
-from discretegauss._inputs.numbers import exact_rational
-from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
 
@@ -27,73 +22,64 @@ def bits() -> TapeSource:
     return TapeSource(random.Random(20261125).randbytes(400_000))
 
 
-
-
-
-
 # --- which law an element has ---
 
-NUMBERS = [
-    np.array([1, 7, 127, -3], "i1"),
-    np.array([1, 2**63, 2**64 - 1], ">u8"),
-    np.array([1.5, 3.0, -6e-8], "f2"),
-    np.array([1.5, 0.1, 1e-45], ">f4"),
-    np.array([0.1, -0.0, 1e300, 2.5, 2.0**-62, 2.0**-63]),
-    np.array([0.1, 3, -5e-324], "g"),
-    np.array([0.1, 2.5, 5e-324], object),
-    np.array([1, 2**63 - 1, -(2**63)], object),
-    np.array([1, 2**63, -(2**63)], object),
-    np.array([1, 2**63 - 1, -(2**63) - 1], object),
-    np.array([1, 1.0, "1/3", Fraction(1, 3), Fraction(2**62, 2**63 - 1), "-1e40"], object),
-]
 
-
-def exact(array: Any) -> list[Fraction]:
-    return [exact_rational(x, "x") for x in array.ravel()]
-
-
-
-
-@native
 @pytest.mark.parametrize("mu", [0, "1/3", 2**62 + 1])
-def test_many_laws_draw_what_each_draws_alone(mu: Any) -> None:
-    """From the same bits, laws drawn together give what one call for each gives, in the order in
-    which they appear first."""
-    sigma2 = np.array([0.1, 1.5, 7.0, 1e6, 2.0**60])
-    counts = [3, 1, 4, 2, 5]
-    order = random.Random(1).sample(range(15), 15)
-    shuffled = np.repeat(sigma2, counts)[order]
-    drawn = dg.discrete_gaussian(shuffled, mu=mu, dtype=object, source=bits())
-    source = bits()
+def test_by_reference_laws_draw_what_each_draws_alone(mu: Any) -> None:
+    """From the same bits, Algorithms 1-3 draw one law after the other, in the order in which they
+    appear first."""
+    shuffled = np.repeat([0.1, 1.5, 7.0, 1e6, 2.0**60], [3, 1, 4, 2, 5])
+    np.random.default_rng(1).shuffle(shuffled)
+    how: dict[str, Any] = {"mu": mu, "dtype": object, "method": "reference"}
+    drawn, source = dg.discrete_gaussian(shuffled, source=bits(), **how), bits()
     for value in dict.fromkeys(shuffled.tolist()):
         n = int((shuffled == value).sum())
-        alone = dg.discrete_gaussian(value, n, mu=mu, dtype=object, source=source)
+        alone = dg.discrete_gaussian(value, n, source=source, **how)
         assert drawn[shuffled == value].tolist() == alone.tolist()
 
 
 @native
 @pytest.mark.parametrize("function", [dg.discrete_gaussian, dg.discrete_laplace])
-def test_different_laws_draw_what_each_draws_alone(function: Any) -> None:
-    """The core makes the same laws of floats, integers and fractions as they come."""
-    floats = np.array([5e-324, 2.0**-63, 2.0**-62, 0.1, 1 / 3, 1.0, 3.5, 1e5 + 0.1, 2.0**50, 1e15])
-    rng = random.Random(3)
-    columns = [
-        (floats, np.float64(0.25)),
-        (floats, floats - 2.0**-40),
-        (np.float64(7), np.array([0.5, -0.5, 1.5, -2.5, 5e-324, -1e-300, 0.49999999999999994])),
-        (np.array([1, 2, 10**9, 2**50], np.uint64), np.array([0.1, 2**33, -7.75, 1e-9])),
-        ([Fraction(rng.randrange(1, 2**20), rng.randrange(1, 2**20)) for _ in range(9)], "1/7"),
-        (np.arange(1, 8), [Fraction(i, 7) for i in range(7)]),
-        (np.float64(100), np.random.default_rng(1).normal(0, 1000, 20)),
-        (np.random.default_rng(1).uniform(0, 9, 20), np.random.default_rng(2).normal(0, 3, 20)),
+def test_numbers_of_every_format_mean_their_value(function: Any) -> None:
+    """Floats, integers and fractions of equal value draw the same from the same bits."""
+    rng = np.random.default_rng(1)
+    narrow = rng.uniform(1 / 4, 9, 20).astype(np.float16)
+    columns: list[tuple[Any, Any]] = [
+        (np.array([2.0**-20, 0.1, 1 / 3, 1.0, 3.5, 1e5 + 0.1, 2.0**50, 1e15]), np.float64(0.25)),
+        (np.float64(7), np.array([0.5, -0.5, 1.5, -2.5, 2.0**-40, 2**33, -7.75, 0.1])),
+        (np.array([1, 2, 10**9, 2**40], np.uint64), rng.normal(0, 1000, 4)),
+        (narrow, narrow - 1),
+        (narrow.astype(">f4"), np.arange(20, dtype="i1")),
     ]
     for scale, mu in columns:
         one, other = bits(), bits()
         drawn = function(scale, mu=mu, source=one)
-        scales, mus = np.broadcast_arrays(np.array(scale, object), np.array(mu, object))
-        alone = [function(s, 1, mu=m, source=other)[0] for s, m in zip(scales, mus, strict=True)]
-        assert drawn.tolist() == alone
+        exactly = [np.array([Fraction(x.item()) for x in np.ravel(v)], object) for v in (scale, mu)]
+        assert drawn.tolist() == function(exactly[0], mu=exactly[1], source=other).tolist()
         assert one.used == other.used
+
+
+@native
+@pytest.mark.parametrize("function", [dg.discrete_gaussian, dg.discrete_laplace])
+def test_laws_that_lanes_do_not_hold_are_drawn_by_the_reference(function: Any) -> None:
+    """Of laws too narrow for them, in order, what Algorithms 1-3 draw of each."""
+    scales = [5e-324, 2.0**-63, 1e-30, 2.0**-62, 1e-12] * 20
+    for mu in (0.5, 0.25, 0.0, -1e-300):
+        one, other = bits(), bits()
+        drawn = function(np.array(scales), mu=np.full(100, mu), source=one)
+        how: dict[str, Any] = {"mu": mu, "method": "reference", "source": other}
+        assert drawn.tolist() == [int(function(scale, **how)) for scale in scales]
+        assert one.used == other.used
+
+
+@native
+@pytest.mark.parametrize("function", [dg.geometric_exp, dg.bernoulli_exp, dg.bernoulli])
+def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
+    """Element i is drawn from law i, in order."""
+    values, source = np.array([0.25, 1.0, 0.5]), bits()
+    wanted = [function(value, source=source) for _ in range(7) for value in values]
+    assert function(np.tile(values, 7), source=bits()).tolist() == wanted
 
 
 @native
@@ -102,7 +88,6 @@ def test_different_laws_draw_what_each_draws_alone(function: Any) -> None:
     [
         (2**70, np.array([0.5, 0.25, 1.5])),
         (np.array([1.5, 2.5, 7.0]), Fraction(1, 3**50)),
-        (np.array([9]), np.arange(4) * 100),
         (100, np.array([0.5, 0.25, 1e6])),
         (0.25, np.array([0.5, 0.25, 1e6])),
         (np.array([4.0, 9.0]), np.array([1000.5])),
@@ -132,16 +117,6 @@ def test_many_laws_ask_a_callers_source_for_what_they_use() -> None:
     assert together.used == one_by_one.used
 
 
-@native
-@pytest.mark.parametrize("function", [dg.discrete_laplace, dg.geometric_exp, dg.bernoulli_exp])
-def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
-    values = np.array([0.25, 1.0, 3.5])
-    source = bits()
-    wanted = [function(value, 7, source=source).tolist() for value in values]
-    drawn = function(values[:, None], (3, 7), source=bits())
-    assert drawn.tolist() == wanted
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -165,10 +140,10 @@ def test_long_and_mixed_numbers_are_laws_too(given: Any, dtype: Any) -> None:
 
 
 @native
-@pytest.mark.parametrize("n", [1000, 40_000, 100_000])
+@pytest.mark.parametrize("n", [1000, 100_000])
 @pytest.mark.parametrize("are_floats", [False, True])
 def test_mixed_arrays_follow_the_laws(n: int, are_floats: bool) -> None:
-    """Three laws in random order, by Algorithms 1-3, lanes or tables: each follows its own."""
+    """Three laws in random order, by one piece or many: each follows its own."""
     values = [Fraction(1), Fraction(13, 4), Fraction(100)]
     which = np.random.default_rng(7).integers(0, 3, n)
     given: Any = [values[i] for i in which]
@@ -180,9 +155,7 @@ def test_mixed_arrays_follow_the_laws(n: int, are_floats: bool) -> None:
 
 
 @native
-@pytest.mark.parametrize(
-    "shape", [(4,), (3, 4), (5, 1, 1, 1), (2, 1, 3, 1), (2, 1, 3, 4), (6, 1, 1, 1, 4)]
-)
+@pytest.mark.parametrize("shape", [(4,), (5, 1, 1, 1), (2, 1, 3, 4)])
 @pytest.mark.parametrize("mu", [0, "1/3", np.arange(4) * 100, np.arange(12).reshape(3, 1, 4)])
 def test_numbers_that_take_turns_draw_what_repeated_ones_do(shape: Any, mu: Any) -> None:
     """However an array of parameters is broadcast, its draws are those of the whole array."""
@@ -197,8 +170,6 @@ def test_numbers_that_take_turns_draw_what_repeated_ones_do(shape: Any, mu: Any)
     wanted = dg.discrete_gaussian(every, mu=mus, source=other)
     assert (drawn == wanted).all()
     assert one.used == other.used
-
-
 
 
 @pytest.mark.parametrize("mu", [0, np.arange(12).reshape(3, 4), "1e30"])
@@ -219,17 +190,6 @@ def test_many_laws_by_several_threads() -> None:
     drawn = dg.discrete_gaussian(1, mu=mu, threads=3)
     assert (np.abs(drawn - mu) < 30).all()
     assert len(np.unique(drawn - mu)) > 5
-
-
-# --- tables ---
-
-
-
-
-
-
-
-
 
 
 # --- errors ---
@@ -261,40 +221,6 @@ def test_one_bad_element_refuses_all(sigma2: Any, error: type[Exception]) -> Non
         dg.discrete_gaussian(sigma2, source=must_not_draw)
 
 
-@native
-def test_after_a_failure_no_draws_are_left() -> None:
-    """Where the source fails in the middle, out holds zeros or what it held."""
-    out = np.full(5000, 10**6)
-    with pytest.raises(Exception, match="tape"):
-        dg.discrete_gaussian(np.arange(1, 5001), out=out, source=TapeSource(bytes(range(256)) * 8))
-    assert set(out.tolist()) <= {0, 10**6}
-
-
 def test_no_elements() -> None:
     assert dg.discrete_gaussian(np.empty((0, 3))).shape == (0, 3)
     assert dg.discrete_gaussian([]).shape == (0,)
-
-
-@native
-def test_plain_python_draws_the_laws_of_a_call_in_the_same_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Those that are no rows of 64-bit integers come first, whatever the engine."""
-    tape = random.Random(1).randbytes(10**5)
-
-    def drawn() -> tuple[list[int], int]:
-        source = TapeSource(tape)
-        mu = [0, Fraction(1, 2**1074), Fraction(1, 3), Fraction(-1, 2**80)]
-        draws = dg.discrete_laplace(
-            [920528, 5, 12, 10**6], mu=mu, method="reference", source=source
-        )
-        return draws.tolist(), source.used
-
-    compiled = drawn()
-    for name in ("engines", "many_laws"):
-        monkeypatch.setattr(f"discretegauss._drawing.{name}.native", None)
-    _engine.sampler.cache_clear()
-    try:
-        assert drawn() == compiled
-    finally:
-        _engine.sampler.cache_clear()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-import signal
 from fractions import Fraction
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -50,48 +48,25 @@ RULES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("has_nulls", [False, True])
 def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: bool) -> None:
     """Integers of any dtype, by each rule, near the ends of int64 and elsewhere: the same sums from
-    the same bits, or RangeError from both, and zeros."""
-    law, tape = _engine.engine(dg.DiscreteGaussian(100)._spec, "reference"), random.Random(5).randbytes(9000)
-    values = numbers(dtype)
+    the same bits, or RangeError from both."""
+    law = _engine.engine(dg.DiscreteGaussian(100)._spec, "reference")
+    tape, values = random.Random(5).randbytes(9000), numbers(dtype)
     for held in (values, values[2:5], values[:0]):
         nulls = np.arange(held.size) % 3 == 0 if has_nulls else None
         addend = Addend(held, nulls, None if dtype == "O" else (-(2**63), 2**63 - 1), **rule)
-        result = "u8" if rule.get("modulus", 0) > 2**63 else "i8"
-        sums = [np.full(held.size, 7, object if dtype == "O" else result) for _ in range(2)]
-        errors = []
-        ways: list[Any] = [
-            lambda out, addend=addend: law.add(out, addend, TapeSource(tape)),
-            lambda out, addend=addend, tape=TapeSource(tape): add_objects(
-                out, addend, lambda draws: law.fill(draws, tape)
-            ),
-        ]
-        for add, out in zip(ways, sums, strict=True):
-            try:
-                add(out)
-            except RangeError as error:
-                errors.append(str(error))
-                assert not out.any()
-        assert sums[0].tolist() == sums[1].tolist()
+        result = object if dtype == "O" else "u8" if rule.get("modulus", 0) > 2**63 else "i8"
+        sums = [np.empty(held.size, result) for _ in range(2)]
+        bits, errors = TapeSource(tape), []
+        try:
+            law.add(sums[0], addend, TapeSource(tape))
+        except RangeError as error:
+            errors.append(str(error))
+        try:
+            add_objects(sums[1], addend, partial(law.fill, source=bits))
+        except RangeError as error:
+            errors.append(str(error))
         assert len(errors) in (0, 2)
-
-
-def test_after_ctrl_c_sums_are_zeros_and_no_more_memory_is_touched(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Memory that never held a draw may be larger than there is."""
-    monkeypatch.setattr("discretegauss._drawing.add._PIECE", 1000)
-    law, out = _engine.engine(dg.DiscreteGaussian(100)._spec, "auto"), np.full(5000, 7, object)
-    sums, calls = Addend.sums, count()
-
-    def third_is_interrupted(addend: Addend, draws: list[int]) -> list[int]:
-        if next(calls) == 2:
-            signal.raise_signal(signal.SIGINT)
-        return sums(addend, draws)
-
-    monkeypatch.setattr(Addend, "sums", third_is_interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        law.add(out, Addend(np.array([7] * 5000, object)), "getrandom")
-    assert out.tolist() == [0] * 3000 + [7] * 2000
+        assert errors or sums[0].tolist() == sums[1].tolist()
 
 
 # --- draws with arrays of centres ---

@@ -13,7 +13,6 @@ import parts
 import pytest
 from cases import PARAMETERS
 from keystream import Tape, chacha20_block, key_tape
-from lanes_twin import LaneFacts
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
@@ -65,10 +64,7 @@ def test_the_file_is_what_the_generator_writes() -> None:
 def test_the_file_describes_itself() -> None:
     """Every field of a vector is explained in the header, and no other."""
     used = {
-        name
-        for part in ("algorithms", "tables", "steady", "fills")
-        for case in FILE[part]
-        for name in case
+        name for part in ("algorithms", "tables", "fills") for case in FILE[part] for name in case
     }
     assert used == set(FILE["fields"])
 
@@ -121,14 +117,6 @@ def native_table(case: dict[str, Any], isa: int) -> Any:
     return parts.NativeTable(spec_of(case), index_bits=index_bits, block_bits=block_bits, isa=isa)
 
 
-@needs_isochronous
-@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
-def test_the_compiled_core_replays_the_isochronous_draws(case: dict[str, Any]) -> None:
-    law, tape = parts.NativeIsochronous(spec_of(case)), tape_of(case)
-    draws = [law.draw(tape) for _ in range(case["n"])]
-    assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}
-
-
 @needs_core
 @pytest.mark.parametrize("case", FILE["fills"], ids=ids)
 def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -> None:
@@ -142,8 +130,8 @@ def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -
         except ValueError:
             assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
             continue
-        assert law.info.in_lanes
-        assert all(getattr(law.info, name) == case[name] for name in LaneFacts._fields)
+        facts = generate.lane_facts(law.info.attempt_bytes)
+        assert all(getattr(law.info, name) == case[name] for name in facts)
         replay(law, case)
         replay(law, case, np.int64)
         tape, cut = tape_of(case), np.empty(case["n"], np.int64)
@@ -184,9 +172,9 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
 
 
 @needs_isochronous
-@pytest.mark.parametrize("case", FILE["steady"], ids=ids)
-def test_single_draws_replay_the_isochronous_vectors(case: dict[str, Any]) -> None:
-    """A draw without size, by the public functions."""
+@pytest.mark.parametrize("case", FILE["fills"], ids=ids)
+def test_single_draws_replay_the_fills(case: dict[str, Any]) -> None:
+    """Draws without size, by the public functions: one call each, on one tape."""
     kind, tape = spec_of(case).kind, tape_of(case)
     parameters = [case[name] for name in PARAMETERS[kind]]
     draws = [PUBLIC[kind](parameters, source=tape) for _ in range(case["n"])]

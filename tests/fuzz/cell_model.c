@@ -6,12 +6,13 @@
 
 enum { MOST_CHUNK = 8192, MOST_BATCH = 1024, FIRST_PRECISION = 256, LAST_PRECISION = 1 << 20 };
 
-void cell_model_open(cell_model *model, const numbers *of, const dg_table *table)
+void cell_model_open(cell_model *model, const numbers *of, const dg_sampler *table)
 {
     mpq_t half;
     model->of = of;
     model->table = table;
-    dg_table_describe(&model->info, table);
+    dg_sampler_describe(&model->info, table);
+    model->chunk = dg_sampler_chunk(table);
     mpz_init(model->c);
     mpq_inits(model->f, half, NULL);
     mpq_set_ui(half, 1, 2);
@@ -197,7 +198,7 @@ static bool decide(attempt *of, uint64_t i, uint32_t m, const cell_model *model,
 /** y = (block 2^tick_bits + tick) 2^(8 rest_bytes) + rest. */
 static void set_place(attempt *of, int64_t block, const cell_model *model)
 {
-    const dg_table_info *info = &model->info;
+    const dg_sampler_info *info = &model->info;
     mpz_t part;
     mpz_init(part);
     mpz_set_si(of->y, block);
@@ -213,7 +214,7 @@ static void set_place(attempt *of, int64_t block, const cell_model *model)
 /** The attempt of a tail cell, the `cell`-th of its side. */
 static bool attempt_tail(attempt *of, bool left, uint64_t cell, const cell_model *model, tape *from)
 {
-    const dg_table_info *info = &model->info;
+    const dg_sampler_info *info = &model->info;
     uint64_t level = 0;
     uint8_t byte = 0xFF;
     while (byte == 0xFF) { /* the leading one bits; the byte of the first zero is used up */
@@ -247,7 +248,7 @@ static bool find_cell(uint64_t *cell, int64_t *block, const attempt *of, const c
 /** Make an attempt. Returns: false if the tape ended. */
 static bool make_attempt(attempt *of, const cell_model *model, tape *from)
 {
-    const dg_table_info *info = &model->info;
+    const dg_sampler_info *info = &model->info;
     uint64_t cell = 0;
     int64_t coded;
     of->accepted = false;
@@ -389,7 +390,7 @@ static dg_status make_batch(uint8_t *out, size_t n_bytes, const uint16_t *items,
 /** How many attempts are made together. */
 static size_t batch_of(const cell_model *model)
 {
-    return model->info.rest_bytes > 0 ? model->info.chunk : MOST_BATCH;
+    return model->info.rest_bytes > 0 ? model->chunk : MOST_BATCH;
 }
 
 /** One round: an attempt of each of n pending items. Ensures: *n are still pending. */
@@ -415,7 +416,7 @@ dg_status cell_model_fill(uint8_t *out, size_t n, size_t n_bytes, const cell_mod
 {
     static attempt attempts[MOST_BATCH];
     static uint16_t pending[MOST_CHUNK];
-    const size_t chunk = model->info.chunk, batch = batch_of(model), most = n < batch ? n : batch;
+    const size_t chunk = model->chunk, batch = batch_of(model), most = n < batch ? n : batch;
     dg_status status = DG_OK;
     REQUIRE(chunk <= MOST_CHUNK && batch <= MOST_BATCH);
     for (size_t i = 0; i < most; i++) {

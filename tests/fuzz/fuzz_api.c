@@ -1,5 +1,5 @@
 /* The public C API with any bytes for arguments: a status or a result, never a crash; after an error
- * no law, no table, zeros in the output; and nothing written beyond it. getrandom is this file's: it
+ * no sampler; and nothing written beyond the output. getrandom is this file's: it
  * gives bytes of the input, in pieces, interrupted, or fails. */
 #define _DEFAULT_SOURCE
 #include "input.h"
@@ -38,21 +38,29 @@ static uint32_t take_choice(uint32_t n, input *from)
     return byte == 0xFF ? (uint32_t)take_word(4, from) : byte % (n + 1);
 }
 
-/** Any bytes as an integer; at times as long as may be, or a little longer. Its bytes are to be
- *  freed. */
-static dg_integer take_bytes(input *from)
+/** Any text, mostly of the bytes that numbers have; at times as long as may be, or a little longer. To be freed. */
+static char *take_text(bool *is_long, input *from)
 {
+    static const char likely[] = "0123456789/.-+xaF ";
     size_t n = take_byte(from);
-    if (n == 0xFF) {
-        n = DG_MAX_PARAMETER_BITS / 8 - 2 + take_byte(from) % 6;
+    const bool longest = n == 0xFF;
+    if (longest) {
+        n = DG_MAX_PARAMETER_BITS / 4 - 2 + take_byte(from) % 6;
     } else {
         n = n < 0xF0 ? n % 12 : n % 64;
     }
-    uint8_t *bytes = n == 0 ? NULL : exactly(n), fill = take_byte(from);
+    char *text = exactly(n + 3);
+    const uint8_t fill = take_byte(from);
     for (size_t i = 0; i < n; i++) {
-        bytes[i] = i < 16 || i + 3 > n ? take_byte(from) : fill;
+        const uint8_t byte = longest || (i >= 16 && i + 3 < n) ? fill : take_byte(from);
+        text[i] = byte >= 0xF0 ? (char)byte : likely[byte % (sizeof likely - 1)];
     }
-    return (dg_integer){bytes, n};
+    if (longest) { /* a number, most likely */
+        memcpy(text, "0x1", 3);
+    }
+    text[n] = '\0';
+    *is_long = *is_long || n > 64;
+    return text;
 }
 
 /** One of the sources there are, or none of them. */
@@ -66,13 +74,13 @@ static dg_source take_source(tape *caller, input *from)
     return source;
 }
 
-/** Fill by the law or by the table, whichever is given, into items of any type and any length. */
-static void try_fill(const dg_law *law, const dg_table *table, input *from)
+/** Fill into items of any type and any length. */
+static void try_fill(const dg_sampler *sampler, input *from)
 {
     bool wide = take_byte(from) % 2 == 1;
     size_t n = take_byte(from) % 16;
     dg_dtype dtype = (dg_dtype)take_choice(DG_UINT64 + 1, from);
-    size_t width = dg_law_wide_bytes(law);
+    size_t width = dg_sampler_wide_bytes(sampler);
     uint8_t other = take_byte(from);
     if (other % 4 == 0) {
         width = other;
@@ -83,91 +91,83 @@ static void try_fill(const dg_law *law, const dg_table *table, input *from)
     tape caller = take_tape(16u * take_byte(&rest), &rest);
     dg_source source = take_source(&caller, from);
     const dg_source *given = take_byte(from) % 8 == 0 ? NULL : &source;
-    dg_status status;
     system_bytes = *from;
-    if (n > 0) {
-        memset(out, 0xA5, n * item);
-    }
-    if (wide) {
-        status = table != NULL ? dg_table_fill_wide(out, n, width, table, NULL, given)
-                               : dg_law_fill_wide(out, n, width, law, NULL, given);
-    } else {
-        status = table != NULL ? dg_table_fill(out, n, dtype, table, NULL, given)
-                               : dg_law_fill(out, n, dtype, law, NULL, given);
-    }
+    const dg_status status = wide ? dg_sampler_fill_wide(out, n, width, sampler, NULL, given)
+                                  : dg_sampler_fill(out, n, dtype, sampler, NULL, given);
     REQUIRE(status == DG_OK || status == DG_ERR_ENTROPY || status == DG_ERR_SOURCE ||
             status == DG_ERR_RANGE || status == DG_ERR_PARAMETER);
-    if (status != DG_OK && n > 0 && (wide || (unsigned)dtype <= DG_UINT64)) {
-        static const size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
-        REQUIRE(all_zero(out, n * (wide ? width : sizes[dtype])));
-    }
     REQUIRE(wide || (unsigned)dtype <= DG_UINT64 || status == DG_ERR_PARAMETER);
     tape_free(&caller);
     free(out);
 }
 
-/** Any table, but of a law with long parameters only one as users get it: in a small one, or with
- *  blocks of a size far off, there are 2^15 blocks to look at before it is refused. */
-static void try_table(const dg_law *law, bool long_parameters, input *from)
+/** Any options, but of a law with long parameters only the usual table: in a small one, or with blocks of a size far
+ *  off, there are 2^15 blocks to look at before it is refused. */
+static dg_options take_options(bool long_parameters, input *from)
 {
+    const dg_arithmetic arithmetic = (dg_arithmetic)take_choice(DG_ARITHMETIC_GMP + 1, from);
     uint8_t byte = take_byte(from);
     uint32_t index_bits = byte >= 0xF0 ? (uint32_t)take_word(4, from) : 4u + byte % 4;
     int32_t block_bits = byte % 16 == 0 ? (int32_t)take_word(4, from) : take_byte(from) % 64;
     if (long_parameters) {
-        index_bits = byte == 1 ? 16 : 0;
+        index_bits = 16;
         block_bits = -1;
     }
-    dg_isa isa = (dg_isa)take_choice(DG_ISA_AVX512_VBMI2 + 1, from);
-    dg_table *table = (dg_table *)from; /* to be overwritten */
-    dg_status status = dg_table_new(&table, law, index_bits, block_bits, isa);
-    REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER);
-    REQUIRE((table != NULL) == (status == DG_OK));
-    if (table != NULL) {
-        dg_table_info info;
-        dg_table_describe(&info, table);
-        for (uint32_t i = 0; i < info.n_full + info.n_partial; i++) {
-            int32_t block;
-            uint32_t level;
-            dg_table_cell(&block, &level, i, table);
-            REQUIRE(block >= info.first_block && block <= info.last_block);
-            REQUIRE(level < info.height);
-        }
-        for (uint32_t i = 0; i < info.n_partial + info.n_tail_arcs; i++) {
-            int32_t base, bulge;
-            uint32_t slope, error;
-            dg_table_arc(&base, &slope, &error, &bulge, i, table);
-            REQUIRE(base >= -(1 << 30) && base <= 1 << 30 && slope <= 1u << 30);
-            REQUIRE(error <= UINT16_MAX && bulge >= -(1 << 14) && bulge <= 1 << 14);
-        }
-        try_fill(law, table, from);
+    const dg_isa isa = (dg_isa)take_choice(DG_ISA_AVX512_VBMI2 + 1, from);
+    return (dg_options){arithmetic, isa, index_bits, block_bits};
+}
+
+/** What a table shows of itself is within its bounds. */
+static void look_into(const dg_sampler *sampler)
+{
+    dg_sampler_info info;
+    dg_sampler_describe(&info, sampler);
+    for (uint32_t i = 0; i < info.n_full + info.n_partial; i++) {
+        int32_t block;
+        uint32_t level;
+        dg_table_cell(&block, &level, i, sampler);
+        REQUIRE(block >= info.first_block && block <= info.last_block);
+        REQUIRE(level < info.height);
     }
-    dg_table_free(table);
+    for (uint32_t i = 0; i < info.n_partial + info.n_tail_arcs; i++) {
+        int32_t base, bulge;
+        uint32_t slope, error;
+        dg_table_arc(&base, &slope, &error, &bulge, i, sampler);
+        REQUIRE(base >= -(1 << 30) && base <= 1 << 30 && slope <= 1u << 30);
+        REQUIRE(error <= UINT16_MAX && bulge >= -(1 << 14) && bulge <= 1 << 14);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input from = {data, size};
-    dg_law *law = (dg_law *)&from; /* to be overwritten */
+    dg_sampler *sampler = (dg_sampler *)&from; /* to be overwritten */
     dg_law_kind kind = (dg_law_kind)take_choice(DG_GENERALIZED_GAUSSIAN + 1, &from);
-    dg_arithmetic arithmetic = (dg_arithmetic)take_choice(DG_ARITHMETIC_GMP + 1, &from);
-    dg_integer all[6];
+    dg_method method = (dg_method)take_choice(DG_ISOCHRONOUS + 1, &from);
     bool long_parameters = false;
-    for (int i = 0; i < 6; i++) {
-        all[i] = take_bytes(&from);
-        long_parameters = long_parameters || all[i].n_bytes > 64;
+    char *texts[3];
+    for (int i = 0; i < 3; i++) {
+        texts[i] = take_text(&long_parameters, &from);
     }
-    dg_parameters parameters = {all[0], all[1], all[2], all[3], all[4], all[5]};
-    dg_status status = dg_law_new(&law, kind, arithmetic, &parameters);
+    const uint8_t given = take_byte(&from);
+    const char *mu = given % 4 == 0 ? NULL : texts[1], *beta = given % 3 == 0 ? NULL : texts[2];
+    const dg_options options = take_options(long_parameters, &from);
+    const dg_options *with = given % 5 == 0 ? NULL : &options;
+    dg_status status = dg_sampler_new_with(&sampler, kind, texts[0], mu, beta, method, with);
     REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER || status == DG_ERR_TOO_LONG);
-    REQUIRE((law != NULL) == (status == DG_OK));
-    for (int i = 0; i < 6; i++) {
-        free((void *)all[i].bytes);
+    REQUIRE((sampler != NULL) == (status == DG_OK));
+    REQUIRE(strlen(dg_status_text(status)) > 0);
+    for (int i = 0; i < 3; i++) {
+        free(texts[i]);
     }
-    if (law != NULL) {
-        (void)dg_law_uses_words(law);
-        try_fill(law, NULL, &from);
-        try_table(law, long_parameters, &from);
+    if (sampler != NULL) {
+        const dg_method drawn_by = dg_sampler_method(sampler);
+        REQUIRE(drawn_by != DG_AUTO && (method == DG_AUTO || drawn_by == method));
+        if (drawn_by == DG_CELLS) {
+            look_into(sampler);
+        }
+        try_fill(sampler, &from);
     }
-    dg_law_free(law);
+    dg_sampler_free(sampler);
     return 0;
 }

@@ -21,9 +21,10 @@ static size_t line_feeds(const uint8_t *text, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const uint8_t delimiters[] = {'\t', ',', ';', '|'};
     input from = {data, size};
-    const uint8_t delimiter = take_byte(&from) % 2 ? ',' : '\t';
-    const uint8_t other = take_byte(&from) % 2 ? ',' : '\t';
+    const uint8_t delimiter = delimiters[take_byte(&from) % sizeof delimiters];
+    const uint8_t other = delimiters[take_byte(&from) % sizeof delimiters];
     const size_t width = 1 + take_byte(&from) % MOST_COLUMNS;
     const uint8_t chosen = take_byte(&from);
     const uint8_t carriage[] = {'\r', '\n'};

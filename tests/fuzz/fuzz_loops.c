@@ -30,8 +30,7 @@ static const choice CHOICES[] = {
 };
 enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES };
 
-static dg_law *laws[N_CHOICES];
-static dg_table *tables[N_CHOICES][N_ISAS];
+static dg_sampler *tables[N_CHOICES][N_ISAS];
 
 static void build(size_t i)
 {
@@ -45,10 +44,11 @@ static void build(size_t i)
     mpq_set_si(n.mu, of->c, 3);
     mpq_canonicalize(n.mu);
     mpq_set_ui(n.beta, 1, 1);
-    laws[i] = law_of(&n, DG_ARITHMETIC_AUTO);
-    for (int isa = 0; isa < N_ISAS; isa++) { /* refused where the machine lacks it */
-        dg_status status = dg_table_new(&tables[i][isa], laws[i], 16, of->block_bits, (dg_isa)isa);
-        REQUIRE(status == (tables[i][isa] == NULL ? DG_ERR_PARAMETER : DG_OK));
+    dg_options options = usual_options();
+    options.block_bits = of->block_bits;
+    for (int isa = 0; isa < N_ISAS; isa++) { /* NULL where the machine lacks it */
+        options.isa = (dg_isa)isa;
+        tables[i][isa] = sampler_of(&n, DG_CELLS, &options);
     }
     REQUIRE(tables[i][DG_ISA_PORTABLE] != NULL && tables[i][DG_ISA_AUTO] != NULL);
     numbers_clear(&n);
@@ -60,14 +60,14 @@ typedef struct outcome {
     size_t used;
 } outcome;
 
-static outcome fill(uint8_t *out, size_t n, uint8_t type, size_t width, const dg_table *table,
+static outcome fill(uint8_t *out, size_t n, uint8_t type, size_t width, const dg_sampler *table,
                     const tape *given)
 {
     tape from = *given;
     dg_source source = tape_source(&from);
     dg_status status = type <= DG_UINT64
-                           ? dg_table_fill(out, n, (dg_dtype)type, table, NULL, &source)
-                           : dg_table_fill_wide(out, n, width, table, NULL, &source);
+                           ? dg_sampler_fill(out, n, (dg_dtype)type, table, NULL, &source)
+                           : dg_sampler_fill_wide(out, n, width, table, NULL, &source);
     return (outcome){status, from.used};
 }
 
@@ -80,10 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n = take_word(2, &from) % MOST_DRAWS;
     size_t at_least = 16u * take_byte(&from) * (take_byte(&from) % 4 == 0 ? 16u : 1u);
     tape given = take_tape(at_least, &from);
-    if (laws[which] == NULL) {
+    if (tables[which][DG_ISA_AUTO] == NULL) {
         build(which);
     }
-    const size_t width = dg_law_wide_bytes(laws[which]);
+    const size_t width = dg_sampler_wide_bytes(tables[which][DG_ISA_AUTO]);
     const size_t n_bytes = n * (type <= DG_UINT64 ? sizes[type] : width);
     uint8_t *expected = exactly(n_bytes), *out = exactly(n_bytes);
     outcome wanted = fill(expected, n, type, width, tables[which][DG_ISA_PORTABLE], &given);
@@ -93,10 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             outcome got = fill(out, n, type, width, tables[which][isa], &given);
             REQUIRE(got.status == wanted.status);
             REQUIRE(got.used == wanted.used);
-            REQUIRE(memcmp(out, expected, n_bytes) == 0);
+            REQUIRE(wanted.status != DG_OK || memcmp(out, expected, n_bytes) == 0);
         }
     }
-    REQUIRE(wanted.status == DG_OK || all_zero(expected, n_bytes));
     free(out);
     free(expected);
     tape_free(&given);

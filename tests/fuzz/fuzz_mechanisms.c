@@ -1,30 +1,28 @@
 /* Selections and the sides of cells, in machine words and by GMP: any rates of up to 260 bits, gaps of
  * any length, offsets and shifts within their rules, any tape: the same results from the same bytes,
- * or an error in both, and zeros then. */
+ * or an error in both. */
 #include "input.h"
+
+#include "mechanisms/leave_cell.h"
+#include "mechanisms/select.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_DRAWS = 24, MOST_ROWS = 3, MOST_CANDIDATES = 6, MOST_GAP_BYTES = 10, MOST_SHIFT = 260 };
 
-/** Two laws of one rate: as it comes, and by GMP. */
-typedef struct rates {
-    dg_law *words, *gmp;
-    bool above_half;
-} rates;
-
-static rates take_rates(bool at_most_one, input *from)
+/** A rate as text, to be freed. */
+static char *take_rate(bool at_most_one, bool *above_half, input *from)
 {
     numbers n;
     take_numbers(&n, DG_BERNOULLI_EXP, MOST_SHIFT, from);
     if (at_most_one && mpq_cmp_ui(n.first, 1, 1) > 0) {
         mpq_inv(n.first, n.first);
     }
-    const rates found = {law_of(&n, DG_ARITHMETIC_AUTO), law_of(&n, DG_ARITHMETIC_GMP),
-                         mpq_cmp_ui(n.first, 1, 2) > 0};
+    char *rate = text_of(n.first);
+    *above_half = mpq_cmp_ui(n.first, 1, 2) > 0;
     numbers_clear(&n);
-    return found;
+    return rate;
 }
 
 static void compare(dg_status status, dg_status wanted, const tape *ours, const tape *theirs,
@@ -34,9 +32,6 @@ static void compare(dg_status status, dg_status wanted, const tape *ours, const 
     if (status == DG_OK) {
         REQUIRE(ours->used == theirs->used);
         REQUIRE(memcmp(out, expected, n * sizeof *out) == 0);
-    } else {
-        REQUIRE(all_zero((const uint8_t *)out, n * sizeof *out));
-        REQUIRE(all_zero((const uint8_t *)expected, n * sizeof *out));
     }
 }
 
@@ -56,14 +51,15 @@ static void select_both(dg_selection_kind kind, size_t n, input *from)
     for (size_t i = 0; i < n; i++) {
         which[i] = take_byte(from) % (int64_t)n_rows;
     }
-    const rates both = take_rates(false, from);
+    bool above_half;
+    char *rate = take_rate(false, &above_half, from);
     tape ours = take_tape(16u * take_byte(from), from), theirs = ours;
     const dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
     int64_t *out = exactly(n * sizeof *out), *expected = exactly(n * sizeof *out);
     dg_selection *words, *gmp;
-    REQUIRE(dg_selection_new_of(&words, kind, both.words, gaps, gap_bytes, n_rows, k, which) ==
-            DG_OK);
-    REQUIRE(dg_selection_new_of(&gmp, kind, both.gmp, gaps, gap_bytes, n_rows, k, which) == DG_OK);
+    REQUIRE(dg_selection_new(&words, kind, rate, gaps, gap_bytes, n_rows, k, which) == DG_OK);
+    REQUIRE(dg_selection_new(&gmp, kind, rate, gaps, gap_bytes, n_rows, k, which) == DG_OK);
+    gmp->rate->uses_words = gmp->in_words = false;
     const dg_status status = dg_selection_fill(out, n, DG_INT64, words, NULL, &our_source);
     const dg_status wanted = dg_selection_fill(expected, n, DG_INT64, gmp, NULL, &their_source);
     compare(status, wanted, &ours, &theirs, out, expected, n);
@@ -72,8 +68,7 @@ static void select_both(dg_selection_kind kind, size_t n, input *from)
     }
     dg_selection_free(words);
     dg_selection_free(gmp);
-    dg_law_free(both.words);
-    dg_law_free(both.gmp);
+    free(rate);
     free(out);
     free(expected);
     tape_free(&ours);
@@ -89,18 +84,19 @@ static void leave_both(size_t n, input *from)
         const uint64_t half = UINT64_C(1) << bits;
         offset[i] = (int64_t)(take_word(8, from) % (2 * half)) - (int64_t)half;
     }
-    const rates both = take_rates(true, from);
+    bool above_half;
+    char *rate = take_rate(true, &above_half, from);
     tape ours = take_tape(16u * take_byte(from), from), theirs = ours;
     const dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
     int64_t *out = exactly(n * sizeof *out), *expected = exactly(n * sizeof *out);
     dg_snapping *words, *gmp;
-    if (doublings > 0 && !both.above_half) {
-        REQUIRE(dg_snapping_new_of(&words, both.words, doublings, offset, shift) ==
-                DG_ERR_PARAMETER);
+    if (doublings > 0 && !above_half) {
+        REQUIRE(dg_snapping_new(&words, rate, doublings, offset, shift) == DG_ERR_PARAMETER);
         doublings = 0;
     }
-    REQUIRE(dg_snapping_new_of(&words, both.words, doublings, offset, shift) == DG_OK);
-    REQUIRE(dg_snapping_new_of(&gmp, both.gmp, doublings, offset, shift) == DG_OK);
+    REQUIRE(dg_snapping_new(&words, rate, doublings, offset, shift) == DG_OK);
+    REQUIRE(dg_snapping_new(&gmp, rate, doublings, offset, shift) == DG_OK);
+    gmp->step->uses_words = false;
     const dg_status status = dg_snapping_fill(out, n, DG_INT64, words, NULL, &our_source);
     const dg_status wanted = dg_snapping_fill(expected, n, DG_INT64, gmp, NULL, &their_source);
     compare(status, wanted, &ours, &theirs, out, expected, n);
@@ -109,8 +105,7 @@ static void leave_both(size_t n, input *from)
     }
     dg_snapping_free(words);
     dg_snapping_free(gmp);
-    dg_law_free(both.words);
-    dg_law_free(both.gmp);
+    free(rate);
     free(out);
     free(expected);
     tape_free(&ours);

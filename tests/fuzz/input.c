@@ -101,31 +101,38 @@ void numbers_clear(numbers *of)
     mpq_clears(of->first, of->mu, of->beta, NULL);
 }
 
-/** z in two's complement. Its bytes are to be freed. */
-static dg_integer encoded(const mpz_t z)
+char *text_of(const mpq_t number)
 {
-    size_t n = mpz_sizeinbase(z, 2) / 8 + 1;
-    uint8_t *bytes = exactly(n);
-    mpz_t wrapped;
-    mpz_init(wrapped);
-    mpz_fdiv_r_2exp(wrapped, z, 8 * n);
-    memset(bytes, 0, n);
-    mpz_export(bytes, NULL, -1, 1, 0, 0, wrapped);
-    mpz_clear(wrapped);
-    return (dg_integer){bytes, n};
+    return mpq_get_str(NULL, 10, number);
 }
 
-dg_law *law_of(const numbers *of, dg_arithmetic arithmetic)
+dg_options usual_options(void)
 {
-    dg_law *law = NULL;
-    dg_integer all[] = {encoded(mpq_numref(of->first)), encoded(mpq_denref(of->first)),
-                        encoded(mpq_numref(of->mu)),    encoded(mpq_denref(of->mu)),
-                        encoded(mpq_numref(of->beta)),  encoded(mpq_denref(of->beta))};
-    dg_parameters parameters = {all[0], all[1], all[2], all[3], all[4], all[5]};
-    REQUIRE(dg_law_new(&law, of->kind, arithmetic, &parameters) == DG_OK);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        free((void *)all[i].bytes);
-    }
+    return (dg_options){DG_ARITHMETIC_AUTO, DG_ISA_AUTO, 16, -1};
+}
+
+dg_sampler *sampler_of(const numbers *of, dg_method method, const dg_options *options)
+{
+    dg_sampler *sampler;
+    char *parameter = text_of(of->first), *mu = text_of(of->mu), *beta = text_of(of->beta);
+    const dg_status status =
+        dg_sampler_new_with(&sampler, of->kind, parameter, mu, beta, method, options);
+    REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER);
+    REQUIRE((sampler != NULL) == (status == DG_OK));
+    free(parameter);
+    free(mu);
+    free(beta);
+    return sampler;
+}
+
+dg_law *law_of(const numbers *of)
+{
+    dg_law *law;
+    char *parameter = text_of(of->first), *mu = text_of(of->mu), *beta = text_of(of->beta);
+    REQUIRE(dg_law_new(&law, of->kind, parameter, mu, beta, DG_ARITHMETIC_AUTO) == DG_OK);
+    free(parameter);
+    free(mu);
+    free(beta);
     return law;
 }
 

@@ -5,6 +5,8 @@
 
 #include "discretegauss_parts.h"
 
+#include "sampler/make_law.h"
+
 #include <gmp.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,8 +39,19 @@ typedef struct numbers {
 void take_numbers(numbers *out, dg_law_kind kind, unsigned most_shift, input *from);
 void numbers_clear(numbers *of);
 
-/** The law of some numbers. Requires: they obey the rules. */
-dg_law *law_of(const numbers *of, dg_arithmetic arithmetic);
+/** The options of dg_sampler_new. */
+dg_options usual_options(void);
+
+/** The sampler of some numbers by a method. NULL: the law has no such method.
+ *
+ *  Requires:  the numbers obey the rules. */
+dg_sampler *sampler_of(const numbers *of, dg_method method, const dg_options *options);
+
+/** The law of some numbers, by itself. Requires: they obey the rules. To be freed by dg_law_free. */
+dg_law *law_of(const numbers *of);
+
+/** A rational as text. To be freed. */
+char *text_of(const mpq_t number);
 
 /** A source that reads a tape and fails at its end. */
 typedef struct tape {

@@ -72,7 +72,7 @@ FAULTS = [
     Fault(
         "a fill asks for bytes that it does not use",
         "words",
-        "api/fill_api.c",
+        "api/draw_items.c",
         "look_ahead(&session->bits, end - 1 - i, beyond, law);",
         "look_ahead(&session->bits, end - i, beyond, law);",
     ),
@@ -361,8 +361,8 @@ FAULTS = [
         "a law's draw is of the law before",
         "laws",
         "api/laws_api.c",
-        "DG_TRY(draw_run(fill, law_of_item(fill, i), i, same, end, session));",
-        "DG_TRY(draw_run(fill, law_of_item(fill, i), i, same + (same < end), end, session));",
+        "DG_TRY(dg_read_number(&parameter, &laws->parameter, item));",
+        "DG_TRY(dg_read_number(&parameter, &laws->parameter, item - (item > 0)));",
     ),
     Fault(
         "a law a lane has the staircase of centre 0, whatever its own",
@@ -400,17 +400,10 @@ FAULTS = [
         "return (unsigned)dtype <= DG_UINT64 + 1;",
     ),
     Fault(
-        "draws are left in the output after an error",
+        "a sampler that was refused looks like one",
         "api",
-        "api/run.c",
-        "    if (status != DG_OK) {\n        const size_t taken",
-        "    if (status != DG_OK && fill->n > 5) {\n        const size_t taken",
-    ),
-    Fault(
-        "a law that was refused looks like one",
-        "api",
-        "api/law_api.c",
-        "    *law = NULL;\n",
+        "api/sampler_api.c",
+        "    *sampler = NULL;\n",
         "",
     ),
     Fault(

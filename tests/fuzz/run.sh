@@ -14,8 +14,7 @@ build=${DG_FUZZ_BUILD:-$here/../../build/fuzz}
 shift || true
 
 mkdir -p "$build"
-cmake -S "$here/../.." -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DDG_FUZZ=ON -DDG_CHECKS=ON -DDG_WERROR=ON >"$build/build.log" || { cat "$build/build.log"; exit 1; }
+cmake -S "$here/../.." --preset fuzz -B "$build" >"$build/build.log" || { cat "$build/build.log"; exit 1; }
 cmake --build "$build" -j "$(nproc)" >"$build/build.log" || { cat "$build/build.log"; exit 1; }
 
 # GMP allocates at every step: short stacks and a small quarantine make that bearable.

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import ENGINE
 from inputs import Function, each_function, must_not_draw, tape
 
 import discretegauss as dg
@@ -100,49 +99,6 @@ def test_an_exception_of_the_source_comes_through(
     with pytest.raises(error) as caught:
         function(3, size, source=source)
     assert caught.value is raised
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.int16, ">i8", object])
-def test_a_source_that_fails_late_leaves_no_draws(dtype: Any) -> None:
-    """A source that fails in the middle: its exception, and what out held, or zeros.
-
-    The draws are some 1000 and more, and what out held is 7.
-    """
-    parameters: list[Any] = [100, [100, 200]]
-    for parameter in parameters:
-        whole = np.full((250_000 if ENGINE == "native" else 25_000, 4), 7, dtype)
-        for out in (whole, whole.reshape(4, -1).T, whole[:, ::2]):
-            row = parameter if parameter == 100 or out.shape[1] == 2 else parameter * 2
-            with pytest.raises(EOFError):
-                dg.discrete_gaussian(row, mu=2000, out=out, source=tape())
-            assert set(whole.ravel().tolist()) <= {0, 7}
-
-
-def test_what_was_never_drawn_into_is_not_wiped() -> None:
-    """out may be larger than memory; an error that comes early, as Ctrl-C may, is told at once."""
-    out = np.full(10**7, 7, np.int8)
-    with pytest.raises(EOFError):
-        dg.discrete_gaussian(1, mu=60, out=out, source=tape())
-    assert out[-1] == 7
-    assert set(out.tolist()) == {0, 7}
-
-
-def test_a_source_cannot_free_the_memory_that_is_filled() -> None:
-    """numpy refuses to resize out, or the array that it is a part of, as long as the call lasts."""
-    whole = np.zeros(1000, np.int64)
-    refused: list[str] = []
-
-    def source(buffer: memoryview) -> None:
-        buffer[:] = os.urandom(len(buffer))
-        try:
-            whole.resize(10**6, refcheck=False)
-        except ValueError:
-            refused.append("resize")
-
-    for out in (whole, whole[:500]):
-        dg.discrete_gaussian(2**80, out=out, source=source)
-        assert out.all()
-    assert len(refused) >= 2
 
 
 @each_function
@@ -263,14 +219,11 @@ def test_a_function_that_fills_no_buffer_is_no_source(
 
 
 @each_function
-@pytest.mark.parametrize("size", [None, 1000])
-def test_a_source_that_counts_and_writes_nothing_is_refused(
-    function: Function, name: str, size: Any
-) -> None:
+def test_a_source_that_counts_and_writes_nothing_is_refused(function: Function, name: str) -> None:
     """From 16 bytes on: true bits are never refused with a probability above 2^-128."""
     for untouched in (lambda buffer: buffer.nbytes, memoryview.__len__, np.size):
         with pytest.raises(ParameterValueError, match=r"source must fill the whole buffer.*zeros"):
-            function(3, size, source=untouched)
+            function(3, 1000, source=untouched)
 
 
 def test_zeros_are_refused_only_where_16_bytes_of_them_come_in_a_row() -> None:

@@ -286,4 +286,4 @@ def test_a_law_has_a_public_type_for_annotations() -> None:
 def test_what_looks_at_the_classes_finds_all_they_have() -> None:
     """Documentation tools ask a class for each of its attributes."""
     for law in LAWS:
-        assert {"_sampler", "sample"} <= dict(inspect.getmembers(type(law))).keys()
+        assert {"_spec", "sample"} <= dict(inspect.getmembers(type(law))).keys()

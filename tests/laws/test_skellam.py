@@ -204,9 +204,6 @@ def test_arrays_of_variances_and_the_ways_to_draw() -> None:
     assert dg.skellam(3, method="reference", source=seeded(3)) == slow_skellam(
         Fraction(3), CallableBytes(seeded(3))
     )
-    rows = Skellam(10**12).sample_bytes(5, n_bytes=9, source=seeded(4))
-    wanted = Skellam(10**12).sample(5, dtype=object, source=seeded(4)).tolist()
-    assert [int.from_bytes(row.tobytes(), "little", signed=True) for row in rows] == wanted
     noisy = dg.add_noise(np.array([5, 6, 7]), Skellam(1), modulus=2**10)
     assert noisy.shape == (3,)
 

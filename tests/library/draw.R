@@ -2,8 +2,11 @@
 dyn.load(commandArgs(trailingOnly = TRUE)[1])
 for (line in readLines(file("stdin"))) {
   words <- strsplit(line, " ")[[1]]
-  starts <- seq(1, nchar(words[5]), by = 2)
-  bytes <- as.raw(strtoi(substring(words[5], starts, starts + 1), 16))
-  drawn <- .Call("draw_in_r", words[1], words[2], words[3], bytes)
+  bytes <- raw(0)
+  if (length(words) == 8) { # else the draws read none
+    starts <- seq(1, nchar(words[8]), by = 2)
+    bytes <- as.raw(strtoi(substring(words[8], starts, starts + 1), 16))
+  }
+  drawn <- .Call("draw_in_r", words[1], words[2], words[3], words[4:6], bytes)
   cat(sprintf("%.0f", drawn), sep = "\n")
 }

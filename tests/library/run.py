@@ -29,8 +29,8 @@ from keystream import Tape, key_tape  # noqa: E402
 KINDS = ["bernoulli", "uniform_below", "bernoulli_exp", "geometric_exp"]
 KINDS += ["discrete_laplace", "discrete_gaussian", "generalized_gaussian"]
 PARAMETERS = ("p", "n_values", "gamma", "scale", "sigma2")
-METHODS = {"steady": 0, "algorithms": 1, "tables": 2, "fills": 3}
-"""The methods that draw the sections of the file; 0: each draw by itself."""
+METHODS = [("fills", 0), ("algorithms", 1), ("tables", 2), ("fills", 3)]
+"""Sections of the file and the methods that draw them; 0: that of the law."""
 MOST = 2**53
 """What R's numbers hold."""
 
@@ -84,34 +84,32 @@ def vectors() -> list[dict[str, Any]]:
     """Return the vectors that a sampler draws and whose numbers all programs hold."""
     file = json.loads((HERE.parent / "vectors/vectors.json").read_text(encoding="ascii"))
     found = []
-    for section, method in METHODS.items():
+    for section, method in METHODS:
         for case in file[section]:
-            ratios = [Fraction(case.get(name, 0)) for name in ("mu", "beta")]
-            ratios[:0] = [Fraction(case[name]) for name in PARAMETERS if name in case]
-            numbers = [n for ratio in ratios for n in ratio.as_integer_ratio()]
-            fits = max(map(abs, numbers)) < MOST and ratios[0] < 2**40
+            texts = [case[name] for name in PARAMETERS if name in case]
+            texts += [case.get("mu", "0"), case.get("beta", "1")]
+            numbers = [n for text in texts for n in Fraction(text).as_integer_ratio()]
+            fits = max(map(abs, numbers)) < MOST and Fraction(texts[0]) < 2**40
             if fits and case.get("index_bits", 16) == 16:
-                found.append(case | {"numbers": numbers, "method": method})
-    assert {case["method"] for case in found} == set(METHODS.values())
+                found.append(case | {"texts": texts, "method": method})
+    assert {case["method"] for case in found} == {method for _, method in METHODS}
     assert {case["law"] for case in found} == set(KINDS)
     return found
 
 
 def line_of(case: dict[str, Any]) -> str:
-    """Return a vector as the programs read it: its law, method, draws and bytes.
+    """Return a vector as the programs read it.
 
-    The bytes are six numbers of eight bytes each, and behind them what the draws read. Where the
-    method is 0, the draws are made one by one.
+    Kind, method and draws; parameter, mu and beta; how many bytes the draws read, and these bytes.
     """
     tape = (
         Tape(bytes.fromhex(case["tape"]))
         if "tape" in case
         else key_tape(bytes.fromhex(case["chacha20_key"]))
     )
-    data = b"".join(n.to_bytes(8, "little", signed=True) for n in case["numbers"])
-    data += tape.read(case["bytes_used"])
-    numbers = [KINDS.index(case["law"]), case["method"], case["n"], len(data)]
-    return " ".join([*map(str, numbers), data.hex()])
+    data = tape.read(case["bytes_used"])
+    numbers = [KINDS.index(case["law"]), case["method"], case["n"]]
+    return " ".join([*map(str, numbers), *case["texts"], str(len(data)), data.hex()])
 
 
 def check_draws(
@@ -129,6 +127,27 @@ def check_draws(
     print(f"{name}: {len(cases)} vectors")
 
 
+def check_readme(prefix: Path, work: Path) -> None:
+    """The program of csrc/README.md, compiled by its command, draws; a wrong number is an error."""
+    readme = (ROOT / "csrc/README.md").read_text(encoding="utf-8")
+    code = re.findall(r"^```c\n(.*?)^```", readme, re.M | re.S)[0]
+    command = re.findall(r"^cc noise.c.*$", readme, re.M)[0]
+    folder = work / "readme"
+    folder.mkdir()
+    environment = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
+    environment |= {"PREFIX": str(prefix), "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
+    for sigma2, code_wanted, lines in (("100", 0, 5), ("200", 0, 5), ("-200", 1, 0)):
+        (folder / "noise.c").write_text(code.replace('"100"', f'"{sigma2}"'), encoding="utf-8")
+        run("sh", "-ec", command, cwd=folder, env=environment)
+        done = subprocess.run(
+            [folder / "noise"], check=False, capture_output=True, text=True, env=environment
+        )
+        said = done.stdout.split(), bool(done.stderr)
+        if (done.returncode, len(said[0]), said[1]) != (code_wanted, lines, code_wanted == 1):
+            sys.exit(f"csrc/README.md, sigma2 = {sigma2}: {done}")
+    print("csrc/README.md: its program draws, and says what is wrong")
+
+
 def programs(prefix: Path, work: Path) -> dict[str, list[str | Path]]:
     """Build the programs; return the command of each."""
     library = prefix / "lib"
@@ -141,13 +160,7 @@ def programs(prefix: Path, work: Path) -> dict[str, list[str | Path]]:
     warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     shared, static = work / "draw", work / "draw_static"
     run("gcc", *warnings, HERE / "draw.c", *flags("--cflags", "--libs"), "-o", shared)
-    noise = re.search(
-        r"^```c\n(.*?)^```", (ROOT / "csrc/README.md").read_text("utf-8"), re.M | re.S
-    )
-    (work / "noise.c").write_text(noise[1] if noise else "", encoding="utf-8")
-    run("gcc", *warnings, work / "noise.c", *flags("--cflags", "--libs"), "-o", work / "noise")
-    if len(run(work / "noise").split()) != 5:
-        sys.exit("the program of csrc/README.md does not print five draws")
+    check_readme(prefix, work)
     from_archive = shlex.split("-Wl,-Bstatic -ldiscretegauss -Wl,-Bdynamic")
     libraries = [flag for flag in flags("--static", "--libs") if flag != "-ldiscretegauss"]
     static_flags = [*flags("--cflags", "--libs-only-L"), *from_archive, *libraries]

@@ -1,14 +1,19 @@
-/* A tape as a source of bits: a dg_integer whose bytes are handed out in order. */
+/* A tape as a source of bits: bytes that are handed out in order. */
 #include <discretegauss.h>
 #include <string.h>
 
+typedef struct tape {
+    const uint8_t *bytes;
+    size_t n_left;
+} tape;
+
 static int read_tape(void *context, uint8_t *out, size_t n)
 {
-    dg_integer *const tape = context;
-    if (n > tape->n_bytes) {
+    tape *const from = context;
+    if (n > from->n_left) {
         return 1;
     }
-    memcpy(out, tape->bytes, n);
-    *tape = (dg_integer){tape->bytes + n, tape->n_bytes - n};
+    memcpy(out, from->bytes, n);
+    *from = (tape){from->bytes + n, from->n_left - n};
     return 0;
 }

@@ -338,6 +338,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_leaves_no_part_of_a_file(tmp_path: Path) -> None:
     """A real failure in the middle of writing: the process may write files of 10 kB at most."""
     pytest.importorskip("matplotlib")

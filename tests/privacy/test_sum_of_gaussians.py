@@ -99,8 +99,10 @@ def test_what_is_refused() -> None:
     why = r"^sampling must be 1 for vectors and sums of shares: .* got 0\.5$"
     with pytest.raises(ValueError, match=why):
         dg.privacy.epsilon(law.sum(2), "1e-6", **sampled)
-    for kind in (dg.DiscreteGaussian, dg.Skellam):
-        for shares in ({"clients": 2}, {"dimension": 2}, {"clients": 2, "sum_norm": 1}):
+    kinds: list[Any] = [dg.DiscreteGaussian, dg.Skellam]
+    shared: list[Any] = [{"clients": 2}, {"dimension": 2}, {"clients": 2, "sum_norm": 1}]
+    for kind in kinds:
+        for shares in shared:
             with pytest.raises(ValueError, match=why):
                 calibrate(kind, epsilon=1, delta="1e-6", **shares, **sampled)
     with pytest.raises(ValueError, match="clients must be 1 except for Gaussian and Skellam"):

@@ -16,7 +16,7 @@ import pytest
 
 import discretegauss as dg
 from discretegauss.errors import OutputError, TableError
-from discretegauss.release import release_table
+from discretegauss.release import release_plan, release_table
 from discretegauss.release._arrow_table import ParquetSource
 from discretegauss.testing import TapeSource
 
@@ -153,7 +153,7 @@ def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(ParquetSource, "tables", tables)
     release_table(tmp_path / "t.parquet", "n", tmp_path / "out.parquet", rho=1)
-    assert forgotten == [True] * 4
+    assert forgotten == [True] * 8  # of each pass
     assert pa.default_memory_pool().backend_name == pool
 
 
@@ -218,7 +218,7 @@ def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) 
     path = tmp_path / "t.parquet"
     write_parquet(pa.table({"n": pa.array([1, 2**64 - 1], pa.uint64())}), path)
     with pytest.raises(
-        TableError, match=r": rows 1 to 2, column 'n': a noisy count does not fit"
+        TableError, match=r": rows 1 to 2, column 'n': noisy counts might not fit int64"
     ) as e:
         release_table(path, "n", tmp_path / "o.parquet", rho=1)
     assert "18446" not in str(e.value)
@@ -227,6 +227,28 @@ def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) 
     release_table(path, "n", tmp_path / "o.parquet", rho="1e9")
     assert read(tmp_path / "o.parquet").to_pydict() == {"n": [Decimal(10**37)]}
     assert sorted(os.listdir(tmp_path)) == ["o.parquet", "t.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("count", "kind"),
+    [(2**63 - 1, pa.int64()), (-(2**63), pa.int64()), (Decimal(10**38 - 1), pa.decimal128(38, 0))],
+)
+@pytest.mark.parametrize(("name", "write"), FORMATS)
+def test_whether_noise_fits_is_decided_before_anything_is_drawn(
+    tmp_path: Path, name: str, write: Callable[[Any, Path], None], count: Any, kind: Any
+) -> None:
+    """From counts and law alone, of every table of a plan: not by the draw."""
+    write(pa.table({"n": pa.array([7, None, count], kind)}), tmp_path / name)
+    (tmp_path / "first.csv").write_text("n\n1\n")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'rho = "0.1"\n[[tables]]\ntable = "first.csv"\ncolumn = "n"\nout = "first.txt"\n'
+        f'[[tables]]\ntable = "{name}"\ncolumn = "n"\nout = "o.arrow"\n'
+    )
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(TableError, match=r"table 2: .*rows 1 to 3, .*noisy counts might not fit"):
+        release_plan(plan, source=TapeSource(b""))
+    assert sorted(os.listdir(tmp_path)) == before
 
 
 @pytest.mark.parametrize(

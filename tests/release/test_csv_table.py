@@ -263,7 +263,9 @@ count_cell = st.one_of(
     end=st.sampled_from(["\n", "\r\n", "\r"]),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONE]),
     last=st.sampled_from(["", "\n", "\n\n"]),
-    delimiters=st.sampled_from([(",", ","), ("\t", "\t"), (",", "\t"), ("\t", ",")]),
+    delimiters=st.sampled_from(
+        [(",", ","), ("\t", "\t"), (",", "\t"), ("\t", ","), (";", ";"), ("|", "|"), (";", "\t")]
+    ),
     chunk=st.sampled_from([1, 7, 2**20]),
 )
 def test_the_core_and_line_by_line_give_the_same_bytes_or_the_same_refusal(
@@ -421,7 +423,24 @@ BAD_FILES: list[tuple[str, bytes, str]] = [
     ("sign alone", b"n\n-\n", "not a whole number"),
     ("too long", b"n\n31337" + b"0" * MAX_DIGITS + b"\n", "more than 600 digits"),
     ("not UTF-8", b"n,a\n1,2\n31337,\xff\n", "line 3: the file is not UTF-8 text"),
-    ("UTF-16", "n\n31337\n".encode("utf-16"), "line 1: the file is not UTF-8 text"),
+    *(
+        (name, "n\n31337\n".encode(name), f"UTF-8 text, but looks like {said}: iconv -f {said} -t")
+        for name, said in (
+            ("utf-16", "UTF-16"),
+            ("utf-16-le", "UTF-16LE"),
+            ("utf-16-be", "UTF-16BE"),
+            ("utf-32", "UTF-32"),
+        )
+    ),
+    ("Latin-1", "a,n\nKöln,31337\n".encode("latin-1"), "like ISO-8859-1: iconv -f ISO-8859-1 -t"),
+    ("Latin-1 header", "é,n\n1,31337\n".encode("latin-1"), "looks like ISO-8859-1: "),
+    ("Windows", "a,n\n5 €,31337\n".encode("cp1252"), "like WINDOWS-1252: iconv -f WINDOWS-1252"),
+    (
+        "two encodings",
+        "a,n\nÖ,1\n".encode() + b"\xd6,31337\n",
+        "line 3: the file is not UTF-8 text",
+    ),
+    ("no text at all", b"\x01\x02n\xff\n31337\n", "line 1: the file is not UTF-8 text"),
     ("NUL byte", b"n,a\n31337,\0\n", "line 2: the file has a NUL byte"),
     ("open quote", b'n,a\n1,2\n31337,"x\n', "line 3: a quote is opened and not closed on its line"),
     (
@@ -455,6 +474,13 @@ def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, me
     # Nor does the traceback carry an error that holds a piece of the file.
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+def test_an_encoding_is_named_only_where_all_speaks_for_it() -> None:
+    """Not for bytes of two encodings, nor for what is no text."""
+    for name, data, _ in BAD_FILES:
+        if name in ("two encodings", "no text at all", "NUL byte"):
+            assert "iconv" not in str(both_ways(data, ["n"], 1))
 
 
 @pytest.mark.parametrize("chunk", range(1, 12))

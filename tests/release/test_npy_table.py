@@ -88,7 +88,10 @@ def test_an_array_may_be_compressed(tmp_path: Path) -> None:
         (np.full((9, 9), SECRET, order="F"), "the array lies column by column"),
         (np.array([(SECRET,)], [("n", int)]), "the table has no column '0' (1 column)"),
         (np.zeros(0, int), "the file has a header but no rows"),
-        (np.full(3, 2**64 - 1, np.uint64), "rows 1 to 3, column '0': a noisy count does not fit"),
+        (
+            np.full(3, 2**64 - 1, np.uint64),
+            "rows 1 to 3, column '0': noisy counts might",
+        ),
     ],
 )
 def test_what_is_no_table_of_counts_is_refused(tmp_path: Path, array: Any, message: str) -> None:
@@ -97,6 +100,21 @@ def test_what_is_no_table_of_counts_is_refused(tmp_path: Path, array: Any, messa
     assert message in str(caught.value)
     assert str(SECRET) not in str(caught.value)
     assert os.listdir(tmp_path) == ["t.npy"]
+
+
+def test_whether_noise_fits_is_decided_before_anything_is_drawn(tmp_path: Path) -> None:
+    """From counts and law alone, wherever in the array: not by the draw."""
+    counts = np.zeros(10**6, np.int64)  # some chunks
+    counts[-1] = 2**63 - 1
+    np.save(tmp_path / "t.npy", counts)
+    drawn = TapeSource(b"")  # any draw would be an error of its own
+    message = r"rows 917505 to 1000000, column '0': noisy counts might not fit int64"
+    with pytest.raises(TableError, match=message):
+        release_table(tmp_path / "t.npy", "0", tmp_path / "o.npy", rho="0.1", source=drawn)
+    assert os.listdir(tmp_path) == ["t.npy"]
+    counts[-1] = 2**63 - 1 - 60  # 27 standard deviations
+    np.save(tmp_path / "t.npy", counts)
+    release_table(tmp_path / "t.npy", "0", tmp_path / "o.npy", rho="0.1")
 
 
 def test_a_damaged_array_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import math
+import re
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -16,12 +17,18 @@ from scipy import stats
 
 from discretegauss import DiscreteGaussian, release
 from discretegauss._cli import main
-from discretegauss.errors import DiscreteGaussError, OutputError, TableError
+from discretegauss.errors import (
+    DiscreteGaussError,
+    OutputError,
+    ParameterValueError,
+    TableError,
+)
 from discretegauss.privacy import calibrate, plan_loss, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.plan_loss import Table, largest_rho
 from discretegauss.release import done_json, read_plan
 from discretegauss.release._plan import Plan
+from discretegauss.testing import TapeSource
 
 PLAN = """
 rho = "1/10"
@@ -42,7 +49,7 @@ rows_per_person = 3
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
     (tmp_path / "a.csv").write_text("c,n\nx,10\ny,20\n")
-    (tmp_path / "b.csv").write_text("n,m\n5,3\n7,1\n")
+    (tmp_path / "b.csv").write_text("n,m\n5,3\n7,1\n0,2\n")
     (tmp_path / "plan.toml").write_text(PLAN)
     return tmp_path / "plan.toml"
 
@@ -69,7 +76,7 @@ def test_a_table_that_is_wrong_leaves_none_written(plan: Path) -> None:
         before = (plan.parent / name).read_text()
         (plan.parent / name).write_text(before + "4711x,4711x\n")
         files = _files(plan)
-        with pytest.raises(TableError, match=r"plan.toml: table [12]: .*line 4") as caught:
+        with pytest.raises(TableError, match=r"plan.toml: table [12]: .*line [45]") as caught:
             release.release_plan(plan)
         assert "4711" not in str(caught.value)
         assert _files(plan) == files
@@ -260,7 +267,15 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     "option",
     [
         *("--rho=1", "--epsilon=1", "--delta=0.1", "--report-delta=0.1", "--sensitivity=2"),
-        *("--column=n", "--out=o", "--rows-per-person=2", "--disjoint", "TABLE", "--queries=2"),
+        *(
+            "--column=n",
+            "--out=o",
+            "--rows-per-person=2",
+            "--disjoint",
+            "TABLE",
+            "--queries=2",
+            "--delimiter=;",
+        ),
     ],
 )
 def test_an_option_that_the_plan_says_is_refused_by_name(
@@ -272,6 +287,59 @@ def test_an_option_that_the_plan_says_is_refused_by_name(
     name = option.partition("=")[0]
     assert f"--plan goes without {name}: the plan says it" in capsys.readouterr().err
     assert _files(plan) == files
+
+
+def test_a_plan_says_the_delimiter_of_a_table(plan: Path) -> None:
+    """Each its own; made to add up, tables have commas."""
+    text = PLAN.replace('"a.csv"', '"a.csv"\ndelimiter = ";"').replace('["n", "m"]', '"n"')
+    plan.write_text(text)
+    (plan.parent / "a.csv").write_text("c;n\nx;10\ny;20\n")
+    (plan.parent / "b.csv").write_text("d,c,n\n1,x,3\n2,x,7\n1,y,20\n")
+    release.release_plan(plan, consistent=plan.parent / "sums")
+    assert (plan.parent / "a_noisy.csv").read_text().startswith("c;n\nx;")
+    assert (plan.parent / "b_noisy.csv").read_text().startswith("d,c,n\n1,x,")
+    assert (plan.parent / "sums" / "a_noisy.csv").read_text().startswith("c,n,error\nx,")
+
+
+def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None:
+    """Which table is named, whether its file or the plan tells the rows; nothing is drawn."""
+    text = plan.read_text()
+    plan.write_text(text.replace("rows_per_person = 3", "rows_per_person = 4"))
+    files = _files(plan)
+    said = r"table 2: rows_per_person must be at most 3, .*got 4; did you mean sensitivity=4\?"
+    with pytest.raises(ParameterValueError, match=said):
+        release.release_plan(plan, source=TapeSource(b""))
+    assert _files(plan) == files
+    best = re.sub("share = .*", 'share = "best"\ncells = 2', text)
+    plan.write_text(best)
+    with pytest.raises(ParameterValueError, match="table 2: rows_per_person must be at most 2, "):
+        read_plan(plan)
+
+
+@pytest.mark.parametrize("fault", ["table", "no sums", "plot", "two columns"])
+def test_a_folder_for_tables_that_add_up_is_there_only_after_a_release(
+    plan: Path, fault: str
+) -> None:
+    """Whatever fails, and however deep it is; a folder that was there before stays."""
+    if fault != "two columns":
+        plan.write_text(plan.read_text().replace('["n", "m"]', '"n"'))
+    if fault == "table":
+        (plan.parent / "b.csv").write_text("n,m\n1,x\n2\n")
+    if fault == "plot":
+        pytest.importorskip("matplotlib")
+    files, parent = _files(plan), plan.parent
+    plot = parent / "no such folder" / "p.png" if fault == "plot" else None
+    for folder in ("new", "new/in/new"):
+        with pytest.raises(DiscreteGaussError):
+            release.release_plan(plan, consistent=parent / folder, plot=plot)
+        assert _files(plan) == files
+    (parent / "old").mkdir()
+    with pytest.raises(DiscreteGaussError):
+        release.release_plan(plan, consistent=parent / "old" / "new", plot=plot)
+    assert _files(plan) == files | {"old"}
+    assert list((parent / "old").iterdir()) == []
+    with pytest.raises(DiscreteGaussError, match=r"a\.csv: is not a folder|one column"):
+        release.release_plan(plan, consistent=parent / "a.csv")
 
 
 def test_a_plot_that_exists_is_refused_before_anything_is_drawn(plan: Path) -> None:

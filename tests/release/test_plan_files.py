@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from command import interrupted_while_reading
 
-from discretegauss import DiscreteGaussian
 from discretegauss.errors import OutputError
 from discretegauss.release import execute, read_plan, release_plan
 
@@ -152,16 +151,18 @@ def test_what_cannot_be_put_back_is_named(plan: Path, monkeypatch: pytest.Monkey
 
 
 def test_an_output_that_comes_to_be_meanwhile_is_kept_and_no_other_written(
-    plan: Path, monkeypatch: pytest.MonkeyPatch
+    plan: Path,
 ) -> None:
     """As by the same plan, run twice at once."""
     theirs = plan.parent / "c_noisy.csv"
-    sample = DiscreteGaussian.sample
-    made = nth(sample, 3, lambda: theirs.write_text("of another release"), after=True)
-    monkeypatch.setattr(DiscreteGaussian, "sample", made)
+
+    def meanwhile(buffer: memoryview) -> None:
+        theirs.write_text("of another release")
+        buffer[:] = os.urandom(len(buffer))
+
     before = state(plan)
     with pytest.raises(OutputError, match=r"c_noisy.csv: exists already"):
-        release_plan(plan)
+        release_plan(plan, source=meanwhile)
     assert theirs.read_text() == "of another release"
     theirs.unlink()
     assert not is_written(plan, before)
@@ -184,6 +185,7 @@ class _NthLine:
         return self
 
 
+@pytest.mark.process
 @pytest.mark.filterwarnings(
     "ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
@@ -243,6 +245,7 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(
     assert seen[False] > 100, seen
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143)])
 def test_a_signal_while_a_table_is_read_ends_the_process_and_leaves_no_file(
     plan: Path, name: str, code: int

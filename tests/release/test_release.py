@@ -116,6 +116,68 @@ def test_sensitivity_and_rows_per_person_enter_sigma2_exactly(tmp_path: Path) ->
     assert done.rho == Fraction(1, 3)
 
 
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("t.csv", lambda path: path.write_text("n\n4\n5\n")),
+        ("t.npy", lambda path: np.save(path, np.array([4, 5]))),
+    ],
+)
+def test_one_person_cannot_change_more_rows_than_the_table_has(
+    tmp_path: Path, name: str, write: Callable[[Path], None]
+) -> None:
+    """Who says so means one count by several. Nothing is drawn or written."""
+    table, out, column = tmp_path / name, tmp_path / f"o{name[1:]}", "0" if "npy" in name else "n"
+    write(table)
+    with pytest.raises(ParameterValueError) as caught:
+        release_table(table, column, out, rho=1, rows_per_person=3, source=TapeSource(b""))
+    said = str(caught.value)
+    assert said.startswith("rows_per_person must be at most 2, the number of rows, got 3; ")
+    assert "did you mean sensitivity=3?" in said
+    assert os.listdir(tmp_path) == [name]
+    release_table(table, column, out, rho=1, rows_per_person=2)
+
+
+def test_rows_of_a_pipe_are_counted_as_they_come() -> None:
+    """It cannot be read twice, so the refusal comes at its end."""
+    how = ["--column", "n", "--rho", "1", "--out", "-", "--rows-per-person"]
+    for rows, code in (("2", 0), ("3", 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "discretegauss", "release", "-", *how, rows],
+            input=b"n\n4\n5\n",
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == code
+        assert (done.stdout == b"") == (code == 2)
+        assert (b"did you mean sensitivity=3?" in done.stderr) == (code == 2)
+
+
+def test_a_table_with_semicolons(tmp_path: Path) -> None:
+    """Read and written so, whatever the core; unless the name says tabs, or another format."""
+    table = tmp_path / "t.csv"
+    table.write_text('Ort;n\n"A;1,5";4\nB;5\n')
+    how: dict[str, Any] = {"rho": "1e9", "delimiter": ";"}
+    release_table(table, "n", tmp_path / "o.csv", **how)
+    assert (tmp_path / "o.csv").read_text() == table.read_text()
+    with pytest.raises(TableError, match=r"1 column: commas delimit, .*delimiter=';'"):
+        release_table(table, "n", tmp_path / "p.csv", rho=1)
+    with pytest.raises(OutputError, match=r"p\.tsv: .*tabs"):
+        release_table(table, "n", tmp_path / "p.tsv", **how)
+    np.save(tmp_path / "t.npy", np.array([4, 5]))
+    for name, error in (("t.npy", TableError), ("t.parquet", TableError)):
+        with pytest.raises(error, match="delimiter goes with text"):
+            release_table(tmp_path / name, "0", tmp_path / f"p{name[1:]}", **how)
+    refused: tuple[Any, ...] = (";;", "", "a", '"', "\n", 5)
+    for wrong in refused:
+        with pytest.raises((ParameterValueError, ParameterTypeError), match="delimiter must be"):
+            release_table(table, "n", tmp_path / "p.csv", rho=1, delimiter=wrong)
+    for bar in ("|", "\t", ","):
+        table.write_text(f"Ort{bar}n\nB{bar}5\n")
+        release_table(table, "n", tmp_path / "p.csv", rho="1e9", delimiter=bar, force=True)
+        assert (tmp_path / "p.csv").read_text() == table.read_text()
+
+
 def test_an_epsilon_delta_budget_is_kept(tmp_path: Path) -> None:
     done = release_table(FLIGHTS, "flights", tmp_path / "o", epsilon=1, delta="1e-6")
     assert done.epsilon <= 1

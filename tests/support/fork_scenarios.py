@@ -19,7 +19,6 @@ import platform
 import signal
 import sys
 import threading
-import types
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -47,31 +46,7 @@ class Gaussian:
         self.options = options
 
     def __call__(self) -> list[int]:
-        drawn = dg.discrete_gaussian(self.sigma2(VALUES), VALUES, **self.options)
-        return [int(x) for x in drawn]
-
-    def sigma2(self, n: int) -> Any:
-        """Return that of n draws."""
-        return SIGMA2
-
-    def fill(self, out: Any) -> None:
-        """Draw into an array."""
-        dg.discrete_gaussian(self.sigma2(len(out)), out=out, **self.options)
-
-
-class SumsOfObjects(Gaussian):
-    """Adds noise to Python integers, some at a time."""
-
-    def fill(self, out: Any) -> None:
-        """Add noise to zeros."""
-        dg.add_noise(np.array([0] * len(out), object), dg.DiscreteGaussian(SIGMA2), out=out)
-
-
-class TwoGaussians(Gaussian):
-    """Draws an array of two laws, each for one half."""
-
-    def sigma2(self, n: int) -> Any:
-        return np.repeat(np.array([SIGMA2, SIGMA2 + 1], object), n // 2)
+        return [int(x) for x in dg.discrete_gaussian(SIGMA2, VALUES, **self.options)]
 
 
 class ByThreads(Gaussian):
@@ -111,8 +86,8 @@ if NATIVE:
 DRAWS: dict[str, Draw] = {
     "reference": Gaussian(method="reference"),
     "objects": Gaussian(dtype=object),
-    "two laws": TwoGaussians(),
-    "sums of objects": SumsOfObjects(dtype=object),
+    "two laws": lambda: dg.discrete_gaussian([SIGMA2, SIGMA2 + 1] * 500).tolist(),
+    "sums": lambda: dg.add_noise([0] * VALUES, dg.DiscreteGaussian(SIGMA2)),
     "by threads": ByThreads(4100, method="reference", threads=3),
     "one by one": lambda: [dg.discrete_gaussian(SIGMA2) for _ in range(VALUES)],
     "laplace by threads": lambda: dg.discrete_laplace(
@@ -127,13 +102,10 @@ if NATIVE:
         "bits for numpy": lambda: _bits[0].random_raw(VALUES).tolist(),
         "bits for numpy by chacha20": lambda: _bits[1].random_raw(VALUES).tolist(),
         "cells": Gaussian(method="cells"),
-        "chacha20": Gaussian(method="reference", source="chacha20"),
-        "isochronous": Gaussian(method="isochronous"),
-        "isochronous by chacha20": Gaussian(method="isochronous", source="chacha20"),
-        "cells by chacha20": Gaussian(method="cells", source="chacha20"),
-        "cells by chacha20 and threads": ByThreads(
-            400_000, method="cells", source="chacha20", threads=2
-        ),
+        "getrandom": Gaussian(method="reference", source="getrandom"),
+        "isochronous": lambda: dg.discrete_gaussian(2**100, VALUES, method="isochronous").tolist(),
+        "cells by getrandom": Gaussian(method="cells", source="getrandom"),
+        "cells by threads": ByThreads(400_000, method="cells", threads=2),
         "cells of objects": Gaussian(method="cells", dtype=object),
         "new tables": new_tables,
         "generalised law, one by one": lambda: [
@@ -198,16 +170,11 @@ def raw_fork() -> int:
     return int(ctypes.PyDLL(None).syscall(clone, int(signal.SIGCHLD), 0, 0, 0, 0))
 
 
-def children(draw: Draw, n: int = 8) -> list[list[int]]:
+def children(draw: Draw, n: int = 3) -> list[list[int]]:
     """A warm-up draw, n forked children, the parent."""
     warm_up = draw()
     collectors = [in_child(draw) for _ in range(n)]
     return [warm_up, draw(), *(collect() for collect in collectors)]
-
-
-def many_children(draw: Draw) -> list[list[int]]:
-    """Sixty-four of them."""
-    return children(draw, 64)
 
 
 def grandchild(draw: Draw) -> list[list[int]]:
@@ -279,92 +246,6 @@ def fork_while_a_thread_draws(draw: Draw) -> list[list[int]]:
     stop.set()
     thread.join()
     return [*results, draw(), *drawn]
-
-
-def fork_in_a_signal_handler(draw: Draw) -> list[list[int]]:
-    """A handler forks in the middle of one long draw; both processes finish that draw.
-
-    The array is filled beforehand with a value that the law does not give, so the handler sees that
-    the draw has begun and not come to its end. The beginning, from before the fork, is compared,
-    and the end.
-    """
-    assert isinstance(draw, Gaussian)
-    untouched = -(2**63)
-    long = 5_000_000 if draw.options["method"] == "cells" else 300_000
-    out = np.full(long if NATIVE else 50_000, untouched)
-    end = out[-10 * VALUES :]
-    begin = out[: 10 * VALUES]
-    collected: list[Any] = []
-    reader, writer = os.pipe()
-
-    def handler(_signal: int, _frame: object) -> None:
-        # The timer is set for one signal, and again only if that came too early: a handler that
-        # interrupts itself would fork without end.
-        if out[0] == untouched:
-            signal.setitimer(signal.ITIMER_REAL, 0.002)
-        elif not collected and (end == untouched).all():
-            collected.append(in_child(draw))  # a child that draws inside the handler
-            collected.append(os.fork())  # and one that goes on with the draw
-
-    signal.signal(signal.SIGALRM, handler)
-    while not collected:  # a busy machine may let other threads finish before this one hears
-        out.fill(untouched)
-        signal.setitimer(signal.ITIMER_REAL, 0.002)
-        dg.discrete_gaussian(SIGMA2, out=out, **draw.options)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    assert np.count_nonzero(out == untouched) == 0
-    inside, pid = collected
-    if pid == 0:
-        with os.fdopen(writer, "w") as stream:
-            json.dump(begin.tolist() + end.tolist(), stream)
-        os._exit(0)
-    drawn_inside = inside()  # first: until it is read, its process keeps the other's pipe open
-    os.close(writer)
-    with os.fdopen(reader) as stream:
-        by_child: list[int] = json.load(stream)
-    assert os.waitpid(pid, 0)[1] == 0
-    assert len(by_child) == 20 * VALUES
-    return [begin.tolist() + end.tolist(), by_child, drawn_inside, draw()]
-
-
-def fork_where_python_runs(draw: Draw) -> list[list[int]]:
-    """A handler forks at the first call that Python makes when a part of an array is drawn.
-
-    No timer: the signal is raised where the profiler sees that the array is half full, or that of
-    two laws, whose draws go elsewhere first, the second one's turn has come.
-    """
-    assert isinstance(draw, Gaussian)
-    untouched = -(2**63)
-    out = np.full(200_000 if NATIVE else 5000, untouched, draw.options.get("dtype", np.int64))
-    forked: list[int] = []
-    reader, writer = os.pipe()
-
-    fills: list[str] = []
-
-    def look(frame: types.FrameType, event: str, _argument: object) -> None:
-        if event == "call" and frame.f_code.co_name == "fill":
-            fills.append(event)
-        half_full = out[0] != untouched and out[-1] == untouched
-        if half_full or (isinstance(draw, TwoGaussians) and len(fills) == 2):
-            sys.setprofile(None)
-            signal.raise_signal(signal.SIGUSR1)
-
-    signal.signal(signal.SIGUSR1, lambda _signal, _frame: forked.append(os.fork()))
-    sys.setprofile(look)
-    draw.fill(out)
-    sys.setprofile(None)
-    assert len(forked) == 1, "Python made no call meanwhile"
-    assert np.count_nonzero(out == untouched) == 0
-    values = [int(x) for x in out]
-    if forked == [0]:
-        with os.fdopen(writer, "w") as stream:
-            json.dump(values, stream)
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as stream:
-        by_child: list[int] = json.load(stream)
-    assert os.waitpid(forked[0], 0)[1] == 0
-    return [values, by_child, draw()]
 
 
 def copies_of_laws(_draw: Draw) -> list[list[int]]:

@@ -357,7 +357,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("add_noise", "rho"): positive,
     ("add_noise", "epsilon"): _no_value,
     ("add_noise", "delta"): _no_value,
-    ("add_noise", "rows_per_person"): RULES["queries"],
+    ("add_noise", "rows_per_person"): _whole(1, 1),  # as many as there are
     ("add_noise", "columns"): _no_value,  # of a list
     ("add_noise", "out"): _no_value,  # of a list
     ("add_noise", "disjoint"): _flag,
@@ -394,16 +394,16 @@ BUT: dict[tuple[str, str], Rule | Other] = {
         lambda given: given.value is None or probability.takes(given)
     ),
     ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
-    ("release_table", "rows_per_person"): _whole(1, 10**1200),
+    ("release_table", "rows_per_person"): _whole(1, 2),
+    ("release_table", "delimiter"): _no_value,
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compose", "parts"): {"rho"},
     ("calibrate", "queries"): {"sigma2"},  # which follows, and is too long
-    ("add_noise", "rows_per_person"): {"queries", "sigma2"},
+    ("release_table", "rows_per_person"): {"queries"},  # which are too many for a report
     ("compare_noise", "sigma2"): {"rho"},  # which follows
     ("compare_queries", "epsilon"): {"delta"},
-    ("release_table", "rows_per_person"): {"queries", "sigma2"},
     **{(name, part): {"grid"} for name in SNAPPED for part in ("epsilon", "sensitivity", "bound")},
 }
 """What else a message may speak of."""
@@ -435,7 +435,6 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("SecureSum.message", "vector"): "vectors: tests/distributed",
     ("SecureSum.total", "messages"): "integers of any kind: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
-    ("sample_bytes", "n_bytes"): "what holds the law: tests/drawing/test_objects.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
@@ -536,7 +535,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "release_plan": {},
     "sample": {},  # of each law
     "rvs": {},
-    "sample_bytes": {"n_bytes": 16},
     "sum": {"clients": 3},
     "stream": {"total": 3},
     **{name: {"k": 3} for name in AT_K},

@@ -1,10 +1,10 @@
-"""The parts of a sampler of the C core, one by one: what tests and benchmarks look at."""
+"""Samplers of the C core with options: what tests and benchmarks choose of them, and look at."""
 
 from __future__ import annotations
 
+from sys import maxsize
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from discretegauss._drawing.engines import native
@@ -14,13 +14,7 @@ from discretegauss._law import Kind, LawSpec
 if native is not None:
     from discretegauss._native import ffi, lib
 
-
-def new_law(spec: LawSpec, *, words: bool = True) -> Any:
-    """A law of the C core, freed with its last reference."""
-    arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
-    handle = ffi.new("dg_law **")
-    native.raise_for_status(lib.dg_law_new(handle, int(spec.kind), *native.c_texts(spec), arithmetic))
-    return ffi.gc(handle[0], lib.dg_law_free)
+_Native: Any = object if native is None else native.NativeSampler
 
 
 def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
@@ -30,87 +24,46 @@ def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
     return bytes(ffi.buffer(blocks))
 
 
-def _made(kind: str, *given: Any) -> tuple[Any, Any]:
-    """A handle of the C core, freed with its last reference, and its facts."""
-    handle, info = ffi.new(f"dg_{kind} **"), ffi.new(f"dg_{kind}_info *")
-    native.raise_for_status(getattr(lib, f"dg_{kind}_new")(handle, *given))
-    held = ffi.gc(handle[0], getattr(lib, f"dg_{kind}_free"))
-    getattr(lib, f"dg_{kind}_describe")(info, held)
-    return held, info
+class _Sampler(_Native):  # type: ignore[misc]
+    """The package's sampler, by a method with options (dg_options); its facts are `info`."""
+
+    def __init__(self, spec: LawSpec, method: int, **options: int) -> None:
+        handle, self.info = ffi.new("dg_sampler **"), ffi.new("dg_sampler_info *")
+        chosen = ffi.new("dg_options *", {"index_bits": 16, "block_bits": -1} | options)
+        given = *native.c_texts(spec), method, chosen
+        native.raise_for_status(lib.dg_sampler_new_with(handle, int(spec.kind), *given))
+        self._spec, self._handle = spec, ffi.gc(handle[0], lib.dg_sampler_free)
+        self._width = int(lib.dg_sampler_wide_bytes(self._handle))
+        self.is_int64 = bool(lib.dg_sampler_fits_int64(self._handle))
+        self.cells_from = maxsize
+        self.chunk = int(lib.dg_sampler_chunk(self._handle))
+        lib.dg_sampler_describe(self.info, self._handle)
 
 
-class _Part:
-    """What fills arrays from a handle that refers to a law."""
-
-    chunk = 1
-
-    def __init__(self, law: Any, kind: str, handle: Any) -> None:
-        self._law, self._handle = law, handle
-        self._filler = native.NativeFiller()
-        self._filler._handle, self._filler._fill = handle, getattr(lib, f"dg_{kind}_fill")
-        self._wide = getattr(lib, f"dg_{kind}_fill_wide")
-
-    def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
-        if out.dtype == object:
-            out[:] = self._integers(len(out), source)
-        else:
-            self._filler.fill(out, source, threads)
-
-    def draw(self, source: Source) -> int:
-        return self._integers(1, source)[0]
-
-    def _integers(self, n: int, source: Source) -> list[int]:
-        width = int(lib.dg_law_wide_bytes(self._law))
-        out, call = np.empty((n, width), np.uint8), native.Call(source)
-        buffer = ffi.from_buffer("uint8_t[]", out, require_writable=True)
-        status = self._wide(buffer, n, width, self._handle, ffi.NULL, call.source)
-        native.raise_for_status(status, call.errors)
-        return [int.from_bytes(row.tobytes(), "little", signed=True) for row in out]
-
-
-class NativeLaw(_Part):
+class NativeLaw(_Sampler):
     """A law drawn by Algorithms 1-3; without `words` by GMP, even where machine words would do."""
 
     def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
-        law = new_law(spec, words=words)
-        super().__init__(law, "law", law)
-        self.uses_words = bool(lib.dg_law_uses_words(law))
+        arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP
+        super().__init__(spec, lib.DG_REFERENCE, arithmetic=arithmetic)
+        self.uses_words = bool(self.info.uses_words)
 
 
-class NativeTable(_Part):
+class NativeTable(_Sampler):
     """A law drawn from a cell table of a size, by an instruction set."""
 
     def __init__(
         self, spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1, isa: int = 0
     ) -> None:
-        law = new_law(spec)
-        handle, self.info = _made("table", law, index_bits, block_bits, isa)
-        super().__init__(law, "table", handle)
-        self.chunk, self.memory = int(self.info.chunk), int(self.info.memory)
+        sizes = {"index_bits": index_bits, "block_bits": block_bits}
+        super().__init__(spec, lib.DG_CELLS, isa=isa, **sizes)
 
 
-class NativeLanes(_Part):
-    """A law drawn isochronously, many attempts at once, by an instruction set."""
+class NativeLanes(_Sampler):
+    """A law drawn isochronously, in lanes, by an instruction set."""
 
     def __init__(self, spec: LawSpec, *, isa: int = 0) -> None:
-        law = new_law(spec)
-        handle, self.info = _made("lanes", law, isa)
-        super().__init__(law, "lanes", handle)
-
-
-class NativeIsochronous:
-    """A law drawn isochronously, one draw at a time."""
-
-    def __init__(self, spec: LawSpec) -> None:
-        self._law = new_law(spec)
-        self.handle, self.info = _made("isochronous", self._law)
-
-    def draw(self, source: Source) -> int:
-        width = int(lib.dg_law_wide_bytes(self._law))
-        out, call = ffi.new("uint8_t[]", width), native.Call(source)
-        status = lib.dg_isochronous_draw_wide(out, width, self.handle, call.source)
-        native.raise_for_status(status, call.errors)
-        return int.from_bytes(ffi.buffer(out), "little", signed=True)
+        super().__init__(spec, lib.DG_ISOCHRONOUS, isa=isa)
 
 
 def fill_in_lanes(

@@ -12,11 +12,9 @@ same values in parent and child.
 from __future__ import annotations
 
 import contextlib
-import copy
 import ctypes
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -29,28 +27,22 @@ import pytest
 from fork_scenarios import (
     DRAWS,
     EVERY_WAY,
-    NATIVE,
     VALUES,
     Draw,
     children,
     copies_of_laws,
-    fork_in_a_signal_handler,
-    fork_where_python_runs,
     fork_while_a_thread_draws,
     grandchild,
     in_child,
-    many_children,
     multiprocessing_fork,
     multiprocessing_forkserver,
     multiprocessing_spawn,
     raw_fork,
 )
 
-import discretegauss as dg
+pytestmark = pytest.mark.process
 
 PROGRAM = Path(fork_scenarios.__file__)
-
-# --- the harness -----------------------------------------------------------------------------
 
 
 def common_values(processes: Iterable[list[int]]) -> int:
@@ -83,9 +75,6 @@ BETWEEN_DRAWS = [
     multiprocessing_forkserver,
 ]
 """Where no draw is under way when a process begins."""
-
-WAYS = ["reference", "cells", "chacha20", "cells by chacha20", "by threads"]
-needs_the_core = pytest.mark.skipif(not NATIVE, reason="needs the compiled core")
 
 
 @pytest.mark.parametrize("scenario", BETWEEN_DRAWS, ids=lambda scenario: scenario.__name__)
@@ -126,72 +115,19 @@ def test_libc_gives_a_child_other_bits(
     assert len(words) == len(set(words)) == 5000
 
 
-BESIDE = ["reference", "one by one", "new laws", "new tables", "cells by chacha20 and threads"]
-BESIDE += ["bits for numpy by chacha20"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name if name in BESIDE else pytest.param(name, marks=pytest.mark.evidence) for name in DRAWS],
-)
-def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> None:
-    """Python integers, single draws, threads, laws as objects, tables: all survive such a fork."""
-    assert common_values(run(fork_while_a_thread_draws, name)) == 0
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in DRAWS else needs_the_core) for name in WAYS]
-)
-def test_no_value_is_drawn_in_two_processes_forked_in_the_middle_of_a_draw(name: str) -> None:
-    """By a signal handler: both processes finish the draw, and have none of it in common."""
-    assert common_values(run(fork_in_a_signal_handler, name)) == 0
-
-
-@pytest.mark.parametrize("name", ["sums of objects"] if NATIVE else ["objects", "two laws"])
-def test_no_value_is_drawn_in_two_processes_forked_where_python_runs(name: str) -> None:
-    """Nor where Python itself puts a draw together, from several calls of the core."""
-    assert common_values(run(fork_where_python_runs, name)) == 0
-
-
-@pytest.mark.evidence  # of eight children by default, of every way
-@pytest.mark.parametrize("name", [name for name in WAYS if name in DRAWS])
-def test_no_value_is_drawn_in_two_of_65_processes(name: str) -> None:
-    """Sixty-four children and the parent, a thousand draws each, have none in common."""
-    assert common_values(run(many_children, name)) == 0
-
-
 def test_copies_of_laws_share_no_draws() -> None:
     """No law, nor a pickled or copied one, draws what another one drew, in any process."""
     assert common_values(run(copies_of_laws, "reference")) == 0
 
 
-@pytest.mark.usefixtures("native_engine")
-def test_what_is_made_ready_in_the_core_is_made_anew_by_a_copy() -> None:
-    """What a law keeps in the C core (its constants and tables) is in no pickle."""
-    from discretegauss._drawing.engines import sampler
-
-    one = sampler(dg.DiscreteGaussian(100)._spec)
-    one.int64s(4, "getrandom")
-    for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
-        assert other.spec == one.spec
-        assert other._address not in (None, one._address)
-        assert other._few is None
+@pytest.mark.evidence
+@pytest.mark.parametrize("name", DRAWS)
+def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> None:
+    """One thread draws without a pause while another forks: the children draw all the same."""
+    assert common_values(run(fork_while_a_thread_draws, name)) == 0
 
 
-@pytest.mark.parametrize(
-    ("scenario", "name"),
-    [
-        (children, "inherited"),
-        pytest.param(many_children, "inherited", marks=pytest.mark.evidence),
-        pytest.param(grandchild, "inherited", marks=pytest.mark.evidence),
-        pytest.param(multiprocessing_fork, "inherited", marks=pytest.mark.evidence),
-        pytest.param(children, "inherited source", marks=pytest.mark.evidence),
-        (fork_in_a_signal_handler, "inherited source"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else value.__name__,
-)
-def test_the_harness_catches_an_inherited_generator(
-    scenario: Callable[[Draw], list[list[int]]], name: str
-) -> None:
+@pytest.mark.parametrize("name", ["inherited", "inherited source"])
+def test_the_harness_catches_an_inherited_generator(name: str) -> None:
     """numpy's default_rng, inherited by a fork, is found out: a thousand values in common."""
-    assert common_values(run(scenario, name)) >= VALUES
+    assert common_values(run(children, name)) >= VALUES

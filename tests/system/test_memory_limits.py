@@ -27,6 +27,8 @@ import pytest
 import discretegauss as dg
 from discretegauss.testing import TapeSource
 
+pytestmark = pytest.mark.process
+
 SPARE = [0, *(2**k for k in range(14, 22)), 3 * 2**17, 2**26]
 """Bytes of address space left to a call."""
 

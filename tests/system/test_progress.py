@@ -63,11 +63,11 @@ def test_a_terminal_that_goes_away_ends_no_release(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(sys, "stderr", Gone())
     with Progress("rows") as bar:
-        time.sleep(0.001)
         bar._next = 0.0
         bar.update(1, 0.1)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(dg.build_info()["engine"] != "native", reason="takes minutes in plain Python")
 def test_the_command_shows_it_on_a_terminal_only() -> None:
     """Draws to stdout: 10**7, as text, which takes longer than the bar waits, 0.1 s."""

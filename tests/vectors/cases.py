@@ -11,7 +11,6 @@ __all__ = [
     "ALGORITHMS",
     "FILLS",
     "HAND_MADE",
-    "ISOCHRONOUS",
     "PARAMETERS",
     "TABLES",
     "TableCase",
@@ -143,31 +142,7 @@ TABLES = [
     TableCase(spec_of(Kind.GENERALIZED_GAUSSIAN, 100, "-1/2", 3), 8, 4),
 ]
 
-ISOCHRONOUS = [
-    *(
-        spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu)
-        for sigma2, mu in [
-            ("1/1000", "1/2"),
-            (1, 0),
-            (100, "1/3"),
-            (_TENTH, -(10**12)),
-            (10**6, "-1/2"),
-            (10**18, 0),
-            (10**34, "-1/3"),
-            (10**100, Fraction(10**60, 3)),
-        ]
-    ),
-    *(
-        spec_of(Kind.DISCRETE_LAPLACE, scale, mu)
-        for scale, mu in [("1/10", 0), (10, "1/2"), (10**9, "-22/7"), (2**150, 0)]
-    ),
-    *(
-        spec_of(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
-        for scale, mu, beta in [(10, 0, 4), (1000, "-1/2", "3/2"), (10**6, "1/3", "11/10")]
-    ),
-]
-
-#: Of these an array is drawn in lanes: by attempts of 12 bytes, and of 16 where blocks are wide.
+#: Isochronous: narrow laws, and wide ones by attempts of 12 bytes, and of 16 where blocks are wide.
 FILLS = [
     *(
         spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu)

@@ -3,9 +3,9 @@
     python tests/vectors/generate.py [--check]
 
 Draws of the algorithms come from the specification, ``discretegauss.reference``; cells of tables
-and draws from them from oracles/cell_twin.py, which has nothing of the C code. The compiled core is
-asked for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without it
-these are taken from the file as it stands.
+and draws from them from oracles/cell_model.py, which has nothing of the C code. The compiled core
+is asked for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without
+it these are taken from the file as it stands.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from typing import Any
 
 import beside  # noqa: F401  # where the next ones are
 import parts
-from cases import ALGORITHMS, FILLS, HAND_MADE, ISOCHRONOUS, TABLES, TableCase, shown
-from cell_twin import CellTwin, Facts, Height
-from isochronous_twin import IsochronousFacts, IsochronousTwin
+from cases import ALGORITHMS, FILLS, HAND_MADE, TABLES, TableCase, shown
+from cell_model import CellModel, Facts, Height
 from keystream import Tape, key_tape
 from lanes_twin import LaneFacts, LanesTwin
 from narrow_twin import NarrowTwin, is_narrow
@@ -64,7 +63,7 @@ HEADER: Case = {
         "tape": "the bytes that are read, in hex: all of them, and no more",
         "chacha20_key": "or the key, in hex, of the stream of bytes that is read: the blocks of"
         " ChaCha20 (RFC 8439) with nonce 0 and counter 0, 1, 2, ...",
-        "n": "how many draws are made, one after the other: in one call, but for steady draws",
+        "n": "how many draws are made, one after the other, in one call",
         "draws": "the first of them, at most " + str(SHOWN),
         "draws_sha256": "the digest of all n",
         "bytes_used": "how many bytes they read",
@@ -82,8 +81,8 @@ HEADER: Case = {
         "coded_first": "the first block that rows have a code for",
         "coded_last": "the last; less than coded_first if there is none",
         "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
-        "n_core": "steady draws and fills: how many blocks the core has, on each side",
-        "n_tail": "steady draws and fills: how many blocks a tail level has, on each side",
+        "n_core": "fills of wide laws: how many blocks the core has, on each side",
+        "n_tail": "fills of wide laws: how many blocks a tail level has, on each side",
         "attempt_bytes": "fills: how many bytes the words of an attempt have",
         "arcs_sha256": "the digest of the bounds that this library decides most attempts by;"
         " other implementations may do without (README.md)",
@@ -134,7 +133,7 @@ def reference_draw(spec: LawSpec) -> Callable[[Tape], int]:
     return _reference_draw(spec)
 
 
-class DoubtfulTwin(CellTwin):
+class DoubtfulTwin(CellModel):
     """Draws from a tape that it changes: every other height that might decides nothing.
 
     Those between do, so that draws that read on and draws that do not follow one another.
@@ -168,7 +167,7 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
     """Return the vectors of the tables; `chosen` has what the core chose for each."""
     for case, choice in zip(TABLES, chosen, strict=True):
         facts = Facts(*(choice[name] for name in Facts._fields))
-        twin = CellTwin(case.spec, facts)
+        twin = CellModel(case.spec, facts)
         tape_key = next(key)
         tape = key_tape(tape_key)
         cells = [*twin.full, *chain.from_iterable(twin.partial)]
@@ -195,7 +194,7 @@ def doubtful_draw(spec: LawSpec, facts: Facts, key: bytes) -> Case:
     twin.draw(IN_DOUBT, tape)
     data = twin.written(tape)
     again = Tape(data)
-    draws = CellTwin(spec, facts).draw(IN_DOUBT, again)
+    draws = CellModel(spec, facts).draw(IN_DOUBT, again)
     if again.used != len(data) or len(twin.doubtful) < 2:
         raise ValueError(f"{spec}: no height was refined")
     return {"tape": data.hex(), **drawn(draws, again)}
@@ -219,65 +218,28 @@ def chosen_before(cases: list[Case]) -> list[Case]:
     return [case for case in cases if "chacha20_key" in case]
 
 
-def sampler_chosen_by_the_core(spec: LawSpec) -> Case:
-    """Return what the core chose for an isochronous sampler."""
-    info = parts.NativeIsochronous(spec).info
-    return {name: int(getattr(info, name)) for name in IsochronousFacts._fields}
-
-
-def isochronous_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
-    """Return the vectors of the isochronous sampler."""
-    for spec, choice in zip(ISOCHRONOUS, chosen, strict=True):
-        facts = IsochronousFacts(*(choice[name] for name in IsochronousFacts._fields))
-        twin, tape_key = IsochronousTwin(spec, facts), next(key)
-        tape = key_tape(tape_key)
-        draws = [twin.draw(tape) for _ in range(DRAWS)]
-        about = {**shown(spec), **facts._asdict()}
-        yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
-        for data in hand_made_attempts(twin):
-            tape = Tape(data)
-            draws = [twin.draw(tape)]
-            if tape.used != len(data):
-                raise ValueError(f"{spec}: {tape.used} bytes of {len(data)} were read")
-            yield {**about, "tape": data.hex(), **drawn(draws, tape)}
-
-
-def hand_made_attempts(twin: IsochronousTwin) -> Iterator[bytes]:
-    """Yield tapes of attempts that fixed point does not decide."""
-
-    def attempt(cell: int, point: int, more: bytes) -> bytes:
-        choice = (cell << 64) // twin.n_cells + 2  # the first that counts is the one before
-        low = bytes(twin.low_bytes)
-        return choice.to_bytes(8, "little") + point.to_bytes(8, "little") + low + more
-
-    cell = twin.facts.n_core // 2 + 1  # not 0, where g = 1 leaves no doubt
-    if cell < twin.facts.n_core:
-        in_doubt, _ = twin.law.floor(1 << 63, cell << twin.facts.block_bits)
-        yield attempt(cell, in_doubt << 1, bytes(8))
-        yield attempt(cell, in_doubt << 1, b"\xff" * 8) + attempt(0, 0, b"")
-    # the tail's level 71, left: 63 ones of the point, 8 more, a zero
-    yield attempt(twin.facts.n_core, 2**64 - 1, b"\xff\x7f" + b"\xff" * 8) + attempt(0, 0, b"")
-
-
 def lanes_chosen_by_the_core(spec: LawSpec) -> Case:
     """Return what the core chose for isochronous fills."""
     info = parts.NativeLanes(spec).info
-    if not info.in_lanes:
-        raise ValueError(f"{spec}: drawn one by one")
-    return {name: int(getattr(info, name)) for name in LaneFacts._fields}
+    return {name: int(getattr(info, name)) for name in lane_facts(info.attempt_bytes)}
+
+
+def lane_facts(attempt_bytes: int) -> tuple[str, ...]:
+    """Return what is told of a law: narrow ones have no staircase."""
+    return ("attempt_bytes",) if attempt_bytes == 8 else LaneFacts._fields
 
 
 def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
     """Return the vectors of isochronous fills."""
     for spec, choice in zip(FILLS, chosen, strict=True):
-        facts = LaneFacts(*(choice[name] for name in LaneFacts._fields))
+        facts = {name: choice[name] for name in lane_facts(choice["attempt_bytes"])}
         tape_key = next(key)
-        twin = NarrowTwin(spec) if is_narrow(spec) else LanesTwin(spec, facts)
-        if isinstance(twin, NarrowTwin) != (facts.attempt_bytes == 8):
+        if is_narrow(spec) != (facts["attempt_bytes"] == 8):
             raise ValueError(f"{spec}: {facts}")
+        twin = NarrowTwin(spec) if is_narrow(spec) else LanesTwin(spec, LaneFacts(**facts))
         tape = key_tape(tape_key)
         draws = [twin.draw(tape) for _ in range(FILLED)]
-        about = {**shown(spec), **facts._asdict()}
+        about = {**shown(spec), **facts}
         yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
         data = twin.settled() if isinstance(twin, NarrowTwin) else undecided_attempts(twin)
         tape, draws = Tape(data), []
@@ -317,18 +279,14 @@ def build(*, file: Case | None = None) -> Case:
     key = keys()
     algorithms = list(algorithm_cases(key))
     if file:
-        tables, steady, fills = (
-            chosen_before(file[part]) for part in ("tables", "steady", "fills")
-        )
+        tables, fills = (chosen_before(file[part]) for part in ("tables", "fills"))
     else:
         tables = [chosen_by_the_core(case) for case in TABLES]
-        steady = [sampler_chosen_by_the_core(spec) for spec in ISOCHRONOUS]
         fills = [lanes_chosen_by_the_core(spec) for spec in FILLS]
     return {
         **HEADER,
         "algorithms": algorithms,
         "tables": list(table_cases(key, tables)),
-        "steady": list(isochronous_cases(key, steady)),
         "fills": list(fill_cases(key, fills)),
     }
 

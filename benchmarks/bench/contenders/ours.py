@@ -10,14 +10,13 @@ import numpy as np
 
 from discretegauss import reference
 from discretegauss._drawing.engines import build_info
-from discretegauss.errors import ParameterValueError
 from discretegauss.sampling import discrete_gaussian, discrete_laplace
 
 from .base import Case, Contender, Draw, Missing, always
 
 DEFAULT = "discretegauss, default"
-CHACHA20 = "discretegauss, chacha20"
-ISOCHRONOUS = "discretegauss, isochronous"
+CELLS = "discretegauss, cells"
+GETRANDOM = "discretegauss, getrandom"
 NATIVE = "discretegauss, reference"
 TWIN = "discretegauss twin"
 
@@ -29,38 +28,19 @@ def contenders() -> list[Contender | Missing]:
     return [*_native(), _twin()]
 
 
-def vectors_are_isochronous() -> bool:
-    """Whether ``method="isochronous"`` fills arrays here."""
-    method: Any = "isochronous"
-    try:
-        discrete_gaussian(1, 1, method=method)
-    except ParameterValueError:
-        return False
-    return True
-
-
 def _native() -> list[Contender | Missing]:
-    """As a user calls it; from a table once enough is drawn, unless the method says otherwise."""
+    """As a user calls it, by default and by each option that changes the speed."""
+    ways: dict[str, dict[str, Any]] = {
+        DEFAULT: {},
+        CELLS: {"method": "cells"},
+        GETRANDOM: {"source": "getrandom"},
+        NATIVE: {"method": "reference"},
+    }
     engine = build_info()["engine"]
     if engine != "native":
         reason = f"the engine in use is {engine!r}, not the compiled one"
-        return [Missing(name, reason, BUILD) for name in (DEFAULT, CHACHA20, ISOCHRONOUS, NATIVE)]
-    in_vectors = vectors_are_isochronous()
-    return [
-        _way(DEFAULT),
-        _way(CHACHA20, source="chacha20"),
-        _way(ISOCHRONOUS, method="isochronous")
-        if in_vectors
-        else Contender(
-            ISOCHRONOUS,
-            secure=True,
-            prepare=lambda case: _one_by_one(case, {}),
-            exact=always,
-            shapes=("vector",),
-            note="its time does not depend on what is drawn; one draw a call",
-        ),
-        _way(NATIVE, method="reference"),
-    ]
+        return [Missing(name, reason, BUILD) for name in ways]
+    return [_way(name, **how) for name, how in ways.items()]
 
 
 def _sampler(case: Case) -> Callable[..., Any]:

@@ -37,6 +37,7 @@ what one person can change
 --sensitivity S  positive  one answer changes by at most this, a whole number unless with --rho \
 (default 1)
 --queries K  whole  at most so many answers change (default 1)
+--rows-per-person K  whole  the same, of one column of counts in a table, as release has it
 """
 
 
@@ -45,11 +46,15 @@ def _run(arguments: argparse.Namespace) -> int:
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
-        names = ("sensitivity", "queries", "error", "confidence", *SPENT)
+        names = ("sensitivity", "queries", "rows_per_person", "error", "confidence", *SPENT)
         goes_without("--plan", arguments, names, "the plan says it")
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
-    sensitivity, queries = arguments.sensitivity or Fraction(1), arguments.queries or 1
+    if arguments.rows_per_person is not None:
+        reason = "both say how many answers one person changes"
+        goes_without("--rows-per-person", arguments, ("queries",), reason)
+    sensitivity = arguments.sensitivity or Fraction(1)
+    queries = arguments.queries or arguments.rows_per_person or 1
     if arguments.error is None:
         if arguments.confidence is not None:
             raise ParameterValueError("--confidence goes with --error")

@@ -47,6 +47,7 @@ table TABLE  file or -  a table with a header: CSV, or by its name .tsv, .parque
 .csv.gz, .csv.zst; - is CSV from stdin
 --column NAME  several  the name of a column of counts; may be given several times
 --out FILE  file or -  the file to write; - is stdout, and the report goes to stderr
+--delimiter D  text  of text in TABLE and FILE, if not as the name says: ';', '|', ',' or a tab
 --plan FILE  plan  a TOML file: several tables that share one budget; all are written or none
 --consistent DIR  folder  with --plan: also write the tables made to add up, as CSV with standard \
 errors
@@ -107,6 +108,7 @@ def _run_groups(arguments: argparse.Namespace) -> int:
         epsilon=arguments.epsilon,
         delta=arguments.delta,
         groups_per_person=arguments.rows_per_person or 1,
+        delimiter=arguments.delimiter,
         force=arguments.force,
         before_placing=arguments.hold_signals,
     )
@@ -122,7 +124,8 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     from ..release import plan_of_one, read_plan
 
     if arguments.plan is not None:
-        names = ("table", "out", "column", "sensitivity", "rows_per_person", "disjoint", *SPENT)
+        person = ("sensitivity", "rows_per_person", "disjoint")
+        names = ("table", "out", "column", "delimiter", *person, *SPENT)
         goes_without("--plan", arguments, names, "the plan says it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)
@@ -137,6 +140,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         sensitivity=arguments.sensitivity or 1,
         rows_per_person=arguments.rows_per_person or 1,
         disjoint=arguments.disjoint,
+        delimiter=arguments.delimiter,
     )
 
 

@@ -22,7 +22,7 @@ _OPTIONS = """
 --size N  whole, needed  how many draws
 --out FILE  file or -, needed  where to; - is stdout
 --force  flag  replace FILE if it exists
---source  getrandom|chacha20  where bits come from (default getrandom)
+--source  chacha20|getrandom  where bits come from (default chacha20)
 --threads K  whole  how many threads draw at most (default 1)
 law: one of --sigma2, --sigma and --scale
 --sigma2 V  positive  discrete Gaussian of this sigma2

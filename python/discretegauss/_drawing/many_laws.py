@@ -39,10 +39,11 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
 
 
 def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
-    moved = laws.moved() if flat.dtype == INT64 else None
-    if moved is not None:
-        spec, centres = moved
-        engine_for(spec, method, flat.size).add(flat, Addend(centres), source, threads)
+    if flat.dtype == INT64 and laws.are_one_moved:
+        for places, part in laws.parts():
+            spec, centres = part.moved()
+            by = engine_for(spec, method, flat.size)
+            by.add(flat[places], Addend(centres), source, threads)
     elif (
         native is not None
         and method in ("auto", "isochronous")
@@ -51,7 +52,8 @@ def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, thread
         and laws.parameter.are_words
         and laws.mu.are_words
     ):
-        native.fill_laws(flat, laws, method, source, threads)
+        for places, part in laws.parts():
+            native.fill_laws(flat[places], part, method, source, threads)
     else:
         _fill_by_laws(flat, laws, method, source, threads)
 

@@ -124,7 +124,10 @@ class Call:
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
     lib.DG_ERR_SOURCE: (SourceError, "the source of bits failed"),
     lib.DG_ERR_NOMEM: (MemoryError, ""),
-    lib.DG_ERR_STOPPED: (MemoryError, ""),  # there is no memory to say by what
+    lib.DG_ERR_STOPPED: (
+        RuntimeError,
+        "the draw was stopped in the child of a fork, or there is no memory to say by what",
+    ),
     lib.DG_ERR_RANGE: (RangeError, NO_FIT),
     lib.DG_ERR_PARAMETER: (
         ParameterValueError,

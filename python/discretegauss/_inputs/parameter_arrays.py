@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -31,6 +31,7 @@ _T = TypeVar("_T")
 _WORDS = np.iinfo(np.int64)
 
 _PIECE = 2**16
+_PART = 2**20
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
@@ -227,6 +228,16 @@ class ParameterColumn:
         every = np.broadcast_to(own.reshape(self.shape + row), shape + row)
         return np.ascontiguousarray(every).reshape(-1, *row)
 
+    def rows(self, first: int, end: int, axes: int) -> ParameterColumn:
+        """Return what rows [first, end) of draws have, where the array is broadcast to `axes`."""
+        if len(self.shape) < axes or self.shape[0] == 1:
+            return self
+        shape = end - first, *self.shape[1:]
+        row = math.prod(self.shape[1:])
+        if self.index is not None:
+            return replace(self, shape=shape, index=self.index[first * row : end * row])
+        return replace(self, shape=shape, words=self.words[first * row : end * row])
+
     def integers(self) -> NDArray[np.int64] | None:
         """Return the values as int64, if they are whole."""
         if self.words.dtype == np.int64:
@@ -274,16 +285,35 @@ class Laws:
         ends = np.cumsum(np.bincount(which))
         return sorted(np.split(order, ends[:-1]), key=itemgetter(0))
 
-    def moved(self) -> tuple[LawSpec, NDArray[np.int64]] | None:
-        """Return one law, and the whole numbers by which it is moved, if all laws are so."""
-        parameter, beta = self.parameter, self.beta
-        if self.kind < Kind.DISCRETE_LAPLACE or len(parameter.words) * len(beta.words) != 1:
-            return None
-        centres = self.mu.integers()
-        if centres is None:
-            return None
+    def parts(self) -> list[tuple[slice, Laws]]:
+        """Return parts of whole rows, some 2**20 draws each: their places, flat, and laws.
+
+        A part is broadcast so soon that Ctrl-C is heard meanwhile, and takes little memory.
+        """
+        if self.n_draws <= _PART:
+            return [(slice(None), self)]
+        n_rows, *row_shape = self.shape
+        row = self.n_draws // n_rows
+        step = max(1, _PART // row)
+        found = []
+        for first in range(0, n_rows, step):
+            end = min(first + step, n_rows)
+            columns = [column.rows(first, end, len(self.shape)) for column in self._columns]
+            laws = Laws(self.kind, columns, (end - first, *row_shape))
+            found.append((slice(first * row, end * row), laws))
+        return found
+
+    @property
+    def are_one_moved(self) -> bool:
+        """Whether all are one law, moved by whole numbers."""
+        one = len(self.parameter.words) * len(self.beta.words) == 1
+        return one and self.kind >= Kind.DISCRETE_LAPLACE and self.mu.integers() is not None
+
+    def moved(self) -> tuple[LawSpec, NDArray[np.int64]]:
+        """Return the one law, and by how much it is moved for each draw (`are_one_moved`)."""
+        centres: Any = self.mu.integers()
         each = (centres if self.mu.index is None else centres[self.mu.index]).reshape(self.mu.shape)
-        spec = LawSpec(self.kind, parameter.exact(0), Fraction(0), beta.exact(0))
+        spec = LawSpec(self.kind, self.parameter.exact(0), Fraction(0), self.beta.exact(0))
         return spec, np.ascontiguousarray(np.broadcast_to(each, self.shape)).reshape(-1)
 
     def corners(self) -> list[LawSpec]:

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from .._system.memory import require_memory
 from ..errors import ParameterOverflowError
-from .messages import refused
+from .foreign_arrays import single
+from .messages import describe, refused, written
 from .numbers import MAX_BITS, exact_rational, not_negative, positive, whole_number
 
 _LEAST_LENGTH, _LARGEST_LENGTH = Fraction(1, 2**1000), Fraction(2**1000)
@@ -47,6 +48,24 @@ def whole_sensitivity(value: object) -> int:
     if exact.denominator != 1:
         raise refused("sensitivity", "be a whole number (the noise is added to integers)", value)
     return exact.numerator
+
+
+def require_rows(rows_per_person: object, n_rows: int, sensitivity: object) -> None:
+    """Raise an error if one person were to change more rows than there are.
+
+    Who passes that means a person whose records may all fall in one row, which `sensitivity` says.
+    The number of rows is no secret: the result has as many.
+    """
+    rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
+    if n_rows and rows > n_rows:  # without rows nothing is told of anyone
+        change = rows * exact_rational(sensitivity, "sensitivity")
+        error = refused(
+            "rows_per_person", f"be at most {n_rows}, the number of rows", rows_per_person
+        )
+        typed = describe(single(rows_per_person)) if change == rows else written(change)
+        raise type(error)(
+            f"{error}; did you mean sensitivity={typed}? One person's records may fall in one row"
+        )
 
 
 def word_count(value: object, name: str) -> int:

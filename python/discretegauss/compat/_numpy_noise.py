@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from copy import copy
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
@@ -27,24 +28,13 @@ from numpy.typing import ArrayLike, NDArray
 from .._drawing.engines import native
 from .._inputs.draw_arguments import Size, checked_size, checked_source
 from .._inputs.messages import describe
-from .._inputs.numbers import exact_rational, not_negative, whole_number
+from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import positive_number
 from .._inputs.source import Source
-from ..errors import (
-    DiscreteGaussError,
-    MissingCoreError,
-    ParameterOverflowError,
-    ParameterTypeError,
-    ParameterValueError,
-)
-from ..sampling import discrete_gaussian, discrete_laplace, uniform_below
+from ..errors import MissingCoreError, ParameterTypeError, ParameterValueError
+from ..sampling import uniform_below
+from ._noise_on_a_grid import Grid, gaussian, laplace, noise
 from ._system_bits import SystemBits
-
-_LARGEST_SCALE = 2**45
-"""In steps of the granularity: beyond 2^52 steps is then exp(-2^7) of the Laplace, below 2^-184."""
-
-_LARGEST_LOC = 2**52
-"""So that loc and noise together stay below 2^53 steps, which float64 holds exactly."""
 
 _SUM_TOLERANCE = 2.0**-26
 """How far from 1 the sum of probabilities may be, as numpy has it: sqrt of a float's spacing."""
@@ -57,7 +47,7 @@ class NumpyNoise(np.random.Generator):
     ----------
     granularity : number, optional
         The distance of the values that noise can have: a power of two from 2^-500 to 2^500. With 1,
-        noise is whole numbers, as counts are.
+        noise is whole numbers, as counts are. None: 1, but scales below 1 are refused.
     source : "getrandom", "chacha20" or callable, optional
         Where bits come from, as in `discretegauss.discrete_gaussian`.
 
@@ -74,13 +64,15 @@ class NumpyNoise(np.random.Generator):
     is right. `choice` is exact, and so are numpy's ``integers``, ``bytes``, ``permutation``,
     ``permuted``, ``shuffle``, and ``random``, a multiple of 2^-53.
 
-    Not promised: what happens to floats that are no such multiples; their last bits would show
-    beside the noise (Mironov, CCS 2012). Bring them to a grid first, with `lattice.to_lattice`.
+    Not promised: any privacy of data that are no such multiples. The sum shows exactly how far each
+    lies from its multiple: 0.4237 with noise of granularity 1 ends in .4237, and by a granularity
+    that is smaller the last digits show (Mironov, CCS 2012). So no granularity is chosen from the
+    scale. Bring such data to a grid first, with `lattice.to_lattice`.
     **All other methods**, ``standard_normal`` to ``zipf``, are numpy's: floats and rounded laws by
     secure bits, which are no noise for private data.
 
-    numpy's own methods need the compiled core and bits of the system; `normal`, `laplace` and
-    `choice` do not. A copy, pickled or not, is another generator with bits of its own.
+    numpy's own methods need the compiled core and bits of the system; `normal`, `laplace`,
+    `choice` and `spawn` do not. A copy, pickled or not, is another generator with bits of its own.
 
     Examples
     --------
@@ -90,16 +82,17 @@ class NumpyNoise(np.random.Generator):
     True
     """
 
-    def __init__(self, granularity: object = 1, *, source: Source = "chacha20") -> None:
-        exact = positive_number(granularity, "granularity")
+    def __init__(self, granularity: object = None, *, source: Source = "getrandom") -> None:
+        exact = positive_number(1 if granularity is None else granularity, "granularity")
         exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
         if exact != Fraction(2) ** exponent or abs(exponent) > 500:
             raise ParameterValueError(
                 "granularity must be a power of two from 2**-500 to 2**500, "
                 f"got {describe(granularity)}"
             )
-        self._granularity, self._exponent = exact, exponent
+        self._granularity = None if granularity is None else exact
         self._source = checked_source(source)
+        self._grid = Grid(exponent, int(granularity is None), self._source)
         if native is not None and not callable(source):
             super().__init__(SystemBits(source))
         else:  # numpy's methods have no bits, and would draw nothing even if they were reached
@@ -108,14 +101,15 @@ class NumpyNoise(np.random.Generator):
     def _refuse(self, name: str, *_given: object, **_named: object) -> NoReturn:
         raise MissingCoreError(
             f"NumpyNoise.{name} needs the compiled core and bits of the system; "
-            "normal, laplace and choice do not"
+            "normal, laplace, choice and spawn do not"
         )
 
     def __reduce__(self) -> Any:
         return partial(type(self), source=self._source), (self._granularity,)
 
     def __repr__(self) -> str:
-        return f"NumpyNoise(granularity={str(self._granularity)!r})"
+        given = self._granularity
+        return "NumpyNoise()" if given is None else f"NumpyNoise(granularity={str(given)!r})"
 
     __str__ = __repr__
 
@@ -126,12 +120,13 @@ class NumpyNoise(np.random.Generator):
 
         Parameters
         ----------
-        loc : number, optional
+        loc : number or array_like, optional
             A whole multiple of the granularity, of at most 2^52 of it.
-        scale : number, optional
-            Sigma, from 0 to 2^45 times the granularity; 0 adds nothing, as numpy's does.
+        scale : number or array_like, optional
+            Sigma, at most 2^45 times the granularity; at least 1 if no granularity was given. 0
+            adds nothing, as numpy's does. loc and scale broadcast.
         size : int or sequence of int, optional
-            Shape of the result.
+            Shape of the result; None: that of loc and scale.
 
         Returns
         -------
@@ -140,15 +135,15 @@ class NumpyNoise(np.random.Generator):
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If one of these is not a number, not a multiple, or too large. No message shows loc.
+            If one of these is not a number, not a multiple, too small or too large, or the shapes
+            do not fit. Nothing was drawn. No message shows loc.
 
         Notes
         -----
         The zCDP of counts with this noise is sensitivity**2 / (2 scale**2), as of the continuous
         normal; for k's law see Definition 1 of arXiv 2004.00010.
         """
-        sigma = self._steps_of(scale)
-        return self._around(loc, partial(discrete_gaussian, sigma**2) if sigma else None, size)
+        return noise(self._grid, gaussian, loc, scale, size)
 
     def laplace(  # type: ignore[override]
         self, loc: object = 0, scale: object = 1, size: Size = None
@@ -158,8 +153,7 @@ class NumpyNoise(np.random.Generator):
         Parameters, results and errors are those of `normal`. A whole query of sensitivity s
         costs epsilon = s/scale, as with the continuous Laplace.
         """
-        steps = self._steps_of(scale)
-        return self._around(loc, partial(discrete_laplace, steps) if steps else None, size)
+        return noise(self._grid, laplace, loc, scale, size)
 
     def choice(  # type: ignore[override]
         self,
@@ -218,42 +212,20 @@ class NumpyNoise(np.random.Generator):
         places = np.int64(found[0]) if shape is None else np.array(found, np.intp).reshape(shape)
         return places if pool is None else pool.take(places, axis)
 
+    def spawn(self, n_children: int) -> list[NumpyNoise]:  # type: ignore[override]
+        """Return a list of other generators like this one, with bits of their own."""
+        n = whole_number(n_children, "n_children", minimum=0)
+        return [copy(self) for _ in range(n)]
+
     def __getattr__(self, name: str) -> NoReturn:
         reason = ": there is no seed" if "seed" in name or "state" in name else ""
         raise AttributeError(
             f"NumpyNoise, a numpy.random.Generator, has no {name}{reason}", name=name, obj=self
         )
 
-    def _steps_of(self, scale: object) -> Fraction:
-        """Return the scale in steps of the granularity."""
-        steps = not_negative(scale, "scale") / self._granularity
-        if steps > _LARGEST_SCALE:
-            raise ParameterOverflowError(
-                f"scale must be at most 2**45 times the granularity, got {describe(scale)}"
-            )
-        return steps
-
-    def _around(self, loc: object, sample: Any, size: Size) -> Any:
-        """Return loc plus what is drawn, if anything is."""
-        shape, count = _shape_of(size)
-        centre = self._steps_to(loc)
-        drawn = sample((count,), source=self._source) if sample else np.zeros(count, np.int64)
-        values = np.ldexp((drawn + centre).astype(np.float64), self._exponent)
-        return float(values[0]) if shape is None else values.reshape(shape)
-
-    def _steps_to(self, loc: object) -> int:
-        """Return loc in steps; no message shows it, as it may be what the noise hides."""
-        try:
-            centre = exact_rational(loc, "loc") / self._granularity
-        except DiscreteGaussError:
-            raise ParameterTypeError("loc must be one finite number") from None
-        if centre.denominator != 1 or abs(centre) > _LARGEST_LOC:
-            raise ParameterValueError(
-                "loc must be a whole multiple of the granularity, of at most 2**52 of it"
-            )
-        return int(centre)
-
     def _below(self, end: int, count: int) -> list[int]:
+        if count == 1:
+            return [uniform_below(end, source=self._source)]
         drawn: NDArray[Any] = uniform_below(end, (count,), dtype=object, source=self._source)
         return [int(x) for x in drawn.tolist()]
 

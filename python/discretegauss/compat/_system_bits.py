@@ -57,7 +57,7 @@ class SystemBits(np.random.BitGenerator):
     [0, 1, 2, 3]
     """
 
-    def __init__(self, source: Literal["getrandom", "chacha20"] = "chacha20") -> None:
+    def __init__(self, source: Literal["getrandom", "chacha20"] = "getrandom") -> None:
         if "_bits" in self.__dict__:  # generators may be drawing from these
             raise ParameterTypeError(_ANOTHER)
         if not isinstance(source, str) or source not in ("getrandom", "chacha20"):

@@ -109,7 +109,7 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
         return _Plan(integers, addend, _OBJECT if of_objects else of_words)
     if bounds is None:
         return _Plan(integers, addend, _OBJECT)
-    if _fit(addend, law, bounds):
+    if _fits(addend, law, bounds):
         return _Plan(integers, addend, result)
     if overflow == "saturate":
         return _Plan(integers, addend._replace(is_clamped=True), result)
@@ -122,7 +122,18 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
     )
 
 
-def _fit(addend: Addend, law: Law, bounds: tuple[int, int]) -> bool:
+def has_room(cells: Cells, law: Law) -> bool:
+    """Return whether a sum is beyond the cells' range with a probability below 2**-128 only.
+
+    The cells are of one axis. The answer depends on them and on the law: nothing is drawn.
+    """
+    integers, nulls, bounds, _ = cells
+    if bounds is None:
+        return True
+    return _fits(Addend(np.ascontiguousarray(integers), nulls, bounds), law, bounds)
+
+
+def _fits(addend: Addend, law: Law, bounds: tuple[int, int]) -> bool:
     """Return whether all sums provably stay within bounds."""
     spec, (least, greatest) = law._spec, bounds
     if native is None or addend.values.dtype == object:

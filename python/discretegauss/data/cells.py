@@ -55,6 +55,11 @@ class Opened(NamedTuple):
     n_columns: int
     close: Callable[[list[NDArray[Any]]], Any]
 
+    @property
+    def n_rows(self) -> int:
+        """Return how many rows there are: as many as the result will have."""
+        return sum(one.integers.size for one in self.cells) // self.n_columns
+
 
 def refuse_type(what: object) -> ParameterTypeError:
     """Return the error for cells that are no integers."""

@@ -15,6 +15,7 @@ from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, HowOnly, Method, checked_out
 from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
+from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
@@ -104,9 +105,10 @@ def add_noise(
     sensitivity : number, optional
         With a budget: the most that one person changes one value.
     rows_per_person : int, optional
-        With a budget: the most rows that one person changes. The columns that get noise, and in
-        arrays of several axes all but the first, count as columns of a row: one person may change
-        so many rows times columns.
+        With a budget: the most rows that one person changes, at most all that there are. If several
+        records of a person may fall in one row, `sensitivity` says how many. The columns that get
+        noise, and in arrays of several axes all but the first, count as columns of a row: one
+        person may change so many rows times columns.
     columns : label, several labels, or selector of polars, optional
         Of a frame or table: which columns get noise. None: all, which must be integers. The others
         come back as they are. A tuple that is a label is that one label.
@@ -171,7 +173,7 @@ def add_noise(
     _check_law(law)
     opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    law = _law_for(opened.n_columns, law, budget, sensitivity, rows_per_person, disjoint)
+    law = _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
     result = None if out is None else _checked_out(out, values)
     draws: HowOnly = {"method": method, "source": source, "threads": threads}
     results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
@@ -221,11 +223,11 @@ integral_floats
     _check_law(law)
     opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    return _law_for(opened.n_columns, law, budget, sensitivity, rows_per_person, disjoint)
+    return _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
 
 
 def _law_for(
-    n_columns: int,
+    opened: Opened,
     law: Law | Budget | None,
     numbers: dict[str, object],
     sensitivity: object,
@@ -242,7 +244,8 @@ def _law_for(
         budget = Budget.of(law, **numbers)
         from ..privacy import calibrate  # not on workers, which have a law
 
-        queries = rows * (1 if disjoint else n_columns)
+        require_rows(rows, opened.n_rows, sensitivity)
+        queries = rows * (1 if disjoint else opened.n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     of_one = type(sensitivity) is int and sensitivity == 1
     others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}

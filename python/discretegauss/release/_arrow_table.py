@@ -22,6 +22,7 @@ from pyarrow import parquet
 
 from .._system.atomic_file import Sink
 from ..data.arrow_schema import widest_decimal, with_types
+from ..data.cells import INT64_RANGE
 from ..data.from_pyarrow import integer_array, open_column
 from ..errors import OutputError, ParameterValueError, TableError
 from ._files import SinkFile
@@ -67,6 +68,8 @@ class _Counts:
                 f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
             )
         self.type = widest_decimal(stored) if self._is_decimal else pa.int64()
+        most = 10 ** (self.type.precision - self.type.scale) - 1 if self._is_decimal else 0
+        self.range = (-most, most) if self._is_decimal else INT64_RANGE
 
     def read(self, column: Any, first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         """Return the counts, int64 where all fit, else Python integers; and the nulls, 0 there."""
@@ -119,6 +122,7 @@ class ArrowTable:
         self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(at.items())}
         self.schema = with_types(schema, {i: counts.type for i, counts in self._counts.items()})
         self.columns = tuple(counts.name for counts in self._counts.values())
+        self.ranges = tuple(counts.range for counts in self._counts.values())
         self._others = tuple(i for i in range(len(schema.names)) if i not in self._counts)
         self.other_columns = tuple(schema.names[i] for i in self._others)
         self._rows_read = 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from .._system.atomic_file import NewFile, errors_name
+from .._system.signals import signals_deferred
 from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
@@ -31,7 +34,7 @@ class ConsistentTables:
     Parameters
     ----------
     folder : Path
-        Where to; made if it is not there.
+        Where to. `make_folder` makes it if it is not there.
     tables : sequence of PlannedTable
         Of one column of counts each. The new ones have the names of their outputs, with the ending
         .csv.
@@ -48,14 +51,27 @@ class ConsistentTables:
         names = [f"{_stem(one.out)}.csv" for one in tables]
         if len(set(names)) < len(names):
             raise OutputError(f"{folder}: two tables would be {describe(twice(names))} there")
-        with errors_name(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        self.files = [
-            NewFile(checked_destination(None, folder / name, force=force), replace=force)
-            for name in names
-        ]
+        if folder.exists() and not folder.is_dir():
+            raise OutputError(f"{folder}: is not a folder")
+        self.files = [NewFile(_destination(folder / name, force), replace=force) for name in names]
+        self._folder = folder
+        self._made: list[Path] = []
         self._counts = [one.columns[0] for one in tables]
         self._tables: list[_Rows] = []
+
+    def make_folder(self) -> None:
+        """Make the folder, and those that it is in."""
+        with errors_name(self._folder), signals_deferred():
+            for path in reversed([self._folder, *self._folder.parents]):
+                if not path.is_dir():
+                    path.mkdir()
+                    self._made.append(path)
+
+    def discard(self) -> None:
+        """Remove what `make_folder` has made and in which there is nothing."""
+        with suppress(OSError):
+            for path in reversed(self._made):
+                path.rmdir()
 
     def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _Rows:
         """Return what is to be shown the noisy counts of the next table."""
@@ -101,6 +117,13 @@ class _Rows:
         columns = zip(*self._cells, strict=True) if self.other_columns else ()
         cells = dict(zip(self.other_columns, map(list, columns), strict=True))
         return {**cells, label: self._noisy}
+
+
+def _destination(path: Path, force: bool) -> Path:
+    """Return where a file goes; in a folder that is not there yet nothing is in its way."""
+    if not path.parent.is_dir():
+        return Path(os.path.realpath(path))
+    return checked_destination(None, path, force=force)
 
 
 def _stem(out: Path) -> str:

@@ -13,6 +13,7 @@ Messages name lines and columns, never what stands in a cell: the table is priva
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -44,6 +45,18 @@ _INTEGER = re.compile(r"[+-]?[0-9]++")
 _OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
 _OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
 
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+"""Byte order marks; that of UTF-32 begins as that of UTF-16 does."""
+
+_CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
+_OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
+"""Letters and signs there; control characters in ISO-8859-1."""
+
 Row = list[str]
 """The cells of a row, those of counts included."""
 
@@ -73,17 +86,44 @@ def decoded(data: bytes, first_line: int) -> str:
     except UnicodeDecodeError as error:
         line = first_line + line_ends(data, error.start)
         # The cause would show the bytes of the file.
-        raise TableError(f"line {line}: the file is not UTF-8 text") from None
+        raise _not_utf8(line, _encoding(data, error.start, first_line)) from None
     if "\0" in text:
         line = first_line + line_ends(data, data.index(b"\0"))
+        if encoding := _encoding(data, 0, first_line):
+            raise _not_utf8(line, encoding)
         raise TableError(f"line {line}: the file has a NUL byte; it is not a text table")
     return text
+
+
+def _not_utf8(line: int, encoding: str) -> TableError:
+    hint = (
+        f", but looks like {encoding}: iconv -f {encoding} -t UTF-8 OLD > NEW" if encoding else ""
+    )
+    return TableError(f"line {line}: the file is not UTF-8 text{hint}")
+
+
+def _encoding(data: bytes, fault: int, first_line: int) -> str:
+    """Return which encoding some lines look like, as iconv calls it; empty: like none.
+
+    ``fault``: where they stop to be UTF-8.
+    """
+    if first_line == 1:
+        if mark := next((name for mark, name in _MARKS if data.startswith(mark)), ""):
+            return mark
+        zeros = [data[start::2].count(0) for start in (0, 1)]
+        if not zeros[0] and zeros[1] > len(data) // 4:
+            return "UTF-16LE"
+        if not zeros[1] and zeros[0] > len(data) // 4:
+            return "UTF-16BE"
+    if not data[:fault].isascii() or _CONTROLS.search(data):  # of two encodings, or no text
+        return ""
+    return "WINDOWS-1252" if _OF_WINDOWS.search(data) else "ISO-8859-1"
 
 
 def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row, Layout]:
     """Return the names in the header, stripped, and where the columns stand."""
     header = _cells(text, 1, delimiter)
-    hint = ": commas delimit, or tabs if the name ends in .tsv or .tab"
+    hint = ": commas delimit, or tabs if the name ends in .tsv or .tab, or say delimiter=';'"
     found = {
         column_index(header, column.strip(BLANKS), "line 1: ", "the header", hint): column
         for column in columns

@@ -164,6 +164,7 @@ class CsvTable:
         self._line_end = end.decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names
+        self.ranges = (None,) * len(self.columns)
         self.other_columns = others(self._header, self.layout)
 
     def _find_a_row(self) -> bool:

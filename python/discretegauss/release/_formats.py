@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._inputs.messages import refused
 from .._system.atomic_file import Sink
 from ..errors import OutputError, TableError
 from ._csv_table import CsvTable, column_text
@@ -50,8 +51,18 @@ def _format_of(path: Path, other: tuple[Kind, str]) -> Format:
     return Format(*SUFFIXES.get(ending, other), compression, ending)
 
 
-def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
-    """Return the formats of a table and of its output: the same, if its name says no other."""
+def checked_delimiter(delimiter: object) -> str | None:
+    """Return what delimits the cells of text; None: that its name says it."""
+    if delimiter is None or (isinstance(delimiter, str) and delimiter in (*",;|\t",)):
+        return delimiter
+    raise refused("delimiter", "be ',', ';', '|' or a tab", delimiter)
+
+
+def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Format, Format]:
+    """Return the formats of a table and of its output: the same, if its name says no other.
+
+    A ``delimiter`` is of both.
+    """
     of_table = _format_of(table, ("text", ","))
     of_out = _format_of(out, (of_table.kind, of_table.delimiter))
     # another ending means another format, .xlsx say: the file would not be what it says
@@ -61,6 +72,10 @@ def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
             f"{out}: must end as the table does or in one of {known}, got {of_out.ending!r}"
         )
     for path, form, error in ((table, of_table, TableError), (out, of_out, OutputError)):
+        if delimiter is not None and form.kind != "text":
+            raise error(f"{path}: delimiter goes with text, and this is {form.kind}")
+        if delimiter not in (None, "\t") and form.delimiter == "\t":
+            raise error(f"{path}: the name says that tabs delimit, not {delimiter!r}")
         if form.kind in _BY_PYARROW and form.compression is not None:
             raise error(f"{path}: {form.kind} compresses its columns; drop {path.suffix!r}")
     kinds = {of_table.kind, of_out.kind}
@@ -69,6 +84,8 @@ def formats_of(table: Path, out: Path) -> tuple[Format, Format]:
             f"{out}: a table that is {of_table.kind} is not written as {of_out.kind}; "
             "give the output the table's ending"
         )
+    if delimiter is not None:
+        return of_table._replace(delimiter=delimiter), of_out._replace(delimiter=delimiter)
     return of_table, of_out
 
 

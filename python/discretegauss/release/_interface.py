@@ -52,6 +52,10 @@ class Table(Protocol):
 
     other_columns: tuple[str, ...]
 
+    @property
+    def ranges(self) -> Sequence[tuple[int, int] | None]:
+        """For each column of counts: the ends of what a noisy count may be; None: any."""
+
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, once; a TableError tells what is wrong with it and where."""
 

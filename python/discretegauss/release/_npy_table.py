@@ -17,6 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from .._system.atomic_file import Sink
+from ..data.cells import INT64_RANGE
 from ..errors import TableError
 from ._files import Readable, read_all
 from ._interface import as_int64, column_index
@@ -73,6 +74,7 @@ class NpyTable:
         self._dtype, self._names = dtype, dtype.names or ()
         at = {column_index(self._names, name) for name in columns}
         self.columns = tuple(name for i, name in enumerate(self._names) if i in at)
+        self.ranges = (INT64_RANGE,) * len(self.columns)
         self.other_columns = tuple(name for i, name in enumerate(self._names) if i not in at)
         for name in self.columns if self._are_records else self._names[:1]:
             stored = dtype[name]

@@ -18,16 +18,17 @@ from .._inputs.budget import Budget
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
 from .._inputs.paths import named_path
-from .._inputs.privacy_arguments import whole_sensitivity
+from .._inputs.privacy_arguments import require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
+from ._formats import checked_delimiter
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables"}
 _OF_TABLE = {"table", "column", "out", "share", "sensitivity", "rows_per_person", "disjoint"}
-_OF_TABLE |= {"error", "weight", "cells"}
+_OF_TABLE |= {"delimiter", "error", "weight", "cells"}
 
 _MOST_TABLES = 64
 """Their files are open at once."""
@@ -46,6 +47,7 @@ class PlannedTable:
     sensitivity: Fraction
     rows_per_person: int
     disjoint: bool
+    delimiter: str | None
 
     @property
     def queries(self) -> int:
@@ -164,8 +166,10 @@ def _best_shares(
             if "cells" not in keys:
                 raise ParameterValueError("cells must be given with share = 'best': how many rows")
             weight = positive(keys.get("weight", 1), "weight")
-            cells = whole_number(keys["cells"], "cells", minimum=1) * weight
-            roots.append(math.isqrt(math.floor(one.sensitivity**2 * one.queries * cells * 2**128)))
+            cells = whole_number(keys["cells"], "cells", minimum=1)
+            require_rows(one.rows_per_person, cells, one.sensitivity)
+            of_all = one.sensitivity**2 * one.queries * cells * weight
+            roots.append(math.isqrt(math.floor(of_all * 2**128)))
     shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
     shares[shares.index(max(shares))] += 1 - sum(shares)
     return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True))
@@ -249,6 +253,7 @@ def _planned(
         sensitivity=_sensitivity(given.get("sensitivity", 1)),
         rows_per_person=whole_number(given.get("rows_per_person", 1), "rows_per_person", minimum=1),
         disjoint=checked_flag(given.get("disjoint", False), "disjoint"),
+        delimiter=checked_delimiter(given.get("delimiter")),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,22 @@ from numpy.typing import NDArray
 from .._inputs.budget import Budget
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
+from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
 from ..data import add_noise
-from ..errors import OutputError, ParameterOverflowError, TableError
+from ..data.addition import has_room
+from ..data.cells import INT64_RANGE, Cells
+from ..errors import OutputError, ParameterOverflowError, ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._consistent import ConsistentTables
 from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
+from ._interface import Chunk, Table
 from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
@@ -43,6 +47,7 @@ def release_table(
     sensitivity: object = 1,
     rows_per_person: int = 1,
     disjoint: bool = False,
+    delimiter: str | None = None,
     report_delta: object = None,
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
@@ -72,10 +77,13 @@ def release_table(
         number. With rho it may also be the Euclidean norm of all that one person changes in a
         column, rounded up to a number that is not whole, and rows_per_person 1.
     rows_per_person : int
-        The most rows in which one person changes counts.
+        The most rows in which one person changes counts, at most all of the table. If several
+        records of a person may fall in one row, `sensitivity` says how many.
     disjoint : bool
         Whether nobody changes counts in two of the columns. If not, one person is taken to change
         rows_per_person counts in each.
+    delimiter : ",", ";", "|" or a tab, optional
+        Of text, in the table and in ``out``, if it is not as the name says.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
@@ -97,8 +105,9 @@ def release_table(
     Raises
     ------
     TableError
-        If the file is not a table with whole numbers in these columns. This error and the next are
-        in `discretegauss.errors`, too.
+        If the file is not a table with whole numbers in these columns; if noisy counts might not
+        fit the format, by the counts and the law alone. This error and the next are in
+        `discretegauss.errors`, too.
     OutputError
         If out is the table itself, exists without force, is not a regular file, or is the file
         that stdout or stderr goes to.
@@ -134,6 +143,7 @@ def release_table(
             sensitivity=sensitivity,
             rows_per_person=rows_per_person,
             disjoint=disjoint,
+            delimiter=delimiter,
         ),
         force=force,
         plot=plot,
@@ -253,8 +263,12 @@ def execute(
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
         picture = Picture(path.suffix, of_plan=plan.path is not None)
         watching.append(picture)
+    for run in runs:
+        _look_through(run)
     try:
         try:
+            if added_up is not None:
+                added_up.make_folder()
             done = PlanRelease(
                 path=plan.path,
                 shares=tuple([one.share for one in plan.tables]),
@@ -276,6 +290,8 @@ def execute(
                     stream.discard()
                 for file in files:
                     file.discard()
+                if added_up is not None:
+                    added_up.discard()
     except FileExistsError as error:  # another release, since it was looked for
         raise exists_already(Path(error.filename)) from None
     except BaseException as error:
@@ -289,7 +305,7 @@ def execute(
 
 def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: bool) -> _Run:
     with named_in_errors(one.where):
-        formats = formats_of(one.table, one.table if to_stdout else one.out)
+        formats = formats_of(one.table, one.table if to_stdout else one.out, one.delimiter)
         if to_stdout:
             return _Run(one, noise, *formats, Stdout())
         destination = checked_destination(one.table, one.out, force=force)
@@ -305,45 +321,88 @@ def _checked_plot(plan: Plan, outputs: Sequence[NewFile], plot: Path, force: boo
     return found
 
 
+def _look_through(run: _Run) -> None:
+    """Refuse a table by its shape, its counts and the law, before anything is drawn for any.
+
+    A pipe can be read once only, so `_write` refuses it, by the same rules.
+    """
+    one, has_any_room = run.one, run.of_table.kind == "text"
+    is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
+    if is_pipe or (has_any_room and one.rows_per_person == 1):
+        return
+    rows = 0
+    with (
+        _faults_name(one.where),
+        opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
+    ):
+        for chunk in table.chunks():
+            _require_room(table, chunk, run.noise.law, rows)
+            rows += len(chunk.counts)
+            if has_any_room and rows >= one.rows_per_person:
+                return
+            del chunk  # before the next one is read
+        require_rows(one.rows_per_person, rows, one.sensitivity)
+
+
+def _require_room(table: Table, chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
+    """Refuse counts whose noise might not fit; so many rows come before them."""
+    nulls = chunk.nulls or [None] * len(table.columns)
+    each = zip(chunk.counts.T, nulls, table.ranges, table.columns, strict=True)
+    for counts, null, bounds, name in each:
+        if not has_room(Cells(counts, null, bounds), law):
+            kind = "int64" if bounds == INT64_RANGE else "decimals of as many digits as here"
+            raise TableError(
+                f"rows {rows + 1} to {rows + len(counts)}, column {name!r}: noisy counts might not "
+                f"fit {kind} (Pr[outside] must be below 2**-128); text has room for any"
+            )
+
+
+@contextmanager
+def _faults_name(where: str) -> Iterator[None]:
+    """Let what is wrong with a table say where the plan has it."""
+    try:
+        yield
+    except (TableError, ParameterValueError) as error:
+        with named_in_errors(where):
+            raise type(error)(str(error)) from None
+
+
 def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress: bool) -> Release:
     """Write a table whole, with noise on its counts, where it has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
-    try:
+    with (
+        _faults_name(one.where),
+        opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
+        run.file.content() as whole,
+    ):
+        release = Release(
+            **vars(run.noise),
+            table=one.table,
+            columns=table.columns,
+            out=one.out,
+            rows=0,
+            other_columns=len(table.other_columns),
+            disjoint=one.disjoint,
+            seconds=0.0,
+        )
+        shown = [each.next_table(release, table.other_columns) for each in watching]
         with (
-            opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
-            run.file.content() as whole,
+            compressed(whole, run.of_out.compression) as sink,
+            Progress("rows", show=progress) as bar,
+            table.writer(sink) as write,
         ):
-            release = Release(
-                **vars(run.noise),
-                table=one.table,
-                columns=table.columns,
-                out=one.out,
-                rows=0,
-                other_columns=len(table.other_columns),
-                disjoint=one.disjoint,
-                seconds=0.0,
-            )
-            shown = [each.next_table(release, table.other_columns) for each in watching]
-            with (
-                compressed(whole, run.of_out.compression) as sink,
-                Progress("rows", show=progress) as bar,
-                table.writer(sink) as write,
-            ):
-                for chunk in table.chunks():
-                    sums = _noisy(chunk.counts, run.noise.law, source)
-                    write(chunk, sums)
-                    rows += len(sums)
-                    bar.update(rows, table.fraction())
-                    for each in shown:
-                        each.add(chunk, sums)
-                    del chunk, sums  # before the next ones are read
-                if not rows:
-                    raise TableError(
-                        "the file has a header but no rows: there is nothing to release"
-                    )
-    except TableError as error:
-        with named_in_errors(one.where):
-            raise TableError(str(error)) from None
+            for chunk in table.chunks():
+                _require_room(table, chunk, run.noise.law, rows)
+                sums = _noisy(chunk.counts, run.noise.law, source)
+                write(chunk, sums)
+                rows += len(sums)
+                bar.update(rows, table.fraction())
+                for each in shown:
+                    each.add(chunk, sums)
+                del chunk, sums  # before the next ones are read
+            if not rows:
+                raise TableError("the file has a header but no rows: there is nothing to release")
+            require_rows(one.rows_per_person, rows, one.sensitivity)
     return replace(release, rows=rows, seconds=time.perf_counter() - start)
 
 

@@ -20,7 +20,7 @@ from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
 from ._destination import checked_destination
-from ._formats import formats_of, opened_table
+from ._formats import checked_delimiter, formats_of, opened_table
 from ._plan import column_names
 from ._report import aligned
 
@@ -70,6 +70,7 @@ def release_groups(
     epsilon: object,
     delta: object,
     groups_per_person: int = 1,
+    delimiter: str | None = None,
     force: bool = False,
     source: Source = "chacha20",
     before_placing: Callable[[], None] = no_op,
@@ -86,11 +87,14 @@ def release_groups(
     column : str
         The column of counts. All others say which group it is.
     out : str or os.PathLike of str
-        Where to write: text with commas.
+        Where to write: text, named .csv.
     epsilon, delta : number
         The budget; delta below 1/4.
     groups_per_person : int
-        In how many rows one person is counted, at most.
+        In how many rows one person is counted, at most. How many rows there are is a secret, so
+        they are not compared.
+    delimiter : ",", ";", "|" or a tab, optional
+        Of both; by default a comma in ``out``, and what the name says in the table.
     force : bool
         Whether to replace ``out`` if it exists.
     source : "getrandom", "chacha20" or callable
@@ -120,7 +124,8 @@ def release_groups(
     names = column_names(column)
     if len(names) != 1:
         raise ParameterValueError(f"column must name one column of counts, got {len(names)}")
-    of_table, _ = formats_of(read, read)
+    delimiter = checked_delimiter(delimiter)
+    of_table, _ = formats_of(read, read, delimiter)
     destination = checked_destination(read, written, force=force)
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written}: must end in .csv, as groups are written so")
@@ -140,7 +145,7 @@ def release_groups(
     kept = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
     rows = [header, *((*group, count) for group, count in kept.items())]
     with atomic_write(destination, replace=force, before_placing=before_placing) as write:
-        write(csv_bytes(rows))
+        write(csv_bytes(rows, delimiter or ","))
     return GroupsRelease(
         table=read,
         column=names[0],

@@ -60,15 +60,15 @@ class Table:
 
 
 def built(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
-    """Return the C core's table, freed with its last reference."""
+    """Return a sampler of the C core that has the table, freed with its last reference."""
     from .._drawing.native import c_texts, raise_for_status
     from .._native import ffi, lib
 
-    law, table = ffi.new("dg_law **"), ffi.new("dg_table **")
-    raise_for_status(lib.dg_law_new(law, int(spec.kind), *c_texts(spec), lib.DG_ARITHMETIC_AUTO))
-    held = ffi.gc(law[0], lib.dg_law_free)
-    raise_for_status(lib.dg_table_new(table, held, index_bits, block_bits, lib.DG_ISA_AUTO))
-    return ffi.gc(table[0], lib.dg_table_free)
+    sizes = {"index_bits": index_bits, "block_bits": block_bits}
+    sampler, options = ffi.new("dg_sampler **"), ffi.new("dg_options *", sizes)
+    given = int(spec.kind), *c_texts(spec), lib.DG_CELLS, options
+    raise_for_status(lib.dg_sampler_new_with(sampler, *given))
+    return ffi.gc(sampler[0], lib.dg_sampler_free)
 
 
 def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Table:
@@ -88,8 +88,8 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     """
     from .._native import ffi, lib
 
-    handle, info = built(spec, index_bits, block_bits), ffi.new("dg_table_info *")
-    lib.dg_table_describe(info, handle)
+    handle, info = built(spec, index_bits, block_bits), ffi.new("dg_sampler_info *")
+    lib.dg_sampler_describe(info, handle)
     block = ffi.new("int32_t *")
     level = ffi.new("uint32_t *")
     full: list[int] = []

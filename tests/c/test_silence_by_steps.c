@@ -1,11 +1,10 @@
 /* An isochronous fill executes the same instructions, at the same places, with the same addresses, whatever is
  * drawn: tapes whose attempts are accepted and rejected in the same places, but draw other values, are stepped
- * through instruction by instruction (steps.h). For the best kernel of the machine: valgrind, which looks at
- * the others with random bytes marked (test_isochronous_time.c), does not know AVX-512.
+ * through instruction by instruction (steps.h). It is for the kernels of AVX-512: valgrind, which looks at
+ * all others with random bytes marked (test_silence.c), does not know them.
  *
  * What an attempt draws is asked of the sampler itself, so that nothing here knows how it reads its bytes.
  * Skipped where nothing can be traced. The controls are leaks planted: they have to be seen. */
-#include "api/add.h"
 #include "support.h"
 
 #include "steps.h"
@@ -18,7 +17,7 @@
 #include <immintrin.h>
 #endif
 
-enum { SKIPPED = 77, DRAWS = 24, MOST_DRAWS = 40, MOST_BYTES = 4096, WIDE = 16 };
+enum { SKIPPED = 77, DRAWS = 24, MOST_DRAWS = 40, MOST_BYTES = 4096 };
 
 /* --- what is looked at ----------------------------------------------------------------------- */
 
@@ -31,44 +30,14 @@ typedef struct subject {
     int64_t parameter;
     int64_t scale;  /* about: what is near and what is far */
     int64_t thirds; /* the centre */
-    dg_law *law;
-    dg_lanes *lanes;
+    dg_sampler *sampler;
 } subject;
 
-static int64_t drawn[MOST_DRAWS], counts[MOST_DRAWS];
+static int64_t drawn[MOST_DRAWS];
 
 static dg_status draw_fill(size_t n, const subject *of, const dg_source *source)
 {
-    return dg_lanes_fill(drawn, n, DG_INT64, of->lanes, NULL, source);
-}
-
-static dg_status draw_bytes(size_t n, const subject *of, const dg_source *source)
-{
-    int8_t bytes[DRAWS];
-    const dg_status status = dg_lanes_fill(bytes, n, DG_INT8, of->lanes, NULL, source);
-    for (size_t i = 0; i < n; i++) {
-        drawn[i] = bytes[i];
-    }
-    return status;
-}
-
-static dg_status draw_wide(size_t n, const subject *of, const dg_source *source)
-{
-    uint8_t bytes[DRAWS * WIDE];
-    const dg_status status = dg_lanes_fill_wide(bytes, n, WIDE, of->lanes, NULL, source);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&drawn[i], bytes + i * WIDE, sizeof *drawn); /* x86-64 is little-endian */
-    }
-    return status;
-}
-
-static dg_status draw_sums(size_t n, const subject *of, const dg_source *source)
-{
-    const dg_status status = draw_fill(n, of, source);
-    const dg_sums added = {
-        .addend = {.values = counts, .dtype = DG_INT64}, .stride = 1, .dtype = DG_INT64};
-    (void)dg_add(drawn, 0, n, &added);
-    return status;
+    return dg_sampler_fill(drawn, n, DG_INT64, of->sampler, NULL, source);
 }
 
 static dg_status draw_laws(size_t n, const subject *of, const dg_source *source)
@@ -85,7 +54,7 @@ static dg_status draw_single(size_t n, const subject *of, const dg_source *sourc
 {
     dg_status status = DG_OK;
     for (size_t i = 0; i < n && status == DG_OK; i++) {
-        status = dg_lanes_fill(&drawn[i], 1, DG_INT64, of->lanes, NULL, source);
+        status = dg_sampler_fill(&drawn[i], 1, DG_INT64, of->sampler, NULL, source);
     }
     return status;
 }
@@ -313,30 +282,25 @@ static bool compare(int *n_places, int *n_addresses, const subject *of)
 }
 
 static subject SUBJECTS[] = {
-    {"gaussian", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
-    {"gaussian, mu = 1/3", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 1, NULL, NULL},
-    {"narrow gaussian", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 4, 2, 0, NULL, NULL},
-    {"narrow gaussian, mu = 1/3", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 25, 5, 1, NULL, NULL},
-    {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL, NULL},
-    {"gaussian, wide", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, INT64_C(1) << 60, 1 << 30, 0, NULL,
-     NULL},
-    {"gaussian, int8", draw_bytes, DRAWS, DG_DISCRETE_GAUSSIAN, 25, 5, 0, NULL, NULL},
-    {"gaussian, 16 bytes", draw_wide, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
-    {"gaussian, sums", draw_sums, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL, NULL},
-    {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL},
-    {"laplace, wide, mu = -2/3", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 1 << 30, 1 << 30, -2, NULL,
-     NULL},
-    {"laplace laws", draw_laws, 16, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL, NULL},
-    {"generalised", draw_fill, 4, DG_GENERALIZED_GAUSSIAN, 100, 100, 0, NULL, NULL},
-    {"single draws", draw_single, 4, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"gaussian", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 0, NULL},
+    {"gaussian, mu = 1/3", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, 400, 20, 1, NULL},
+    {"narrow gaussian", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 4, 2, 0, NULL},
+    {"narrow gaussian, mu = 1/3", draw_fill, 40, DG_DISCRETE_GAUSSIAN, 25, 5, 1, NULL},
+    {"narrow laplace", draw_fill, 40, DG_DISCRETE_LAPLACE, 2, 2, 0, NULL},
+    {"gaussian, wide", draw_fill, DRAWS, DG_DISCRETE_GAUSSIAN, INT64_C(1) << 60, 1 << 30, 0, NULL},
+    {"gaussian laws", draw_laws, 16, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"laplace", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL},
+    {"laplace, wide, mu = -2/3", draw_fill, DRAWS, DG_DISCRETE_LAPLACE, 1 << 30, 1 << 30, -2, NULL},
+    {"laplace laws", draw_laws, 16, DG_DISCRETE_LAPLACE, 50, 50, 0, NULL},
+    {"generalised", draw_fill, 4, DG_GENERALIZED_GAUSSIAN, 100, 100, 0, NULL},
+    {"single draws", draw_single, 4, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
 };
 
 static subject LEAKS[] = {
-    {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
-    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL, NULL},
+    {"leak of instructions", leak_count, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak of places", leak_place, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak of addresses", leak_address, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
+    {"leak by a gather", leak_gather, DRAWS, DG_DISCRETE_GAUSSIAN, 100, 10, 0, NULL},
 };
 
 static bool is_of_addresses(const subject *leak)
@@ -346,17 +310,18 @@ static bool is_of_addresses(const subject *leak)
 
 static void prepare(subject *of)
 {
-    of->law = law_of(of->kind, DG_ARITHMETIC_AUTO, of->parameter, 1, of->thirds,
-                     of->thirds % 3 == 0 ? 1 : 3);
-    if (dg_lanes_new(&of->lanes, of->law, DG_ISA_AUTO) != DG_OK) {
+    char parameter[LONGEST_RATIO], mu[LONGEST_RATIO];
+    of->sampler = sampler_of(of->kind, write_ratio(parameter, of->parameter, 0, 1, 0),
+                             write_ratio(mu, of->thirds, 0, 3, 0), NULL, DG_ISOCHRONOUS,
+                             DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+    if (of->sampler == NULL) {
         exit(2);
     }
 }
 
 static void discard(subject *of)
 {
-    dg_lanes_free(of->lanes);
-    dg_law_free(of->law);
+    dg_sampler_free(of->sampler);
 }
 
 static void do_nothing(void *context)
@@ -376,8 +341,8 @@ int main(void)
         prepare(&SUBJECTS[i]);
         CHECK(compare(&places, &addresses, &SUBJECTS[i]), "a call cannot be traced");
         if (i == 0) {
-            dg_lanes_info info;
-            dg_lanes_describe(&info, SUBJECTS[i].lanes);
+            dg_sampler_info info;
+            dg_sampler_describe(&info, SUBJECTS[i].sampler);
             printf("the kernel's dg_isa: %d\n", (int)info.isa);
         }
         discard(&SUBJECTS[i]);

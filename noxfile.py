@@ -1,0 +1,316 @@
+"""What is checked, and how: `nox --list` tells the sessions, `nox -s lint types` runs two of them.
+
+`.ci/run` and `tools/nightly` say which run when, and which of Debian's packages they need. C builds
+are presets of CMake: `nox -s "c(gcc)"` configures, builds and tests `cmake --preset gcc`. Warnings
+are errors here; the versions are those of tools/constraints.txt, but where others are meant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import nox
+
+Function = Callable[..., None]
+
+nox.needs_version = ">=2026.10"  # -j
+nox.options.default_venv_backend = "uv"
+nox.options.sessions = ["lint", "types"]
+
+ROOT = Path(__file__).parent
+WHEELS = ROOT / "build" / "wheels"
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PINNED = ("--constraint", "tools/constraints.txt")
+#: The tests of a build that is about one thing, by their label, and the programs that it needs.
+LABELS = {
+    "threads": ("threads", ["test_threads", "test_run", "test_sampler"]),
+    "gcc-O2": ("silence", ["test_silence", "test_silence_by_steps"]),
+    "clang-O2": ("silence", ["test_silence", "test_silence_by_steps"]),
+}
+for variable in ("DISCRETEGAUSS_PURE_PYTHON", "PYTHONPATH", "CMAKE_ARGS"):
+    os.environ.pop(variable, None)
+
+
+def newest_python() -> str | None:
+    """Return the newest Python from 3.12 on that is at hand."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    for n in range(19, 11, -1):
+        for python in (f"python3.{n}", *map(str, pyenv.glob(f"3.{n}.*/bin/python3"))):
+            if subprocess.run(["sh", "-c", f"{python} -c '' 2>&-"], check=False).returncode == 0:
+                return python
+    return None
+
+
+def each(name: str, values: Iterable[str]) -> Callable[[Function], Function]:
+    """Make a session for each value: `session(value)`."""
+    return nox.parametrize(name, [nox.param(value, id=value) for value in values])
+
+
+def install(session: nox.Session, gmp: str = "WHEEL", extras: str = "", *more: str) -> None:
+    """Install the wheel that the session `wheels` made, with extras, and more packages."""
+    (wheel,) = (WHEELS / gmp).glob("*.whl")
+    session.install(f"discretegauss{extras} @ {wheel.as_uri()}", *more)
+
+
+def pytest(session: nox.Session, *arguments: str, **env: str) -> None:
+    """Run pytest as README.md does, and let a warning be an error."""
+    session.run("python", "-m", "pytest", "-q", "-W", "error", *arguments, env=env)
+
+
+# --- style -----------------------------------------------------------------------------------
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Ruff over all Python, clang-format over all C, mypy over this file."""
+    session.install("ruff", "clang-format", "mypy", "nox", *PINNED)
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("mypy", "--strict", "--config-file=", "noxfile.py")
+    folders = ("csrc", "tests/c", "tests/fuzz", "tests/library", "benchmarks")
+    files = [str(path) for folder in folders for path in ROOT.joinpath(folder).rglob("*.[ch]")]
+    session.run("clang-format", "--dry-run", "-Werror", *files, log=False)
+
+
+@nox.session(requires=["wheels"])
+def types(session: nox.Session) -> None:
+    """Mypy, with the packages that are imported."""
+    install(session, "WHEEL", "[test,dev]", *PINNED)
+    session.run("mypy")
+
+
+# --- Python ----------------------------------------------------------------------------------
+
+
+@nox.session
+def wheels(session: nox.Session) -> None:
+    """The package with gmpy2's GMP and MPFR, and with the system's: other sessions install it."""
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    for gmp in ("WHEEL", "SYSTEM"):
+        session.run(
+            *("uv", "build", "--quiet", "--wheel", "--build-constraint", "tools/constraints.txt"),
+            *("-C", f"discretegauss.gmp={gmp}", "--out-dir", str(WHEELS / gmp)),
+        )
+
+
+@nox.session(requires=["wheels"])
+@each("tier", ["default", "process", "repository", "evidence"])
+def tests(session: nox.Session, tier: str) -> None:
+    """A tier of the tests, or those that are named: nox -s "tests(default)" -- tests/data."""
+    install(session, "WHEEL", "[test]", *PINNED)
+    chosen = {"default": [], "process": ["-m", "process and not evidence"]}
+    parallel = [] if tier == "process" else ["-n", "2"]
+    pytest(session, *parallel, *chosen.get(tier, ["-m", tier]), *session.posargs)
+
+
+@nox.session(requires=["wheels"])
+def engines(session: nox.Session) -> None:
+    """The core over the system's GMP draws what is published; plain Python takes its inputs."""
+    install(session, "SYSTEM", "[test]", *PINNED)
+    pytest(session, "-m", "repository", "tests/build/test_build.py", "-k", "extension or libraries")
+    pytest(session, "-k", "vectors or fits", "tests/drawing", "tests/inputs")
+    pytest(session, "tests/inputs", "tests/drawing/test_stages.py", DISCRETEGAUSS_PURE_PYTHON="1")
+
+
+@nox.session(requires=["wheels"])
+def pure_python(session: nox.Session) -> None:
+    """All of the default tier on the plain-Python engine."""
+    install(session, "WHEEL", "[test]", *PINNED)
+    pytest(session, "-n", "2", DISCRETEGAUSS_PURE_PYTHON="1")
+
+
+@nox.session(python="3.11", requires=["wheels"])
+@each("part", ["inputs", "whole"])
+def lowest(session: nox.Session, part: str) -> None:
+    """The lowest versions that are allowed: numpy 1 wraps integers where later ones raise."""
+    groups = [EXTRAS["dependencies"], *EXTRAS["optional-dependencies"].values()]
+    bounds = re.findall(r"'([a-z0-9-]+)>=([0-9.]+)", str(groups))
+    constraints = Path(session.create_tmp()) / "lowest.txt"
+    # the last: matplotlib's old calls of it warn
+    constraints.write_text("\n".join([*map("==".join, bounds), "pyparsing<3.3"]))
+    install(session, "SYSTEM", "[test]", "--constraint", str(constraints))
+    pytest(session, *({"inputs": ["tests/inputs"], "whole": ["-n", "2"]}[part]))
+
+
+@nox.session(python=newest_python(), requires=["wheels"])
+@each("tier", ["process", "default"])
+def newest(session: nox.Session, tier: str) -> None:
+    """The newest Python that is at hand: threads, locks and the end of a process differ."""
+    if newest_python() is None:
+        session.skip("there is no Python from 3.12 on")
+    install(session, "WHEEL", "[test]", *(PINNED if tier == "process" else ()))
+    process = ["-m", "process and not evidence", "tests/system", "tests/compat"]
+    pytest(session, *(process if tier == "process" else ["-n", "2"]))
+
+
+@nox.session(requires=["wheels"])
+def under_load(session: nox.Session) -> None:
+    """The default tier in random order on a busy machine: nothing is red by chance."""
+    install(session, "WHEEL", "[test]", "pytest-random-order", *PINNED)
+    session.run("tools/suite_under_load", *(session.posargs or ["3"]), external=True)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Which lines of the C core and which branches of the package the tests reach: 95 % and 97 %.
+
+    C: its tests, and the Python tests on a build that counts lines. The tier `process` is left out:
+    coverage.py takes a lock of its own at every function that is new to it, which a fork, the
+    handler of a signal and an allocation that fails do not survive.
+    """
+    for preset in ("coverage", "coverage-narrow"):
+        shutil.rmtree(ROOT / "build" / preset, ignore_errors=True)
+        build_and_test(session, preset)
+    site = ROOT / "build" / "coverage" / "site"
+    session.install(f"{ROOT}[test,dev]", *PINNED)
+    options = [f"build-dir={site.with_name('extension')}", "discretegauss.gmp=SYSTEM"]
+    options += ["cmake.build-type=Debug", "cmake.define.CMAKE_C_FLAGS_DEBUG=-g -O1"]
+    settings = [f"-C{option}" for option in (*options, "cmake.define.DG_COVERAGE=ON")]
+    session.run("uv", "pip", "install", "--no-deps", "--target", str(site), *settings, ".")
+    env = {"PYTHONPATH": str(site), "COVERAGE_RCFILE": str(ROOT / "pyproject.toml")}
+    env["COVERAGE_FILE"] = str(site.with_name("python"))
+    run = ("coverage", "run", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    session.run(*run, env=env)
+    parts = ("tests/inputs", "tests/laws/test_laws.py")
+    session.run(*run, *parts, env=env | {"DISCRETEGAUSS_PURE_PYTHON": "1"})
+    session.run("python", "tools/coverage_c.py", "build")
+    session.run("coverage", "combine", "--quiet", env=env)
+    session.run("coverage", "report", env=env)
+
+
+# --- C ---------------------------------------------------------------------------------------
+
+
+def build_and_test(session: nox.Session, preset: str) -> None:
+    """Configure, build and test a preset of CMakePresets.json; print what fails."""
+    build, jobs = f"build/{preset}", ("-j", str(os.cpu_count()))
+    label, targets = LABELS.get(preset, (".*", ["all"]))
+    chosen = ("-L", label) if preset in LABELS else ()
+    session.run("cmake", "--preset", preset, external=True, silent=True)
+    session.run("cmake", "--build", build, *jobs, "--target", *targets, external=True, silent=True)
+    session.run("ctest", "--test-dir", build, "--output-on-failure", *jobs, *chosen, external=True)
+
+
+PRESETS = json.loads((ROOT / "CMakePresets.json").read_text("utf-8"))["configurePresets"]
+OTHERS = ("base", "checked", "searched", "by-clang", "lines", "fuzz", "coverage", "coverage-narrow")
+
+
+@nox.session(venv_backend="none")
+@each("preset", [preset["name"] for preset in PRESETS if preset["name"] not in OTHERS])
+def c(session: nox.Session, preset: str) -> None:
+    """A build of the C core and its tests."""
+    build_and_test(session, preset)
+
+
+@nox.session(requires=["wheels"])
+@each("part", ["quick", "whole"])
+def proofs(session: nox.Session, part: str) -> None:
+    """Gappa's lemmas, each also made too small; Coq's theorem and tables; planted faults."""
+    install(session, "SYSTEM")
+    whole = part == "whole"
+    if not whole:
+        session.run("python", "tools/prove.py")
+    session.run("python", "tools/prove.py", "--coq", "all" if whole else "quick")
+    session.run("python", "tools/coq.py", "--folder", "build/coq", *(["--whole"] if whole else []))
+
+
+PROGRAMS = {
+    "analysers": ["tools/analyse"],
+    "fuzz": ["tests/fuzz/run.sh", "3"],  # from its seeds: no search
+    "machines": ["tools/cross", "--quick", "s390x", "armhf", "arm64"],
+    "system-bits": ["tools/newest", "--bits"],
+}
+
+
+@nox.session(venv_backend="none")
+@each("program", PROGRAMS)
+def run(session: nox.Session, program: str) -> None:
+    """A program that needs no environment."""
+    session.run(*PROGRAMS[program], external=True)
+
+
+@nox.session(requires=["wheels"])
+def library(session: nox.Session) -> None:
+    """The C library, used from C, Rust and R; its binary interface beside the last tag's."""
+    install(session, "SYSTEM")
+    against = []
+    git = ("git", "-c", "safe.directory=*")
+    tag = session.run(*git, "tag", "--sort=-creatordate", external=True, silent=True)
+    if tag:
+        against = ["--against", f"{session.create_tmp()}/tag"]
+        session.run("rm", "-rf", against[1], external=True)
+        session.run(*git, "clone", "-qs", "-b", str(tag).split()[0], ".", against[1], external=True)
+    session.run("python", "tests/library/run.py", "build/library", *against)
+
+
+# --- documents, and other libraries ----------------------------------------------------------
+
+
+@nox.session(requires=["wheels"])
+def site(session: nox.Session) -> None:
+    """The site builds without a warning, and no link leads to nothing."""
+    install(session, "WHEEL", "[docs]", *PINNED)
+    session.run("tools/site", "build/site", env={"PYTHON": "python"}, external=True)
+
+
+@nox.session(requires=["wheels"])
+def examples(session: nox.Session) -> None:
+    """The examples, with scikit-learn; the how-tos, with nothing but what they ask for."""
+    bare = Path(session.create_tmp()).absolute() / "bare"
+    session.run("uv", "venv", "--quiet", "--clear", str(bare))
+    (wheel,) = (WHEELS / "WHEEL").glob("*.whl")
+    needed = [f"discretegauss[plots] @ {wheel.as_uri()}", "pandas"]
+    session.run("uv", "pip", "install", "--quiet", "--python", str(bare), *needed)
+    install(session, "WHEEL", "[test,examples]")
+    tests = ["tests/docs/test_examples.py", "tests/docs/test_how_to.py"]
+    pytest(session, "-m", "repository", *tests, DG_HOW_TO_PYTHON=str(bare / "bin" / "python"))
+
+
+@nox.session(requires=["wheels"])
+def clusters(session: nox.Session) -> None:
+    """Spark, which needs Java, Dask and others."""
+    install(session, "WHEEL", "[test,spark,dask]", "distributed", "duckdb", "ray")
+    pytest(session, "-m", "cluster")
+
+
+ADOPTERS = {
+    "mbi": ["mbi"],
+    "flwr": ["flwr"],
+    # diffprivlib 0.6.6 cannot be imported beside a later scikit-learn
+    "diffprivlib": ["diffprivlib", "scikit-learn<1.7"],
+    "opendp": ["opendp"],
+    "dp_accounting": ["dp-accounting"],
+    "tmlt": ["tmlt.core"],
+    "opacus": ["opacus"],
+    "jax_privacy": ["jax-privacy"],
+}
+
+
+@nox.session(requires=["wheels"])
+@each("library", ADOPTERS)
+def adopters(session: nox.Session, library: str) -> None:
+    """A recipe of docs/adopters.md, with the newest release of the library that it is for."""
+    if library == "opacus":  # by the torch without CUDA, which is some gigabytes
+        session.install("pip")
+        listed = session.run("python", "-m", "pip", "index", "versions", "torch", silent=True)
+        found = re.search(r"[0-9.]+\+cpu", str(listed)) or session.skip("no torch without CUDA")
+        session.run("python", "-m", "pip", "install", "-q", f"torch=={found[0]}")
+    install(
+        session, "WHEEL", "", "pytest", "pytest-xdist", "hypothesis", "scipy", *ADOPTERS[library]
+    )
+    tests = ("-m", "repository", "tests/docs/test_adopters.py", "-k", f"with_{library}")
+    pytest(session, *tests, DG_ADOPTER=library)
+
+
+@nox.session(requires=["wheels"])
+def browser(session: nox.Session) -> None:
+    """The wheel of plain Python in a browser's Python, where npm and its packages are."""
+    install(session, "WHEEL", "", "pip")
+    session.run("tools/browser", env={"PYTHON": "python"}, external=True, success_codes=[0, 77])

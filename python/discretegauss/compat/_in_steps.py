@@ -1,0 +1,157 @@
+"""Locations and scales in steps of a granularity, exactly: single numbers and arrays of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import ldexp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.law_parameters import naming_places
+from .._inputs.messages import refused
+from .._inputs.numbers import exact_rational, not_negative
+from ..errors import (
+    DiscreteGaussError,
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
+
+#: Types of numbers that compare, and make floats, as their values say.
+PLAIN_NUMBERS = frozenset({int, float, np.int64, np.float64})
+
+_LARGEST_SCALE = 2**45
+"""In steps of the granularity: beyond 2^52 steps is then exp(-2^7) of the Laplace, below 2^-184."""
+
+_LARGEST_LOC = 2**52
+"""So that loc and noise together stay below 2^53 steps, which float64 holds exactly."""
+
+_EXACT_INTEGERS = 2**53
+"""Up to there float64 holds every integer."""
+
+_NORMAL_FLOATS = 2.0**-500
+"""Steps from here on, times a granularity, are no denormal floats."""
+
+
+def scale_in_steps(scale: object, exponent: int, *, least: int) -> Fraction:
+    """Return a scale in steps of 2**exponent.
+
+    Parameters
+    ----------
+    scale : number
+        0, or from `least` to 2**45 steps.
+    exponent : int
+        Of the granularity, from -500 to 500.
+    least : int
+        0, or 1 if the user gave no granularity.
+    """
+    steps = not_negative(scale, "scale") / Fraction(2) ** exponent
+    if 0 < steps < least:
+        raise refused(
+            "scale",
+            "be at least 1 without a granularity: NumpyNoise(granularity=...) takes the power of "
+            "two of which your data are multiples, 1 for counts",
+            scale,
+        )
+    if steps > _LARGEST_SCALE:
+        raise refused(
+            "scale", "be at most 2**45 times the granularity", scale, ParameterOverflowError
+        )
+    return steps
+
+
+def scales_in_steps(scales: NDArray[Any], exponent: int, *, least: int) -> NDArray[Any]:
+    """Return an array of scales in steps, each as `scale_in_steps` returns it: floats, if exact."""
+    if scales.dtype == np.float64:
+        steps = _ldexp(scales, -exponent)
+        if ((max(least, _NORMAL_FLOATS) <= steps) & (steps <= _LARGEST_SCALE)).all():
+            return steps
+
+    def one(scale: object) -> Fraction:
+        return scale_in_steps(scale, exponent, least=least)
+
+    return naming_places(lambda: _each(one, scales), scales, "scale", one)
+
+
+def plain_loc_in_steps(loc: Any, exponent: int) -> int | None:
+    """Return what `loc_in_steps` returns, sooner; None: it has to look closer."""
+    kind = type(loc)
+    if kind is int or kind is np.int64:
+        whole = int(loc)
+        if not exponent and -_LARGEST_LOC <= whole <= _LARGEST_LOC:
+            return whole
+        if not -_EXACT_INTEGERS <= whole <= _EXACT_INTEGERS:
+            return None
+    elif kind is not float and kind is not np.float64:
+        return None
+    try:
+        steps = ldexp(loc, -exponent)
+    except OverflowError:
+        return None
+    if not steps:
+        return None if loc else 0
+    return int(steps) if steps.is_integer() and abs(steps) <= _LARGEST_LOC else None
+
+
+def loc_in_steps(loc: object, exponent: int) -> int:
+    """Return a location in steps of 2**exponent; no message shows it, as it may be data.
+
+    Parameters
+    ----------
+    loc : number
+        A whole multiple of the granularity, of at most 2**52 of it.
+    exponent : int
+        Of the granularity.
+    """
+    try:
+        centre = exact_rational(loc, "loc") / Fraction(2) ** exponent
+    except DiscreteGaussError:
+        raise ParameterTypeError("loc must be a finite number, or an array of them") from None
+    if centre.denominator != 1 or abs(centre) > _LARGEST_LOC:
+        raise _no_multiple()
+    return int(centre)
+
+
+def locs_in_steps(locs: NDArray[Any], exponent: int) -> NDArray[np.int64]:
+    """Return an array of locations in steps, each as `loc_in_steps` returns it."""
+    floats = _as_floats(locs)
+    if floats is None:
+        return _each(lambda loc: loc_in_steps(loc, exponent), locs).astype(np.int64)
+    steps = _ldexp(floats, -exponent)
+    with np.errstate(invalid="ignore"):
+        right = (abs(steps) <= _LARGEST_LOC) & (np.trunc(steps) == steps)
+    if not (right & ((steps == 0) == (floats == 0))).all():
+        raise _no_multiple()
+    return steps.astype(np.int64)
+
+
+def _no_multiple() -> ParameterValueError:
+    return ParameterValueError(
+        "loc must be a whole multiple of the granularity, of at most 2**52 of it"
+    )
+
+
+def _as_floats(numbers: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return doubles, or integers that doubles hold, as doubles; None: it is no such array."""
+    if numbers.dtype.kind in "iu":
+        if not ((numbers >= -_EXACT_INTEGERS) & (numbers <= _EXACT_INTEGERS)).all():
+            return None
+    elif numbers.dtype != np.float64:
+        return None
+    return numbers.astype(np.float64)
+
+
+def _ldexp(numbers: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):  # the callers look at the results
+        steps: NDArray[np.float64] = np.ldexp(numbers, exponent)
+    return steps
+
+
+def _each(one: Callable[[object], Any], numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return what `one` makes of each element, in an array of objects."""
+    results = np.empty(numbers.size, object)
+    results[:] = [one(x) for x in numbers.ravel().tolist()]
+    return results.reshape(numbers.shape)

@@ -1,0 +1,128 @@
+"""Noise on the multiples of a granularity, around locations: what `NumpyNoise` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from math import ldexp
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.draw_arguments import Size, checked_size
+from .._inputs.law_parameters import as_array
+from .._inputs.source import Source
+from ..errors import ParameterValueError
+from ..laws import DiscreteGaussian, DiscreteLaplace, Law
+from ..sampling import discrete_gaussian, discrete_laplace
+from ._in_steps import (
+    PLAIN_NUMBERS,
+    loc_in_steps,
+    locs_in_steps,
+    plain_loc_in_steps,
+    scale_in_steps,
+    scales_in_steps,
+)
+
+OfSteps = Callable[[Fraction], Law]
+"""Makes the law of the noise, of a scale in steps of the granularity."""
+
+
+class Grid(NamedTuple):
+    """The multiples of a granularity, and where bits come from.
+
+    Parameters
+    ----------
+    exponent : int
+        The granularity is 2**exponent; from -500 to 500.
+    least : int
+        The least scale but 0, in steps: 0, or 1 if the user gave no granularity.
+    source : "getrandom", "chacha20" or callable
+        Already checked.
+    """
+
+    exponent: int
+    least: int
+    source: Source
+
+
+def gaussian(steps: Fraction) -> Law:
+    """Return the law of `normal`."""
+    return DiscreteGaussian(steps**2)
+
+
+def laplace(steps: Fraction) -> Law:
+    """Return the law of `laplace`."""
+    return DiscreteLaplace(steps)
+
+
+def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size) -> Any:
+    """Return loc plus granularity times draws; all is checked before anything is drawn.
+
+    Parameters
+    ----------
+    grid : Grid
+        Of the generator.
+    of_steps : callable
+        `gaussian` or `laplace`.
+    loc, scale, size : object
+        As the user gave them: see `NumpyNoise.normal`.
+    """
+    exponent, least, source = grid
+    sample: Any = None
+    if type(scale) in PLAIN_NUMBERS and scale:
+        sample = _kept_sample(of_steps, scale, exponent, least)
+        if size is None and (centre := plain_loc_in_steps(loc, exponent)) is not None:
+            return ldexp(sample(source=source) + centre, exponent)
+    locs, scales = as_array(loc, "loc"), as_array(scale, "scale")
+    shape = _common_shape(locs, scales, size)
+    each = None if scales is None else scales_in_steps(scales, exponent, least=least)
+    if scales is None and sample is None:
+        steps = scale_in_steps(scale, exponent, least=least)
+        sample = of_steps(steps).sample if steps else None
+    centres: Any = loc_in_steps(loc, exponent) if locs is None else locs_in_steps(locs, exponent)
+    ks: NDArray[np.int64]
+    if each is not None:
+        ks = np.where(each == 0, 0, _draws(of_steps, np.where(each == 0, 1, each), shape, source))
+    elif sample is not None:
+        ks = sample(shape, source=source)
+    else:
+        ks = np.zeros(shape, np.int64)
+    values = np.asarray(np.ldexp((ks + centres).astype(np.float64), exponent))
+    is_one = size is None and locs is None and scales is None
+    return float(values) if is_one else values.reshape(shape)
+
+
+@lru_cache(maxsize=256)
+def _kept_sample(of_steps: OfSteps, scale: object, exponent: int, least: int) -> Any:
+    """Return what draws for one of `PLAIN_NUMBERS`, not 0: saves calls the conversion."""
+    return of_steps(scale_in_steps(scale, exponent, least=least)).sample
+
+
+def _draws(
+    of_steps: OfSteps, steps: NDArray[Any], shape: tuple[int, ...], source: Source
+) -> NDArray[np.int64]:
+    """Draw from the laws of an array of scales in steps."""
+    if of_steps is gaussian:
+        return discrete_gaussian(size=shape, sigma=steps, source=source)
+    return discrete_laplace(steps, shape, source=source)
+
+
+def _common_shape(
+    locs: NDArray[Any] | None, scales: NDArray[Any] | None, size: Size
+) -> tuple[int, ...]:
+    """Return the shape of the result: size, to which loc and scale broadcast, or else theirs."""
+    asked = checked_size(size)
+    if locs is None and scales is None:  # most often
+        return asked or ()
+    shapes = [array.shape for array in (locs, scales) if array is not None]
+    try:
+        shape = np.broadcast_shapes(*shapes, () if asked is None else asked)
+    except ValueError:
+        shape = None
+    if shape is None or asked not in (None, shape):
+        # without the lengths: size may be counts
+        raise ParameterValueError("loc, scale and size must have shapes that broadcast to size's")
+    return shape

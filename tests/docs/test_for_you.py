@@ -1,0 +1,85 @@
+"""The numbers of docs/for_you.md are the library's, rounded so that they hold."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import discretegauss as dg
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "for_you.md").read_text(encoding="utf-8")
+ROW = re.compile(
+    r"^\| (?P<rho>[\d.]+)(?P<said>[^|]*) \| (?P<epsilon>[\d.]+) \| ± (?P<within>\d+) "
+    r"\| at most (?P<right>\d+) \|$",
+    re.MULTILINE,
+)
+
+
+def of_a_coin(law: dg.Law, counts: int = 1) -> float:
+    """The best guess from an answer, of two sides as likely: half of 1 + delta at epsilon 0."""
+    return 50 * (1 + dg.privacy.delta(law, 0, queries=counts))
+
+
+def up(x: float, digits: int) -> Fraction:
+    """The least number of so many digits after the point that is not below x."""
+    return Fraction(-(-Fraction(x) * 10**digits // 1), 10**digits)
+
+
+def down(x: Fraction, digits: int) -> Fraction:
+    """The largest number of so many digits after the point that is not above x."""
+    return Fraction(x * 10**digits // 1, 10**digits)
+
+
+def test_the_table_of_budgets() -> None:
+    """Noise within, at least 95 times in 100; epsilon and guesses rounded up."""
+    rows = list(ROW.finditer(PAGE))
+    assert [row["rho"] for row in rows] == ["0.001", "0.01", "0.0279", "0.1", "0.1", "1", "2.56"]
+    for row in rows:
+        counts = 3 if "three counts" in row["said"] else 1
+        law = dg.privacy.calibrate(dg.DiscreteGaussian, rho=row["rho"], queries=counts)
+        if "epsilon = 1" in row["said"]:
+            law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6")
+            assert Fraction(row["rho"]) == down(dg.privacy.rho(law), 4)
+        epsilon = dg.privacy.epsilon(law, "1e-6", queries=counts)
+        digits = len(row["epsilon"].partition(".")[2])
+        assert Fraction(row["epsilon"]) == up(epsilon, digits)
+        assert int(row["within"]) == law.interval(0.95)[1]
+        assert int(row["right"]) == up(of_a_coin(law, counts), 0)
+
+
+def test_the_numbers_in_the_text() -> None:
+    """Of who counts a person in three counts as in one, and of epsilon 2.56, which is not rho."""
+    wrong = dg.privacy.calibrate(dg.DiscreteGaussian, rho="0.1")
+    cost, right = re.findall(r"cost rho (\S+), and (\d+) guesses in 100", PAGE)[0]
+    assert Fraction(cost) == dg.privacy.rho(wrong, [1, 1, 1])
+    assert int(right) == up(of_a_coin(wrong, 3), 0)
+    law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon="2.56", delta="1e-6")
+    rho, right = re.findall(r"epsilon of 2\.56 is a rho of (\S+): at most (\d+)", PAGE)[0]
+    assert Fraction(rho) == down(dg.privacy.rho(law), 3)
+    assert int(right) == up(of_a_coin(law), 0)
+
+
+def test_the_sentences_to_publish_hold() -> None:
+    """For rho = 0.1 and a person in one count."""
+    law = dg.privacy.calibrate(dg.DiscreteGaussian, rho="0.1")
+    said = PAGE.partition("## What to publish with a table")[2].partition("\n## ")[0]
+    sentences = re.findall(r"^> \d\. (.*)$", said, re.MULTILINE)
+    assert len(sentences) == 3
+    assert f"variance parameter {law.sigma2})" in sentences[0]
+    assert f"within {law.interval(0.95)[1]:.0f} of" in sentences[0]
+    epsilon = up(dg.privacy.epsilon(law, "1e-6"), 2)
+    assert f"rho = 0.1 (zCDP), which is epsilon = {float(epsilon)} at delta = 10^-6" in sentences[1]
+
+
+def test_the_picture_of_budgets_is_drawn(tmp_path: Path) -> None:
+    """By its program, from new draws."""
+    pytest.importorskip("matplotlib")
+    program, out = ROOT / "examples" / "for_you_budget.py", tmp_path / "budget.png"
+    subprocess.run([sys.executable, str(program), "--out", str(out)], check=True)
+    assert out.read_bytes().startswith(b"\x89PNG")

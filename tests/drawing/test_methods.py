@@ -1,0 +1,93 @@
+"""method="auto" is a function of the law and n: from given bits it draws as the named method."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss as dg
+from discretegauss._drawing import engines as _engine
+from discretegauss.errors import ParameterValueError
+from discretegauss.testing import TapeSource
+
+pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+
+BULK, BULK_BESIDE_REFERENCE = 2**17, 2**12
+"""From so many draws on by cells; the second where few draws are by Algorithms 1-3."""
+
+IN_LANES = [
+    dg.DiscreteGaussian(100),
+    dg.DiscreteGaussian("1/3", mu="1/7"),
+    dg.DiscreteLaplace(1000, mu=-5),
+    dg.GeneralizedGaussian(10**6, "3/2"),
+]
+BEYOND_LANES = [
+    dg.DiscreteGaussian(10**40, mu="1/3"),
+    dg.DiscreteLaplace(1, mu=10**20),
+    dg.DiscreteLaplace(2.0**-21),
+]
+STEEP = dg.GeneralizedGaussian(10, 64)
+
+TAPE = random.Random(20261128).randbytes(2_500_000)
+
+
+def drawn(law: Any, size: int | None, method: str) -> tuple[Any, int]:
+    """Draws from the tape, and how many of its bytes they took."""
+    source = TapeSource(TAPE)
+    draws = law.sample(size, dtype=object, method=method, source=source)
+    return draws if size is None else draws.tolist(), source.used
+
+
+CASES: list[tuple[Any, int | None, str]] = [
+    *((law, n, "isochronous") for law in IN_LANES for n in (None, 1, 1000)),
+    *((law, n, "reference") for law in BEYOND_LANES for n in (None, 1, BULK_BESIDE_REFERENCE - 1)),
+    *((law, BULK_BESIDE_REFERENCE, "cells") for law in BEYOND_LANES),
+    *((STEEP, n, "cells") for n in (None, 1, 1000)),
+    (IN_LANES[0], BULK - 1, "isochronous"),
+    (IN_LANES[0], BULK, "cells"),
+]
+
+
+@pytest.mark.parametrize(("law", "n", "method"), CASES, ids=str)
+def test_auto_draws_as_the_method_that_it_stands_for(law: Any, n: int | None, method: str) -> None:
+    """From the same bits the same draws, and the same bytes are used."""
+    assert drawn(law, n, "auto") == drawn(law, n, method)
+
+
+@pytest.mark.parametrize("law", [IN_LANES[0], BEYOND_LANES[0], STEEP], ids=repr)
+def test_a_single_draw_is_an_array_of_one(law: Any) -> None:
+    one, used = drawn(law, None, "auto")
+    assert drawn(law, 1, "auto") == ([one], used)
+
+
+def test_what_was_drawn_before_changes_nothing() -> None:
+    """Neither tables that were built nor draws that were made, by any source."""
+    law = dg.DiscreteGaussian(77)
+    before = drawn(law, None, "auto"), drawn(law, 5000, "auto")
+    law.sample(BULK)
+    law.sample(100, method="cells")
+    for _ in range(1000):
+        law.sample(100)
+    again = pickle.loads(pickle.dumps(law))
+    assert (drawn(law, None, "auto"), drawn(law, 5000, "auto")) == before
+    assert (drawn(again, None, "auto"), drawn(again, 5000, "auto")) == before
+
+
+def test_a_function_draws_as_its_law() -> None:
+    """However the parameters are written."""
+    expected = drawn(dg.DiscreteGaussian(100, mu="1/2"), 50, "auto")[0]
+    for sigma2, mu in ((100, "1/2"), ("1e2", 0.5), (100.0, np.float32(0.5))):
+        tape = TapeSource(TAPE)
+        assert dg.discrete_gaussian(sigma2, 50, mu=mu, source=tape).tolist() == expected
+
+
+def test_without_a_table_cells_say_why() -> None:
+    """No other way takes their place, where auto has none either."""
+    law = dg.GeneralizedGaussian("1/3", 2**130, mu="1/3")
+    for method in ("cells", "auto"):
+        with pytest.raises(ParameterValueError, match="beta: so large"):
+            law.sample(10, method=method)

@@ -71,7 +71,8 @@ def _product(a: list[Any], b: list[Any], bits: int) -> list[Any]:
 
 def laplace_cases(count: int) -> list[tuple[Fraction, Fraction, int]]:
     """Scales, epsilons and counts of queries; the deltas are above 1e-30."""
-    generator, found = random.Random(677), []
+    generator = random.Random(677)
+    found: list[tuple[Fraction, Fraction, int]] = []
     while len(found) < count:
         scale = Fraction(round(math.exp(generator.uniform(-1, 5)) * 1000), 1000)
         queries = round(math.exp(generator.uniform(0.7, 7)))
@@ -84,7 +85,8 @@ def laplace_cases(count: int) -> list[tuple[Fraction, Fraction, int]]:
 
 def gaussian_cases(count: int) -> list[tuple[Fraction, Fraction, int, int]]:
     """As those, of narrow noise, where several queries are not nearly one: and the change."""
-    generator, found = random.Random(277), []
+    generator = random.Random(277)
+    found: list[tuple[Fraction, Fraction, int, int]] = []
     while len(found) < count:
         sigma2 = Fraction(round(math.exp(generator.uniform(-3, 1)) * 1000), 1000)
         queries = round(math.exp(generator.uniform(0.7, 4)))

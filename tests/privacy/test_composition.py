@@ -139,9 +139,23 @@ def test_677_random_cases_are_never_below_the_exact_value_nor_1e_9_above() -> No
 
 
 def test_ten_million_narrow_queries_are_composed() -> None:
-    """By rho alone delta was next to 1."""
+    """By rho alone delta is next to 1; it is the probability that any draw is 1, exp(-50) each."""
     law = dg.DiscreteGaussian("1/100")
-    assert 8.8e-7 < delta(law, 50 * 10**7, queries=10**7) < 8.9e-7
+    assert 10**7 * math.exp(-50) < delta(law, 50 * 10**7, queries=10**7) < 1e-13
+
+
+def test_delta_is_tight_for_steep_tilts_and_where_newtons_steps_alternate() -> None:
+    """Of the first budgets next to no loss is above epsilon; of the last the tilt is hard to find.
+
+    By a tilt or a weight that is cut off delta was 400 times too large.
+    """
+    check_laplaces(
+        [
+            (Fraction(191196, 10**4), Fraction(18637, 17822), 20),
+            (Fraction("0.611"), Fraction(309 * 10**12 - 1, 611 * 10**9), 309),
+            (Fraction(291735, 1000), Fraction(21880, 60089), 162),
+        ]
+    )
 
 
 def test_log_delta_of_narrow_queries_is_an_upper_bound_loose_below_1e_30() -> None:

@@ -260,7 +260,7 @@ def test_the_search_for_epsilon_stays_among_the_floats(
     """Where delta hardly falls Newton's step for log(epsilon) is long: exp of that is not tried."""
     about, tried = hockey_stick.log_delta_about, []
 
-    def recorded(spec: Any, epsilon: Any, change: int) -> tuple[Any, Any]:
+    def recorded(spec: Any, epsilon: Any, change: int) -> Any:
         tried.append(epsilon)
         return about(spec, epsilon, change)
 

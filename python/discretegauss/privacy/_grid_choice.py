@@ -122,8 +122,11 @@ class Choices:
         return log, mean, variance
 
     def _new_saddle(self, epsilon: float) -> float:
-        """Return about the s with the least n K(s) - s epsilon - log(s (s + 1))."""
-        low, high, x = -_RANGE, _RANGE, 0.0
+        """Return about the s with the least n K(s) - s epsilon - log(s (s + 1)).
+
+        By Newton's steps for log(s), or by halves where these do not become shorter.
+        """
+        low, high, x, before = -_RANGE, _RANGE, 0.0, math.inf
         for _ in range(60):
             s = math.exp(x)
             _, mean, variance = self._moments(s)
@@ -132,7 +135,9 @@ class Choices:
             step = slope / (s * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
             if abs(step) < 1e-3 or high - low < 1e-3:
                 break
-            x = x - step if low < x - step < high else (low + high) / 2
+            if not low < x - step < high or abs(step) > before / 2:
+                step = x - (low + high) / 2
+            x, before = x - step, abs(step)
         return math.exp(x)
 
     def guess(self, delta: float) -> float:

@@ -206,7 +206,7 @@ class Direction(Choices):
             found = self._pessimistic(tilt)
             if epsilon >= found.end:
                 return found.infinite
-            delta = _hockey_stick_sum(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
+            delta = _hockey_stick_sum(found.total, gmpy2.mpq(epsilon), found.width)
             if found.coarse:
                 log = self._by_moments(tilt, partial(Moment.log_delta, epsilon=epsilon))
                 delta = min(delta, _UP.exp(min(log, ZERO)))
@@ -318,24 +318,27 @@ def _scale(total: Sum, place: int, *, up: bool) -> Any:
     return _UP.exp(_UP.add(log.upper, slack)) if up else _DOWN.exp(_DOWN.sub(log.lower, slack))
 
 
-def _hockey_stick_sum(total: Sum, epsilon: float, width: Width) -> Any:
-    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
+def _hockey_stick_sum(total: Sum, epsilon: Any, width: Width) -> Any:
+    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss).
+
+    Of a small x, 1 - exp(-x) is at most x - x**2/2 + x**3/6.
+    """
     h = width.about
     if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
         return ONE
     if not total.counts:
         return ONE
-    place = math.floor(epsilon / h) - 1
+    exact = gmpy2.mpq(width.exact)
+    place = int(epsilon // exact) + 1  # the first loss that counts
     first = int(np.searchsorted(total.index, place))
-    index = total.index[first:]
     masses = np.maximum(total.mass[first:], 0.0) + total.error
-    steps = (index - place).astype(np.float64)
+    steps = (total.index[first:] - place).astype(np.float64)
     w = exponential_in_floats(np.maximum(-total.tilt * steps, -_FAR))
-    loss = index * h
-    gap = loss - epsilon + 2.0**-50 * (np.abs(loss) + epsilon)
-    lost = exponential_in_floats(np.maximum(-np.maximum(gap, 0.0), -_FAR)) * (1 - 2.0**-50)
-    share = np.where(gap > 0, (1 - lost) + 2.0**-52, 0.0)
-    found = float((masses * w * share).sum()) * (1 + _summed(index.size))
+    gap = (float_at_least(place * exact - epsilon) + steps * h) * (1 + 2.0**-50)
+    share = 1 - exponential_in_floats(np.maximum(-gap, -_FAR)) * (1 - 2.0**-50) + 2.0**-52
+    small = np.minimum(gap, 2.0)
+    share = np.minimum(share, small * (1 - small / 2 * (1 - small / 3)) * (1 + 2.0**-50))
+    found = float((masses * w * share).sum()) * (1 + _summed(steps.size))
     scale = _scale(total, place, up=True)
     sure = _UP.mul(found, scale)
     if place < total.bottom:  # what lies between has at most the factor of the lowest of it

@@ -358,7 +358,7 @@ def test_refusals() -> None:
         loss_of(law, sampling=2)
     with pytest.raises(ValueError, match=r"sampling must be 1, or below it by 2\*\*-90"):
         loss_of(law, sampling=1 - Fraction(1, 10**400))
-    with pytest.raises(OverflowError, match=r"releases must be fewer than 2\*\*1000"):
+    with pytest.raises(OverflowError, match=r"releases must be fewer than 2\*\*64"):
         loss_of(law) ** 10**400
     with pytest.raises(ValueError, match="q must sum to 1 exactly"):
         PrivacyLoss.of_pair(["1/2", "1/2"], [0.1, 0.9])

@@ -59,13 +59,15 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.interval import fraction_of
+from .._certified.interval import arithmetic, fraction_of
 from .._certified.search import decimal_at, decimal_ordinal, first_true, least_decimal, zero_of
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_delta_about
 from .zcdp import minus_log_upper, rho_lower
+
+_UP: Any = arithmetic(80).up
 
 _MOST_SIGMA2_BITS = 4000
 """Beyond this delta is no longer computed tightly (hockey_stick.py)."""
@@ -147,12 +149,12 @@ class GaussianTarget(NamedTuple):
         change = self.queries * self.change  # of the single query that stands for all
 
         def sigma2(u: float) -> Fraction:
-            return change**2 * fraction_of(gmpy2.exp(gmpy2.mpfr(u)))
+            return change**2 * fraction_of(_UP.exp(u))
 
         def excess(u: float) -> float:
             law = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u))
             log_delta = log_delta_about(law, epsilon, change)
-            return float(gmpy2.log(-log_delta / goal)) if log_delta < 0 else -50.0
+            return float(_UP.log(_UP.div(_UP.minus(log_delta), goal))) if log_delta < 0 else -50.0
 
         # What is enough by way of zCDP is a little too large.
         rho = rho_lower(self.epsilon, self.delta)
@@ -164,5 +166,5 @@ class GaussianTarget(NamedTuple):
                 "epsilon and delta must leave noise of a standard deviation below "
                 f"2**{_MOST_SIGMA2_BITS // 2} times the sensitivity"
             )
-        start = float(gmpy2.log(gmpy2.mpfr(enough)))
+        start = float(_UP.log(enough))
         return sigma2(zero_of(excess, start, _MOST_SIGMA2_BITS)) / self.queries

@@ -68,6 +68,9 @@ _TILTED = 2.0**-48
 #: A unit has so many widths, at most.
 _MOST_PARTS = 2**30
 
+#: Exponentials are taken up to here.
+_FAR = 600.0
+
 #: Smaller powers of transforms are left out.
 _LEAST_POWER = 1e-30
 
@@ -299,8 +302,10 @@ def _tilt(part: Part, tilt: float) -> _Tilted:
     origin = float(steps[int(np.argmax(logs + tilt * steps))])
     high, low = exact_product(steps - origin, tilt)
     far = np.abs(high) > 1000.0  # the mass is then 0, or next to it
-    factors = exponential_in_floats(np.clip(high, -1000.0, 1000.0), np.where(far, 0.0, low))
-    tilted = part.mass * factors
+    first = np.clip(high, -1000.0, _FAR)
+    tilted = part.mass * exponential_in_floats(first, np.where(far, 0.0, low))
+    if (more := high - first).max() > 0:  # a mass may be next to 0
+        tilted = tilted * exponential_in_floats(np.minimum(np.maximum(more, 0.0), _FAR))
     tilted = np.where(part.mass > 0, tilted + TINY, 0.0)
     total = float(tilted.sum())
     log = _AT.log(_AT.rational(Fraction(total)))

@@ -34,7 +34,7 @@ _LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 _FEW = 32
 
 #: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
-_GROUPS, _LOOK, _WITHIN = 200, 400, 15.0
+_GROUPS, _LOOK, _WITHIN, _DEVIATIONS = 200, 400, 15.0, 6.0
 
 #: log(s) is looked for between.
 _RANGE = 14.0
@@ -162,11 +162,16 @@ class Choices:
     def _smallest(self) -> float:
         return sum(few.least * few.times for few in self._few)
 
+    @cached_property
+    def _peak(self) -> float:
+        """The largest single loss, in size."""
+        return max(max(few.most, -few.least) for few in self._few)
+
     def _window(
         self, s: float, within: float = _WITHIN
     ) -> tuple[float, float, tuple[float, float]]:
         """Return the ends outside which little of the tilted sum lies, and rates for these."""
-        log, _, variance = self._moments(s)
+        log, mean, variance = self._moments(s)
         deviation = math.sqrt(variance) + 1e-12
         rates = np.exp(np.linspace(-3, 6, 28)) / deviation
         ends, best = [], []
@@ -181,11 +186,13 @@ class Choices:
             place = int(np.argmin(found))
             ends.append(sign * float(found[place]))
             best.append(float(rates[place]))
+        if not ends[0] <= mean <= ends[1]:  # more is lost in the logarithms than is looked for
+            ends = [mean - _DEVIATIONS * deviation, mean + _DEVIATIONS * deviation]
         return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
 
     def _chosen_width(self, s: float, length: float) -> Width:
         """Return a width for a tilt and a window of such a length."""
-        least = 2 * length / self._most
+        least = max(2 * length / self._most, 2.0**-50 * self._peak)  # indices are floats, too
         units = [(count, release.unit) for release, count in self._releases if release.unit]
         unit = max(units)[1] if units else Fraction(1)
         if self._width is not None:

@@ -362,6 +362,9 @@ _BY_KIND: dict[Any, Callable[[_Asked], Law]] = {
 #: What lies beyond all buckets is less, of one release.
 _LEAST_DELTA = Fraction(1, 2**100)
 
+#: Exponentials of epsilon are taken up to here, for a guess.
+_MOST_EPSILON = Fraction(700)
+
 #: What stands for the logarithm of a delta of 0.
 _NOTHING = -1e4
 
@@ -421,7 +424,7 @@ def log_guess(
 
     with sampling and without; J = beta**2 G(2 - 1/beta)/G(1/beta), and 1 for a Gaussian's sigma.
     """
-    e, log_delta = min(float(epsilon), 700.0), max(log_of(delta), -700.0)
+    e, log_delta = float(min(epsilon, _MOST_EPSILON)), max(log_of(delta), -700.0)
 
     def excess(log_mu: float) -> float:
         mu = math.exp(log_mu)

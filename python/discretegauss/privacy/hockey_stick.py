@@ -314,7 +314,7 @@ def _exceeds_from(spec: LawSpec, epsilon: Any, change: int, bits: int) -> tuple[
         middle = (low + high) // 2
         low, high = (middle, high) if is_before(middle) else (low, middle)
     loss = log_weight_ratio(spec, low + 1, low + 1 + change, bits).lower
-    return low + 1, at.up.add(-loss, epsilon) if loss <= epsilon else ZERO
+    return low + 1, at.up.sub(epsilon, loss) if loss <= epsilon else ZERO
 
 
 def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) -> Enclosed | None:
@@ -414,13 +414,13 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
 
     def excess(u: float) -> float:
         log = log_delta_about(spec, gmpy2.mpq(math.exp(u)), change)
-        return float(min(gmpy2.log(-log / goal), 50)) if log < 0 else -50.0
+        return float(min(_UP.log(_UP.div(_UP.minus(log), goal)), 50)) if log < 0 else -50.0
 
     found, formulas = 0.0, formulas_of(spec)
     if change > _LINES or formulas.pure_epsilon(spec, change) is None:
         # where phi is -log(delta) the tail is about delta
         x = int(formulas.distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
-        start = gmpy2.log(log_weight_ratio(spec, x, x + change, 64).lower)
+        start = _UP.log(log_weight_ratio(spec, x, x + change, 64).lower)
         found = math.exp(zero_of(excess, float(start), _LARGEST_LOG))
     bits = _AIM + 10 + _cancelling_bits(spec, change)
     for tries in range(_LINES):

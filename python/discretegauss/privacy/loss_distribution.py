@@ -43,6 +43,9 @@ _MOST_OF_ALL = 2**32
 
 _AT = arithmetic(192)
 
+#: Of more releases floats tell nothing.
+_MOST_COUNT_BITS = 64
+
 #: Wider buckets tell nothing.
 _LARGEST_WIDTH = Fraction(2**40)
 
@@ -90,8 +93,8 @@ class PrivacyLoss:
 
     @classmethod
     def _of(cls, releases: dict[Release, int], width: Fraction | None, most: int) -> PrivacyLoss:
-        if max(releases.values()).bit_length() > 1000:  # floats hold them
-            raise ParameterOverflowError("releases must be fewer than 2**1000")
+        if max(releases.values()).bit_length() > _MOST_COUNT_BITS:
+            raise ParameterOverflowError(f"releases must be fewer than 2**{_MOST_COUNT_BITS}")
         found = object.__new__(cls)
         kinds = list(releases.items())
         sides = [False] if all(release.symmetric for release in releases) else [False, True]
@@ -406,6 +409,9 @@ def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) ->
 
     The last few are kept, with their sums.
     """
+    if queries.bit_length() > _MOST_COUNT_BITS:
+        rule = f"be below 2**{_MOST_COUNT_BITS} for this noise"
+        raise refused("queries", rule, queries, ParameterOverflowError)
     return PrivacyLoss._of_one(IntegerNoise.of(spec, change, rate), None, _MOST) ** queries
 
 

@@ -104,7 +104,7 @@ WITH_NUMPY = {"_inputs", "_drawing", "_law_functions", "sampling", "laws"}
 WITH_NUMPY |= {"_certified.double_double"}
 WITH_NUMPY |= {"_certified.double_double_functions", "_certified.pair_arrays"}
 WITH_NUMPY |= {"_certified.pair_weights", "_certified.wide_tails"}
-WITH_NUMPY |= {"_certified.discrete_laplace"}
+WITH_NUMPY |= {"_certified.skellam"}
 WITH_NUMPY |= {"_certified.discrete_laplace", "_certified.generalized_gaussian"}
 WITH_NUMPY |= {
     "_system.memory",
@@ -113,15 +113,11 @@ WITH_NUMPY |= {
 }
 WITH_NUMPY |= {"data", "estimate", "lattice", "dask"}
 WITH_NUMPY |= {
-    "privacy._buckets",
+    "privacy._discretise",
+    "privacy._grid_choice",
     "privacy._loss_bounds",
-    "privacy._loss_moments",
-    "privacy._loss_choices",
-    "privacy._loss_cells",
-    "privacy._noise_cells",
-    "privacy._integer_cells",
-    "privacy._continuous_cells",
-    "privacy.losses",
+    "privacy._outcomes",
+    "privacy.loss_distribution",
     "_certified.fourier",
 }
 WITH_NUMPY |= {"selection", "snapping", "verify._quick"}

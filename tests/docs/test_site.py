@@ -59,7 +59,7 @@ def test_every_document_is_in_a_list_of_pages() -> None:
 
 
 CONCEPTS = sorted((DOCS / "concepts").glob("w*.md")) + [
-    DOCS / "concepts" / name for name in ("zcdp.md", "exact.md")
+    DOCS / "concepts" / name for name in ("zcdp.md", "exact.md", "accounting.md")
 ]
 
 

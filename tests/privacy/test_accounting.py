@@ -14,7 +14,7 @@ import discretegauss as dg
 from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterOverflowError, ParameterValueError
 from discretegauss.privacy import delta, dp_event, pld, rho
-from discretegauss.privacy.losses import _cut_off
+from discretegauss.privacy.loss_distribution import _cut_off
 
 accounting = pytest.importorskip("dp_accounting")
 

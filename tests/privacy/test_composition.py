@@ -10,6 +10,12 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
+from composition_reference import (
+    delta_of_gaussians,
+    delta_of_laplaces,
+    gaussian_cases,
+    laplace_cases,
+)
 from evidence_cases import evidence
 from privacy_reference import gaussian_weight, mp
 
@@ -27,8 +33,7 @@ from discretegauss.privacy import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from discretegauss.privacy._composition import as_one_query
-from discretegauss.privacy._hockey_stick import delta_enclosed
+from discretegauss.privacy.hockey_stick import delta_enclosed
 
 
 def law_of_the_sum(sigma2: Fraction, queries: int, reach: int) -> dict[int, Any]:
@@ -72,10 +77,10 @@ def test_delta_is_that_of_all_outcomes(sigma2: str, queries: str) -> None:
     for e, change in itertools.product((Fraction(1, 5), Fraction(2), Fraction(6)), (1, 2)):
         exact = delta_by_convolution(exact_sigma2, k, e, change)
         found = delta(law, e, change, queries=k)
-        one = as_one_query(LawSpec(Kind.DISCRETE_GAUSSIAN, exact_sigma2), change, k)
-        enclosed = delta_enclosed(one.spec, gmpy2.mpq(e), one.change)
+        one = LawSpec(Kind.DISCRETE_GAUSSIAN, k * exact_sigma2)
+        enclosed = delta_enclosed(one, gmpy2.mpq(e), k * change)
         with mpmath.workdps(50):  # with fewer, the product would be rounded to a float
-            assert exact * (1 - mpmath.mpf(10) ** -40) <= found <= exact * (1 + 1e-15)
+            assert exact * (1 - mpmath.mpf(10) ** -40) <= found <= exact * (1 + 1e-9)
             if factor is not None and enclosed is not None:
                 ratio = mpmath.mpf(str(enclosed.upper())) / exact
                 assert 1 / mpmath.mpf(float(factor)) - 1e-15 <= ratio <= float(factor) + 1e-15
@@ -87,7 +92,7 @@ def test_epsilon_of_ten_queries_with_little_noise_is_the_least() -> None:
     law = dg.DiscreteGaussian("1/4")
     found = epsilon(law, "1e-5", queries=10)
     assert 46.12 < found < 46.13
-    for e, met in ((found, True), (found * (1 - 1e-14), False)):
+    for e, met in ((found, True), (found * (1 - 1e-9), False)):
         exact = delta_by_convolution(Fraction(1, 4), 10, Fraction(e), 1)
         assert (exact <= mp(Fraction("1e-5"))) is met
 
@@ -99,7 +104,79 @@ def test_epsilon_of_several_queries_is_the_inverse_of_delta(sigma2: str, d: str)
     for k, change in ((2, 1), (3, 5), (40, 1)):
         found = epsilon(law, d, change, queries=k)
         assert delta(law, found, change, queries=k) <= reached
-        assert found == 0 or delta(law, found * (1 - 1e-14), change, queries=k) > reached
+        less = delta(law, found * (1 - 1e-8), change, queries=k)
+        assert found == 0 or less > reached * (1 - 1e-8)
+
+
+def check_laplaces(cases: list[tuple[Fraction, Fraction, int]]) -> None:
+    for scale, e, k in cases:
+        exact = delta_of_laplaces(scale, e, k)
+        found = delta(dg.DiscreteLaplace(scale), e, queries=k)
+        with mpmath.workdps(50):
+            assert exact * (1 - 1e-40) <= found <= exact * (1 + 1e-9), (scale, e, k)
+
+
+def check_gaussians(cases: list[tuple[Fraction, Fraction, int, int]]) -> None:
+    for sigma2, e, change, k in cases:
+        exact = delta_of_gaussians(sigma2, e, change, k)
+        found = delta(dg.DiscreteGaussian(sigma2), e, change, queries=k)
+        with mpmath.workdps(50):
+            assert exact <= found <= exact * (1 + 1e-9), (sigma2, e, change, k)
+
+
+def test_several_laplaces_cost_the_optimal_composition_to_1e_9() -> None:
+    check_laplaces(laplace_cases(30))
+
+
+def test_several_narrow_gaussians_cost_their_convolution_to_1e_9() -> None:
+    check_gaussians(gaussian_cases(20))
+
+
+@pytest.mark.evidence
+def test_677_random_cases_are_never_below_the_exact_value_nor_1e_9_above() -> None:
+    check_laplaces(laplace_cases(400))
+    check_gaussians(gaussian_cases(277))
+
+
+def test_ten_million_narrow_queries_are_composed() -> None:
+    """By rho alone delta is next to 1; it is the probability that any draw is 1, exp(-50) each."""
+    law = dg.DiscreteGaussian("1/100")
+    assert 10**7 * math.exp(-50) < delta(law, 50 * 10**7, queries=10**7) < 1e-13
+
+
+def test_queries_with_next_to_no_noise_give_all_away() -> None:
+    """Their number, or their losses, are far beyond what floats tell apart."""
+    narrow, few = dg.DiscreteLaplace("1/100"), dg.DiscreteGaussian(Fraction(1, 10**7))
+    assert delta(narrow, 1, queries=2**63) == 1
+    assert epsilon(narrow, "1e-6", queries=2**63) >= 99 * 2**63
+    assert epsilon(few, "1e-6", queries=8) == 8 * 10**7 / 2
+    with pytest.raises(OverflowError, match=r"queries must be below 2\*\*64 for this noise"):
+        delta(narrow, 1, queries=2**300)
+
+
+def test_delta_is_tight_for_steep_tilts_and_where_newtons_steps_alternate() -> None:
+    """Of the first budgets next to no loss is above epsilon; of the last the tilt is hard to find.
+
+    By a tilt or a weight that is cut off delta was 400 times too large.
+    """
+    check_laplaces(
+        [
+            (Fraction(191196, 10**4), Fraction(18637, 17822), 20),
+            (Fraction("0.611"), Fraction(309 * 10**12 - 1, 611 * 10**9), 309),
+            (Fraction(291735, 1000), Fraction(21880, 60089), 162),
+        ]
+    )
+
+
+def test_log_delta_of_narrow_queries_is_an_upper_bound_loose_below_1e_30() -> None:
+    """Of three queries, by their convolution; never above that by way of rho."""
+    law = dg.DiscreteGaussian("1/4")
+    cost = 3 * rho(law)
+    for e in (20, 40, 80):
+        exact = mpmath.log(delta_of_gaussians(law.sigma2, Fraction(e), 1, 3))
+        found = log_delta(law, e, queries=3)
+        assert exact <= found <= math.log(zcdp_delta(cost, e)) + 1e-9
+        assert e == 80 or math.isclose(found, exact, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("bits", [6, 20, 64])
@@ -115,40 +192,6 @@ def test_masses_of_the_sum_are_bounds_at_any_precision(bits: int) -> None:
                 assert lower <= exact * (1 + mpmath.mpf(10) ** -40)
                 assert exact <= upper * (1 + mpmath.mpf(10) ** -40)
         assert tails.missing < 10 * queries * bits  # some units for each mass
-
-
-def test_sums_of_too_many_masses_are_left_to_the_bounds() -> None:
-    wide, k = dg.DiscreteGaussian("3/2"), 1000
-    factor = factor_upper(Fraction(3, 2), k)
-    by_one = delta(dg.DiscreteGaussian(k * wide.sigma2), 600, k) * float(factor)
-    found = delta(wide, 600, queries=k)
-    least = min(by_one, zcdp_delta(k * rho(wide), 600))
-    assert least * (1 - 1e-6) <= found <= least  # in buckets it is a little less
-    assert delta(wide, epsilon(wide, "1e-100", queries=k), queries=k) <= 1e-100
-    assert (
-        convolution.tails_of_sum(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(1)), 10**6, 128) is None
-    )
-    law = dg.DiscreteGaussian("1/100")
-    assert delta(law, 50 * 10**7, queries=10**7) == zcdp_delta(10**7 * rho(law), 50 * 10**7)
-    assert epsilon(law, "1e-6", queries=10**7) == zcdp_epsilon(10**7 * rho(law), "1e-6")
-
-
-@pytest.mark.parametrize(("sigma2", "e"), [("1/100", 300), ("1/1000", 1900)])
-def test_a_delta_far_below_that_by_rho_is_found(sigma2: str, e: int) -> None:
-    """More bits are taken, up to a limit, beyond which the last digits are rounded up."""
-    law, k = dg.DiscreteGaussian(sigma2), 2
-    with mpmath.workdps(900):
-        one = {x: mpmath.exp(-mp(Fraction(x * x) / (2 * Fraction(sigma2)))) for x in range(-9, 10)}
-        total = mpmath.fsum(one.values()) ** k
-        terms = (
-            one[x] * one[y] * -mpmath.expm1(e - mp(2 * (x + y) + k) / (2 * mp(Fraction(sigma2))))
-            for x in one
-            for y in one
-        )
-        exact = mpmath.log(mpmath.fsum(term for term in terms if term > 0) / total)
-    found = log_delta(law, e, queries=k)
-    assert exact - 1e-12 <= found <= exact + 1e-6
-    assert found < math.log(zcdp_delta(k * rho(law), e)) - 10
 
 
 @pytest.mark.parametrize(("e", "queries"), [("5", 2), ("20", 10), ("46", 10), ("15", 3)])
@@ -226,7 +269,7 @@ def test_where_the_factor_says_nothing_it_is_less_than_by_rho() -> None:
     assert math.isclose(log_delta(law, 700, queries=100), math.log(delta(law, 700, queries=100)))
     found = epsilon(law, "1e-6", queries=100)
     assert found < zcdp_epsilon(cost, "1e-6")
-    assert delta(law, found, queries=100) <= 1e-6 < delta(law, found * (1 - 1e-14), queries=100)
+    assert delta(law, found, queries=100) <= 1e-6 < delta(law, found * (1 - 1e-9), queries=100)
 
 
 def test_by_rho_it_is_for_little_noise_and_an_epsilon_close_to_rho() -> None:
@@ -274,7 +317,7 @@ def test_more_queries_cost_more_and_epsilon_is_the_inverse(sigma2: str) -> None:
         found = epsilon(law, "1e-9", queries=k)
         assert delta(law, found, queries=k) <= 1e-9
         # sums in buckets are a little below what is asked for
-        less = 1e-8 if sigma2 == "1" and k == 10**6 else 1e-14
+        less = 1e-8 if sigma2 == "1" else 1e-14
         assert found == 0 or delta(law, found * (1 - less), queries=k) > 1e-9
 
 

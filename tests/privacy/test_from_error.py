@@ -10,7 +10,7 @@ import pytest
 import discretegauss as dg
 from discretegauss._certified.search import decimal_at, decimal_ordinal
 from discretegauss.errors import DiscreteGaussError, ParameterOverflowError
-from discretegauss.privacy._from_error import widest
+from discretegauss.privacy.calibration import widest
 
 
 def cubic(scale: Fraction) -> dg.GeneralizedGaussian:

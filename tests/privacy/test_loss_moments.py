@@ -14,8 +14,8 @@ import pytest
 
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss
-from discretegauss.privacy._loss_cells import Cells
-from discretegauss.privacy._loss_moments import Moment, log_moment
+from discretegauss.privacy._loss_bounds import Moment, log_moment
+from discretegauss.privacy._outcomes import Cells
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -16,8 +16,7 @@ from discretegauss._certified import laws_of_integers
 from discretegauss._certified.formulas import About, RationalFormulas, term_by_term
 from discretegauss._certified.interval import Arithmetic, Interval, Rational, arithmetic
 from discretegauss._law import Kind, LawSpec
-from discretegauss.privacy._hockey_stick import delta_enclosed
-from discretegauss.privacy._least_epsilon import least_epsilon
+from discretegauss.privacy.hockey_stick import delta_enclosed, least_epsilon
 from discretegauss.privacy.zcdp import rho_of_law
 
 NEW: Any = max(Kind) + 1

@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 import discretegauss as dg
 from discretegauss import privacy, utility
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from discretegauss.privacy import _optimal_composition as _kov
-from discretegauss.privacy._optimal_composition import laplace_delta_upper, require_few
 from discretegauss.utility.gaussians import _variance_of_narrow, _variance_of_wide
 
 REACH = 12
@@ -98,18 +96,7 @@ def test_laplace_delta_is_an_upper_bound_and_close() -> None:
             )
             exact = mpmath.fsum(terms) / (1 + e) ** k
             found = privacy.delta(dg.DiscreteLaplace(scale), epsilon, queries=k)
-            assert exact <= found <= exact * (1 + mpmath.mpf(2) ** -51)
-
-
-def test_with_few_bits_laplace_delta_is_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where each rounding is large; and it is never more than 1."""
-    for k, n, epsilon in itertools.product((1, 2, 3, 4, 20), range(1, 30), ("0", "1/3")):
-        arguments = (Fraction(n, 9), Fraction(epsilon), k)
-        monkeypatch.setattr(_kov, "_BITS", 300)
-        exact = gmpy2.mpq(laplace_delta_upper(*arguments)) * (1 - gmpy2.mpq(1, 2**200))
-        for bits in range(4, 16):
-            monkeypatch.setattr(_kov, "_BITS", bits)
-            assert exact <= laplace_delta_upper(*arguments) <= 1
+            assert exact <= found <= exact * (1 + mpmath.mpf(10) ** -9)
 
 
 def test_laplace_delta_is_0_where_no_loss_exceeds_epsilon_only() -> None:
@@ -132,15 +119,6 @@ def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
     exponent = Decimal(float(law.scale)).adjusted()
     less = dg.DiscreteLaplace(law.scale - Fraction(10) ** (exponent - 4))
     assert privacy.delta(less, epsilon, queries=queries) > delta
-
-
-def test_calibrate_laplace_takes_a_scale_that_has_nothing_to_spare() -> None:
-    for scale, epsilon, k in ((Fraction(1, 2), 1, 1), (Fraction(9, 4), 1, 5), (Fraction(9), 0, 30)):
-        delta = laplace_delta_upper(scale, Fraction(epsilon), k).as_integer_ratio()
-        law = privacy.calibrate(
-            dg.DiscreteLaplace, epsilon=epsilon, delta=Fraction(*map(int, delta)), queries=k
-        )
-        assert law.scale == scale
 
 
 @pytest.mark.parametrize(
@@ -317,11 +295,8 @@ def test_what_is_wrong_is_named() -> None:
         lambda k: privacy.calibrate(dg.DiscreteLaplace, epsilon=1, delta="1/2", queries=k),
         lambda k: utility.compare_queries(epsilon=1, delta="1/2", queries=k),
     ):
-        with pytest.raises(ParameterOverflowError, match="queries must be at most 100000"):
-            call(100_001)
         with pytest.raises(ParameterValueError, match="queries must be at least 1"):
             call(0)
-    require_few(100_000)
     for other in ({"epsilon": 1}, {"delta": "1/2"}):
         with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
             privacy.calibrate(dg.DiscreteLaplace, rho=1, **other)

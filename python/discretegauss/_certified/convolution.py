@@ -2,7 +2,7 @@
 
 *Of discrete Gaussians the sum is nearly one.* k draws of N_Z(0, sigma2) sum to N_Z(0, k sigma2), up
 to a factor within (1 - eta)/(1 + eta) and (1 + eta)/(1 - eta) of every probability, for the eta of
-`factor_upper` (privacy/_composition.py has the proof).
+`factor_upper` (privacy/hockey_stick.py has the proof).
 
 *A convolution.* It is computed in integers: masses in units of 2**-bits, rounded down, and down
 again after each product. So each is at most the probability of its integer, and what all of them

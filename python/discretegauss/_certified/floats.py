@@ -57,6 +57,14 @@ def _narrow(enclosure: Enclosure) -> tuple[Interval, Bounds]:
 # --- one end
 
 
+def _about(x: Real) -> float:
+    """Return a float next to x; an mpq beyond all floats raises in float()."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
 def float_at_most(x: Real) -> float:
     """Return the largest float that is at most x; -inf below the most negative one; never -0.0.
 
@@ -65,7 +73,7 @@ def float_at_most(x: Real) -> float:
     >>> float_at_most(arithmetic(100).rational(gmpy2.mpq(1, 10)).lower)
     0.09999999999999999
     """
-    near = float(x)
+    near = _about(x)
     while near > x:
         near = -math.nextafter(-near, math.inf)
     following = math.nextafter(near, math.inf)
@@ -74,7 +82,7 @@ def float_at_most(x: Real) -> float:
 
 def float_at_least(x: Real) -> float:
     """Return the smallest float that is at least x; inf above the largest one; never -0.0."""
-    near = float(x)
+    near = _about(x)
     while near < x:
         near = math.nextafter(near, math.inf)
     preceding = math.nextafter(near, -math.inf)

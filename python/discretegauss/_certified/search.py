@@ -1,4 +1,7 @@
-"""The least number at which something holds: found near a guess, proven by trying."""
+"""Searches: the least number at which something holds, a crossing, a zero.
+
+What is returned was tried. Guesses are for speed alone.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,46 @@ def first_true(holds: Callable[[int], bool], guess: int, low: int | None = None)
     return good
 
 
+#: A function with no zero as near after so many steps is a staircase.
+_MOST_TRIES, _MOST_VALUE = 24, 4.0
+
+
+def zero_of(
+    rising: Callable[[float], float], start: float, most: float, close: float = 1e-6
+) -> float:
+    """Return about where a rising function is 0, by false position (the Illinois method).
+
+    The value there is within ``close`` of 0, as a rule. Nothing beyond -most and most is tried.
+    Values beyond 4 either way count as 4.
+    """
+    low = high = min(max(start, -most), most)
+    at_low = at_high = rising(low)
+    step = 0.25
+    while at_low > 0 and low > -most:
+        high, at_high = low, at_low
+        low, step = max(low - step, -most), 2 * step
+        at_low = rising(low)
+    while at_high <= 0 and high < most:
+        low, at_low = high, at_high
+        high, step = min(high + step, most), 2 * step
+        at_high = rising(high)
+    if not at_low <= 0 < at_high:
+        return low if at_low > 0 else high
+    at_low, at_high, before = max(at_low, -_MOST_VALUE), min(at_high, _MOST_VALUE), 0.0
+    for _ in range(_MOST_TRIES):
+        middle = low + (high - low) * (at_low / (at_low - at_high))
+        here = max(min(rising(middle), _MOST_VALUE), -_MOST_VALUE)
+        if abs(here) < close or not low < middle < high:
+            return middle
+        again = here * before > 0  # the other end is halved while it stays
+        if here <= 0:
+            low, at_low, at_high = middle, here, at_high / 2 if again else at_high
+        else:
+            high, at_high, at_low = middle, here, at_low / 2 if again else at_low
+        before = here
+    return low
+
+
 def ordinal(x: float) -> int:
     """Return how many floats lie between 0 and x >= 0."""
     return int(struct.unpack("<q", struct.pack("<d", x))[0])
@@ -73,6 +116,52 @@ def decimal_at(n: int, digits: int = _DIGITS) -> Fraction:
     first: int = 10 ** (digits - 1)
     exponent, above = divmod(n, 9 * first)
     return (first + above) * _power_of_ten(exponent - digits + 1)
+
+
+def least_decimal(meets: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
+    """Return a decimal of six digits that meets what is asked for, while the one before does not.
+
+    The least, if all that are larger do.
+    """
+    return decimal_at(first_true(lambda n: meets(decimal_at(n)), decimal_ordinal(guess)))
+
+
+#: By so many decimals a first guess of a crossing is changed until it lies between; by four times
+#: as many after that.
+_STRIDE = 256
+
+#: An excess so far below 0 tells nothing of where 0 is.
+_NOTHING = -1e4
+
+
+def crossing(excess: Callable[[Fraction], float], guess: Fraction) -> Fraction:
+    """Return a decimal as `least_decimal` does, in fewer steps: where the excess is at most 0.
+
+    The excess says by how much, and may go up and down: this is *a* crossing.
+    """
+    known: dict[int, float] = {}
+
+    def at(k: int) -> float:
+        if k not in known:
+            known[k] = excess(decimal_at(k))
+        return known[k]
+
+    bad = good = decimal_ordinal(guess)
+    step = _STRIDE
+    if at(good) > 0:
+        while at(good) > 0:
+            bad, good, step = good, good + step, 4 * step
+    else:
+        while at(bad) <= 0:
+            good, bad, step = bad, bad - step, 4 * step
+    while good - bad > 1:
+        halve = len(known) % 4 == 0 or at(good) <= _NOTHING
+        share = 0.5 if halve else at(bad) / (at(bad) - at(good))
+        # next to where it should be, on alternate sides, so that both ends come close
+        k = bad + round((good - bad) * share) + (-1 if len(known) % 2 else 1)
+        k = min(max(k, bad + 1), good - 1)
+        bad, good = (k, good) if at(k) > 0 else (bad, k)
+    return decimal_at(good)
 
 
 def _decimal_exponent(value: Fraction) -> int:

@@ -22,9 +22,11 @@ from math import asinh, hypot, isqrt, log
 from typing import Any, NamedTuple
 
 import gmpy2
+import numpy as np
 
 from .._law import LawSpec
 from ..errors import ParameterOverflowError
+from .double_double import Floats, Pairs
 from .formulas import About, Formulas, term_by_term
 from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
 
@@ -38,6 +40,12 @@ exp(-2000) of that of 0."""
 
 _MOST_TERMS = 2**16
 """Of a power series, about."""
+
+_FEW_WEIGHTS = 256
+"""So many are always in the table."""
+
+_MOST_PHI = 1000.0
+"""Exponents above it are not told apart."""
 
 
 def _chernoff_exponent(v: float, k: float) -> float:
@@ -91,7 +99,7 @@ def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
         raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
     _require_near(variance, k)
     bits = -(-bits // 64) * 64  # so that what is kept is found again
-    span = 8
+    span = 8 << (isqrt(int(variance)) // 2).bit_length()  # some 4 to 8 deviations
     while span < k:
         span *= 2
     found = _weights_up_to(variance, span, bits)
@@ -142,6 +150,18 @@ def _ratio_before(
     )
 
 
+@lru_cache(maxsize=4)
+def _exponents(variance: Fraction, last: int) -> Pairs:
+    """Return log(I_0/I_k), k = 0..last; weights and logarithms have 128 bits."""
+    found, log = _weights(variance, last, 128), arithmetic(128).down.log
+    first, sub = log(found.upper[0]), arithmetic(128).down.sub
+    whole = [sub(first, log(found.upper[k])) for k in range(last + 1)]
+    high = np.array([float(value) for value in whole])
+    return Pairs(
+        high, np.array([float(sub(v, h)) for v, h in zip(whole, high.tolist(), strict=True)])
+    )
+
+
 @lru_cache(maxsize=16)
 def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[int]]:
     """Return lower and upper bounds of P(abs(X) <= k), k = 0, 1, ..., over 2**bits.
@@ -161,15 +181,20 @@ def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[
     return lower, upper
 
 
+def _is_by_table(variance: Fraction, k: int) -> bool:
+    """Return whether the table is to be asked, rather than a power series of few terms."""
+    return k <= _most_weights(variance) and (k <= _FEW_WEIGHTS or variance**2 > 4 * k)
+
+
 def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
     """Return log(I_k/I_0), of a k far out by the power series (DLMF 10.25.2).
 
     I_k(v) = (v/2)**k/k! times the sum of (v**2/4)**j/(j! (k + 1) ... (k + j)), whose ratios fall.
     """
-    if k <= _most_weights(variance):
+    quarter = variance**2 / 4
+    if _is_by_table(variance, k):
         found = _weights(variance, k, bits)
         return arithmetic(bits).log(arithmetic(bits).div(found.at(k), found.at(0)))
-    quarter = variance**2 / 4
     if quarter > k * _MOST_TERMS or variance > LARGEST_TABLE:
         _require_near(variance, k)
     at = arithmetic(bits + 2 * k.bit_length() + 32)
@@ -221,7 +246,7 @@ class SkellamFormulas(Formulas):
             return arithmetic(bits).rational(0)
         more = int(spec.parameter).bit_length() + 8  # as the logarithm is at least some 1/(2 v)
         at = arithmetic(bits + more)
-        if max(abs(x), abs(y)) <= _most_weights(spec.parameter):
+        if _is_by_table(spec.parameter, max(abs(x), abs(y))):
             return at.log(self.weight_ratio(spec, x, y, bits + more))
         far, near = (_log_weight(spec.parameter, abs(k), at.bits) for k in (x, y))
         return at.sub(far, near)
@@ -261,8 +286,17 @@ class SkellamFormulas(Formulas):
         return at.exp(at.sub(at.shift(root, -spec.parameter), power))
 
     def has_exponents(self, spec: LawSpec) -> bool:
-        """Return False: there is no fast way."""
+        """Return False: what sums them over many integers at once needs a law of any width."""
         return False
+
+    def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
+        """Return log(I_0/I_k) from the table of weights, to an error of 2**-110; 1000 beyond it."""
+        k = np.abs(steps)
+        last = min(int(k.max(initial=0)), _reach(spec.parameter, _MOST_PHI))
+        table, within = _exponents(spec.parameter, last), k <= last
+        places = np.where(within, k, 0).astype(np.int64)
+        high = np.where(within, table.high[places], _MOST_PHI)
+        return Pairs(high, np.where(within, table.low[places], 0.0))
 
     def distance_of(self, spec: LawSpec, level: Interval, at: Arithmetic) -> Interval:
         """Return about the distance at which phi is ``level``."""

@@ -27,9 +27,9 @@ rounding alone, but where a function says otherwise.
 
 from .._inputs.budget import Budget
 from .calibration import calibrate
-from .costs import delta, epsilon, log_delta
+from .cost import delta, epsilon, log_delta
 from .dp_accounting import dp_event, pld
-from .losses import PrivacyLoss, loss
+from .loss_distribution import PrivacyLoss, loss
 from .renyi import renyi, renyi_delta
 from .zcdp import (
     compose,

@@ -6,7 +6,7 @@ For (epsilon, delta) the least sigma2 is looked for, although delta does not alw
     delta(v) = max over m of f(v, m),    f(v, m) = T(m) - exp(epsilon) T(m + D),
 
 and m is the one integer on the *piece* v(m - 1) <= v < v(m), with v(m) = D (2 m + D)/(2 epsilon)
-(_hockey_stick.py). At v(m) the values for m and m + 1 agree: delta is continuous. Three facts:
+(hockey_stick.py). At v(m) the values for m and m + 1 agree: delta is continuous. Three facts:
 
 *(a) For m <= 0 delta falls.* f = 1 - T(1 - m) - exp(epsilon) T(m + D), and P(Y >= j) grows with v
 for every j >= 1.
@@ -38,9 +38,9 @@ it says
 
 s/2 <= J in any case: with A, B the sums of w(j), j**2 w(j), that is B - J <= 2 A J, the sum of n
 (n - 1) w(n) against that of (k + l) w(k) w(l), and w(k) w(l) >= w(k + l). So it holds if s <= 2,
-as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, moments.py: no term for k >= 1 of
-E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at 0,
-falls to no less than -2 exp(-3/2), and rises to 0; its variation V is at most 1 + 4 exp(-3/2),
+as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, discrete_gaussian.py: no term for k
+> 0 of E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at
+0, falls to no less than -2 exp(-3/2), and rises to 0; its variation V is at most 1 + 4 exp(-3/2),
 its integral 0. By the trapezoidal rule its sum over j >= 1 is at most (V - 1)/2, and so s/2 + s
 sum of b(j) at most v V/2 + sum of j (j + D) b(j); and J >= v - 1/12 - 0.03/sqrt(v) (Euler and
 Maclaurin) is above v V/2.
@@ -59,32 +59,22 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.interval import fraction_of
-from .._certified.search import decimal_at, decimal_ordinal, first_true
+from .._certified.interval import arithmetic, fraction_of
+from .._certified.search import decimal_at, decimal_ordinal, first_true, least_decimal, zero_of
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError
-from ._composition import as_one_query
-from ._least_epsilon import delta_is_at_most, log_delta_about
-from ._sum_law import delta_of_sum_is_at_most
-from .costs import loss_in_buckets
-from .zcdp import (
-    UP,
-    log_delta_upper,
-    minus_log_upper,
-    rho_lower,
-    search_precision,
-    solve_increasing,
-)
+from .cost import cost_of
+from .hockey_stick import as_one_query, delta_is_at_most, log_delta_about
+from .zcdp import minus_log_upper, rho_lower
+
+_UP: Any = arithmetic(80).up
 
 _MOST_SIGMA2_BITS = 4000
-"""Beyond this delta is no longer computed tightly (_hockey_stick.py)."""
+"""Beyond this delta is no longer computed tightly (hockey_stick.py)."""
 
 _MANY_PIECES = 10**9
 """Of more, only every so many-th is searched for an end that is enough: they are far narrower than
 the steps of decimals."""
-
-_MOST_DIGITS = 12
-"""Where the least sigma2 and the end of its piece are closer than that, the end is returned."""
 
 
 class GaussianTarget(NamedTuple):
@@ -99,21 +89,18 @@ class GaussianTarget(NamedTuple):
         """Return the least sigma2 rounded up to a decimal, or the end of its piece."""
         guess = self.guess()
         if self.epsilon == 0:  # delta falls
-            return decimal_at(
-                first_true(lambda n: self.met_by(decimal_at(n)), decimal_ordinal(guess))
-            )
+            return least_decimal(self.met_by, guess)
         step, n = self.first_ends(max(0, self.piece_of(guess)))
         before, end = self.end((n - 1) * step) if n else Fraction(0), self.end(n * step)
-        for digits in range(6, _MOST_DIGITS + 1):
-            last = decimal_ordinal(end, digits)  # the last up to the end
-            if decimal_at(last, digits) > end:
-                last -= 1
-            among = decimal_at(last, digits) > before
-            if among and self.met_by(decimal_at(last, digits)):
-                return self.least_decimal(before, last, guess, digits)
-            following = decimal_at(last + 1, digits)
-            if (step == 1 or not among) and self.met_by(following):
-                return following
+        last = decimal_ordinal(end)  # the last up to the end
+        if decimal_at(last) > end:
+            last -= 1
+        among = decimal_at(last) > before
+        if among and self.met_by(decimal_at(last)):
+            return self.least_decimal(before, last, guess)
+        following = decimal_at(last + 1)
+        if (step == 1 or not among) and self.met_by(following):
+            return following
         return end
 
     def first_ends(self, guess: int) -> tuple[int, int]:
@@ -124,15 +111,15 @@ class GaussianTarget(NamedTuple):
             return step, n
         return self.first_ends(n * step)
 
-    def least_decimal(self, before: Fraction, last: int, guess: Fraction, digits: int) -> Fraction:
+    def least_decimal(self, before: Fraction, last: int, guess: Fraction) -> Fraction:
         """Return the least decimal above ``before`` that is enough, if the last one is."""
 
         def holds(n: int) -> bool:
-            value = decimal_at(n, digits)
+            value = decimal_at(n)
             return n >= last or (value > before and self.met_by(value))
 
         start = max(guess, before) if before else guess
-        return decimal_at(first_true(holds, min(decimal_ordinal(start, digits), last)), digits)
+        return decimal_at(first_true(holds, min(decimal_ordinal(start), last)))
 
     def end(self, m: int) -> Fraction:
         """Return v(m), from which on m counts no more; of several queries that of their sum."""
@@ -145,51 +132,39 @@ class GaussianTarget(NamedTuple):
 
     def met_by(self, sigma2: Fraction) -> bool:
         """Return whether that is proven, as `delta` does it."""
-        query = as_one_query(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2), self.change, self.queries)
-        epsilon, delta = gmpy2.mpq(self.epsilon), gmpy2.mpq(self.delta)
-        if query.is_loose and UP.exp(log_delta_upper(query.rho, self.epsilon)) <= delta:
-            return True
-        if query.is_loose and delta_of_sum_is_at_most(query, self.epsilon, self.delta):
-            return True
-        if query.factor is not None and delta_is_at_most(
-            query.spec, epsilon, query.change, delta / query.factor
-        ):
-            return True
-        loss = loss_in_buckets(query) if query.is_loose else None
-        return loss is not None and loss.delta(self.epsilon) <= self.delta
+        spec = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2)
+        one = as_one_query(spec, self.change, self.queries)
+        if one is not None:
+            law, change, factor = one
+            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), change, self.delta / factor)
+        cost = cost_of(spec, self.change, self.queries, Fraction(1))
+        return cost.delta(self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:
-        """Return about the sigma2 looked for, to seven digits or so.
+        """Return about the sigma2 looked for, to six digits or so.
 
-        The secant method for log(sigma2), which begins with the slope of log(-log(delta)) where
-        that is about epsilon**2 sigma2/(2 D**2) (sigma and D of the single query that stands for
-        all).
+        log(-log(delta)) is nearly a line in log(sigma2).
         """
         goal, epsilon = minus_log_upper(self.delta), gmpy2.mpq(self.epsilon)
-        change = self.queries * self.change
+        change = self.queries * self.change  # of the single query that stands for all
 
-        tried: list[tuple[Any, Any]] = []
+        def sigma2(u: float) -> Fraction:
+            return change**2 * fraction_of(_UP.exp(u))
 
-        def balance(u: Any) -> tuple[Any, Any]:
-            spec = LawSpec(Kind.DISCRETE_GAUSSIAN, fraction_of(gmpy2.exp(u)))
-            log_delta, _ = log_delta_about(spec, epsilon, change)
-            value, slope = gmpy2.log(-log_delta / goal), gmpy2.mpfr(1)
-            if tried and tried[-1][0] != u:
-                slope = (value - tried[-1][1]) / (u - tried[-1][0])
-            tried.append((u, value))
-            return value, slope if slope > 0 else None
+        def excess(u: float) -> float:
+            law = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u))
+            log_delta = log_delta_about(law, epsilon, change)
+            return float(_UP.log(_UP.div(_UP.minus(log_delta), goal))) if log_delta < 0 else -50.0
 
         # What is enough by way of zCDP is a little too large.
         rho = rho_lower(self.epsilon, self.delta)
-        enough: Any = (change / self.delta) ** 2
+        enough: Any = gmpy2.mpq(self.delta) ** -2
         if rho > 0:
-            enough = change**2 / (2 * self.queries * gmpy2.mpq(rho))
-        if enough * self.queries > change**2 << _MOST_SIGMA2_BITS:
+            enough = 1 / (2 * gmpy2.mpq(rho))
+        if enough > 1 << _MOST_SIGMA2_BITS:
             raise ParameterOverflowError(
                 "epsilon and delta must leave noise of a standard deviation below "
                 f"2**{_MOST_SIGMA2_BITS // 2} times the sensitivity"
             )
-        with search_precision():
-            start = gmpy2.log(gmpy2.mpfr(gmpy2.mpq(enough) * self.queries))
-            sigma2 = gmpy2.mpq(gmpy2.exp(solve_increasing(balance, start, close=1e-8)))
-        return fraction_of(sigma2 / self.queries)
+        start = float(_UP.log(enough))
+        return sigma2(zero_of(excess, start, _MOST_SIGMA2_BITS)) / self.queries

@@ -1,4 +1,24 @@
-"""Bounds on delta and epsilon of many releases in one direction, by sums that suit the question."""
+"""Bounds on delta and epsilon of many releases in one direction, by sums that suit the question.
+
+*Moments.* They bound delta and epsilon of more releases than buckets tell apart.
+With L the sum of all losses, M(s) = E(exp(s L)) over finite losses, which is a product over the
+releases, and s > 0,
+
+    delta <= P(L infinite) + M(s) exp(-s epsilon)/(1 + s) (s/(1 + s))**s,
+
+as (1 - exp(-x)) exp(-s x) is at most (s/(1 + s))**s/(1 + s) for x >= 0. It is the conversion of
+Renyi divergences of order 1 + s (CKS 2020, Proposition 12), and it holds for what dominates.
+
+*One cell.* Its losses are in [l, l + x], its masses P and Q; u = exp(-loss) has the mean Q/P. As
+u**-s is convex in u, the moment is largest if all losses are at the ends: with R = Q exp(l) at most
+
+    P exp(s l) + m (exp(s (l + x)) - exp(s l)),    m = min(P, (P - R)/(1 - exp(-x))).
+
+That rises with P and falls as R rises. 1 - exp(-x) is at least x - x**2/2 and at least x/(1 + x);
+exp(y) - 1 is at most y + y**2/2 exp(y).
+
+*Rounding.* Exponentials have a relative error of 2**-51, sums are exact but for one rounding.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +34,10 @@ import numpy as np
 from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import ONE, ZERO, arithmetic
-from ._buckets import Part, Sum, Width, above, below, few_bits, single, summed
-from ._loss_cells import Cells, Release
-from ._loss_choices import TILTS, Choices, Plan
-from ._loss_moments import Moment, log_moment
+from .._certified.interval import ONE, ZERO, Interval, arithmetic
+from ._discretise import Part, Sum, Width, few_bits, optimistic, pessimistic, single, summed
+from ._grid_choice import TILTS, Choices, Plan
+from ._outcomes import Cells, Release
 
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
@@ -38,11 +57,14 @@ _PARTS = 4
 #: some _AIM.
 _COARSE, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 400, 8, 1e-3
 
+#: By so much less than a delta is aimed at, relatively.
+_LESS = (2.0**-32, 2.0**-24, 2.0**-16, 2.0**-8)
+
 #: For these masses are handed over.
 _DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
 
 
-class _Above(NamedTuple):
+class _Pessimistic(NamedTuple):
     """An upper bound: the sum, the mass at infinity, and the largest loss that is not infinite."""
 
     total: Sum
@@ -53,13 +75,13 @@ class _Above(NamedTuple):
     """Whether buckets are so wide beside single losses that moments may tell more."""
 
 
-class _Below(NamedTuple):
+class _Optimistic(NamedTuple):
     """A lower bound: both sums; P of an infinite loss, and Q of what is taken for that."""
 
     p: Sum
     r: Sum
-    told: Any
-    untold: float
+    infinity_mass: Any
+    q_of_infinite: float
     width: Width
 
 
@@ -68,24 +90,24 @@ class Direction(Choices):
 
     def __init__(self, *releases: Any, **how: Any) -> None:
         super().__init__(*releases, **how)
-        self._above = lru_cache(maxsize=2)(self._new_above)
-        self._below = lru_cache(maxsize=2)(self._new_below)
+        self._pessimistic = lru_cache(maxsize=2)(self._new_pessimistic)
+        self._optimistic = lru_cache(maxsize=2)(self._new_optimistic)
         self._moment = lru_cache(maxsize=64)(self._new_moment)
 
     def _cells(self, release: Release, plan: Plan) -> Cells:
         widest = plan.width.about / _PARTS
         return release.cells(swapped=self._swapped, widest=widest, tilt=plan.s)
 
-    def _new_above(self, tilt: int) -> _Above:
+    def _new_pessimistic(self, tilt: int) -> _Pessimistic:
         plan = self._plan(tilt)
-        parts, infinite = self._parts_above(plan)
+        parts, infinite = self._pessimistic_parts(plan)
         most = sum(part.times * int(part.at.max()) for part in parts)
         if self._count == 1:
             total = single(parts[0].at, parts[0].mass)
         else:
-            total = summed(parts, plan.tilt, plan.start, plan.size, plan.rates)
+            total = summed(parts, plan.tilt, plan.start, plan.size, plan.chernoff_rates)
         coarse = self._count > 1 and self._added(plan.width.about, plan.s) > _COARSE
-        return _Above(total, infinite, most * plan.width.exact, plan.width, coarse)
+        return _Pessimistic(total, infinite, most * plan.width.exact, plan.width, coarse)
 
     def _new_moment(self, place: int) -> Moment:
         """Return the moment for an s of a grid: answers that are near to each other agree."""
@@ -110,39 +132,39 @@ class Direction(Choices):
                 best = min(best, following)
         return best
 
-    def _parts_above(self, plan: Plan) -> tuple[list[Part], Any]:
+    def _pessimistic_parts(self, plan: Plan) -> tuple[list[Part], Any]:
         """Return the releases in buckets, for an upper bound, and the mass at infinity of all."""
         parts, infinite = [], ZERO
         for release, count in self._releases:
-            grid = above(self._cells(release, plan), release.unit, plan.width)
+            grid = pessimistic(self._cells(release, plan), release.unit, plan.width)
             parts.append(Part(grid.at, grid.mass, count))
             infinite = _joint(infinite, grid.infinite, count, up=True)
         return parts, infinite
 
-    def _new_below(self, tilt: int) -> _Below:
+    def _new_optimistic(self, tilt: int) -> _Optimistic:
         plan = self._plan(tilt)
-        sets, told, untold = [], ZERO, 0.0
+        sets, infinity_mass, q_of_infinite = [], ZERO, 0.0
         for release, count in self._releases:
-            one = below(self._cells(release, plan), release.unit, plan.width)
+            one = optimistic(self._cells(release, plan), release.unit, plan.width)
             sets.append((one, count))
-            told = _joint(told, one.told, count, up=False)
-            untold += count * one.untold * (1 + 2.0**-40)
+            infinity_mass = _joint(infinity_mass, one.infinity_mass, count, up=False)
+            q_of_infinite += count * one.q_of_infinite * (1 + 2.0**-40)
         if self._count == 1:
             one = sets[0][0]
             p, r = single(one.at, one.p), single(one.at, one.r)
         else:
-            where = plan.tilt, plan.start, plan.size, plan.rates
+            where = plan.tilt, plan.start, plan.size, plan.chernoff_rates
             p = summed([Part(one.at, one.p, count) for one, count in sets], *where)
             r = summed([Part(one.at, one.r, count) for one, count in sets], *where)
-        return _Below(p, r, told, untold, plan.width)
+        return _Optimistic(p, r, infinity_mass, q_of_infinite, plan.width)
 
     def infinite(self) -> tuple[Any, Any]:
         """Return bounds on the probability of an infinite loss."""
         low, up = ZERO, ZERO
         for release, count in self._releases:
             cells = release.cells(swapped=self._swapped, widest=math.inf)
-            low = _joint(low, cells.told, count, up=False)
-            up = _joint(up, cells.over, count, up=True)
+            low = _joint(low, cells.infinity_mass, count, up=False)
+            up = _joint(up, cells.mass_above, count, up=True)
         return low, up
 
     def masses(self) -> tuple[dict[int, float], float, float]:
@@ -161,11 +183,11 @@ class Direction(Choices):
         found, infinite, over = np.ones(size), ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
             plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
-            parts, infinite = self._parts_above(plan)
+            parts, infinite = self._pessimistic_parts(plan)
             if self._count == 1:
                 kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
                 return dict(kept), h, float_at_least(infinite)
-            total = summed(parts, plan.tilt, start, size, plan.rates)
+            total = summed(parts, plan.tilt, start, size, plan.chernoff_rates)
             log = float_at_least(total.log_scale.upper) + total.slack - total.tilt * total.index
             with np.errstate(over="ignore"):
                 grown = exponential_in_floats(np.clip(log + 1e-9, -700.0, 700.0))
@@ -181,14 +203,14 @@ class Direction(Choices):
         most = 2 * max(self._largest, 0.0) + 1
         tilt = self._tilt(min(_float(epsilon), most))
         while True:
-            found = self._above(tilt)
+            found = self._pessimistic(tilt)
             if epsilon >= found.end:
                 return found.infinite
-            sticks = _sticks(found.total, float_at_most(gmpy2.mpq(epsilon)), found.width)
+            delta = _hockey_stick_sum(found.total, gmpy2.mpq(epsilon), found.width)
             if found.coarse:
                 log = self._by_moments(tilt, partial(Moment.log_delta, epsilon=epsilon))
-                sticks = min(sticks, _UP.exp(min(log, ZERO)))
-            delta = _UP.add(sticks, found.infinite)
+                delta = min(delta, _UP.exp(min(log, ZERO)))
+            delta = _UP.add(delta, found.infinite)
             if delta < 1 or tilt < 8 * TILTS:
                 return min(delta, 1)
             tilt //= 2  # about the largest loss the saddle point is far out, where weights overflow
@@ -196,33 +218,41 @@ class Direction(Choices):
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
         most = 2 * max(self._largest, 0.0) + 1
-        found = self._below(self._tilt(min(_float(epsilon), most)))
-        told = found.told
-        if found.untold:
+        found = self._optimistic(self._tilt(min(_float(epsilon), most)))
+        infinity_mass = found.infinity_mass
+        if found.q_of_infinite:
             factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), ZERO))
-            told = max(_DOWN.sub(told, _UP.mul(factor, found.untold)), self.infinite()[0])
+            infinity_mass = max(
+                _DOWN.sub(infinity_mass, _UP.mul(factor, found.q_of_infinite)), self.infinite()[0]
+            )
         if epsilon > most:
-            return told
-        lines = _half_lines(found, float_at_least(gmpy2.mpq(epsilon)))
+            return infinity_mass
+        lines = _neyman_pearson(found, float_at_least(gmpy2.mpq(epsilon)))
         if lines is None:
-            return told
+            return infinity_mass
         with np.errstate(invalid="ignore", over="ignore"):
             gained = lines.p - lines.q  # far out the weights overflow: those places tell nothing
         best = float(np.max(gained[np.isfinite(gained)], initial=0.0)) * (1 - 2.0**-50)
-        return min(_DOWN.add(_DOWN.mul(lines.scale, best), told), 1)
+        return min(_DOWN.add(_DOWN.mul(lines.scale, best), infinity_mass), 1)
 
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
-        target = _DOWN.add(gmpy2.mpq(delta), ZERO)
-        target = _DOWN.mul(target, 1 - 2.0**-32)  # so that `delta_above` finds it met
+        for less in _LESS:  # so that `delta_above` finds it met, by another sum
+            found = self._epsilon_above(delta, less)
+            if math.isinf(found) or self.delta_above(Fraction(found)) <= gmpy2.mpq(delta):
+                break
+        return found
+
+    def _epsilon_above(self, delta: Fraction, less: float) -> float:
+        target = _DOWN.mul(_DOWN.add(gmpy2.mpq(delta), ZERO), 1 - less)
         about = self.guess(_float(delta))
         tilt, best = self._tilt(about), math.inf
         for _ in range(4):
-            one = self._above(tilt)
+            one = self._pessimistic(tilt)
             if one.infinite > target:
                 return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
             rest = _DOWN.sub(target, one.infinite)
-            best = min(_least(one.total, rest, one.width, about), self._end_of(one))
+            best = min(_epsilon_at(one.total, rest, one.width, about), self._end_of(one))
             if one.coarse and rest > 0:
                 by_moments = self._by_moments(tilt, partial(Moment.epsilon, delta=rest))
                 best = min(best, max(float_at_least(by_moments), 0.0))
@@ -233,7 +263,7 @@ class Direction(Choices):
         return best
 
     @staticmethod
-    def _end_of(one: _Above) -> float:
+    def _end_of(one: _Pessimistic) -> float:
         return max(float_at_least(gmpy2.mpq(one.end)), 0.0)
 
     def epsilon_below(self, delta: Fraction) -> float:
@@ -242,13 +272,15 @@ class Direction(Choices):
         if self.infinite()[0] > target:
             return math.inf
         about = self.guess(_float(delta))
-        found = self._below(self._tilt(about))
-        lines = _half_lines(found, about)
+        found = self._optimistic(self._tilt(about))
+        lines = _neyman_pearson(found, about)
         if lines is None:
             return 0.0
-        wanted = float_at_least(_UP.div(_UP.sub(target, found.told), lines.scale))
+        wanted = float_at_least(_UP.div(_UP.sub(target, found.infinity_mass), lines.scale))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            rare = float_at_least(_UP.div(_UP.mul(_UP.exp(about), found.untold), lines.scale))
+            rare = float_at_least(
+                _UP.div(_UP.mul(_UP.exp(about), found.q_of_infinite), lines.scale)
+            )
             gained = (lines.p - wanted - np.abs(wanted) * 2.0**-50) / (lines.q + rare)
         gained = gained[np.isfinite(gained)]
         if not gained.size or not gained.max() > 0:
@@ -286,24 +318,27 @@ def _scale(total: Sum, place: int, *, up: bool) -> Any:
     return _UP.exp(_UP.add(log.upper, slack)) if up else _DOWN.exp(_DOWN.sub(log.lower, slack))
 
 
-def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
-    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
+def _hockey_stick_sum(total: Sum, epsilon: Any, width: Width) -> Any:
+    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss).
+
+    Of a small x, 1 - exp(-x) is at most x - x**2/2 + x**3/6.
+    """
     h = width.about
     if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
         return ONE
     if not total.counts:
         return ONE
-    place = math.floor(epsilon / h) - 1
+    exact = gmpy2.mpq(width.exact)
+    place = int(epsilon // exact) + 1  # the first loss that counts
     first = int(np.searchsorted(total.index, place))
-    index = total.index[first:]
     masses = np.maximum(total.mass[first:], 0.0) + total.error
-    steps = (index - place).astype(np.float64)
+    steps = (total.index[first:] - place).astype(np.float64)
     w = exponential_in_floats(np.maximum(-total.tilt * steps, -_FAR))
-    loss = index * h
-    gap = loss - epsilon + 2.0**-50 * (np.abs(loss) + epsilon)
-    lost = exponential_in_floats(np.maximum(-np.maximum(gap, 0.0), -_FAR)) * (1 - 2.0**-50)
-    share = np.where(gap > 0, (1 - lost) + 2.0**-52, 0.0)
-    found = float((masses * w * share).sum()) * (1 + _summed(index.size))
+    gap = (float_at_least(place * exact - epsilon) + steps * h) * (1 + 2.0**-50)
+    share = 1 - exponential_in_floats(np.maximum(-gap, -_FAR)) * (1 - 2.0**-50) + 2.0**-52
+    small = np.minimum(gap, 2.0)
+    share = np.minimum(share, small * (1 - small / 2 * (1 - small / 3)) * (1 + 2.0**-50))
+    found = float((masses * w * share).sum()) * (1 + _summed(steps.size))
     scale = _scale(total, place, up=True)
     sure = _UP.mul(found, scale)
     if place < total.bottom:  # what lies between has at most the factor of the lowest of it
@@ -314,7 +349,7 @@ def _sticks(total: Sum, epsilon: float, width: Width) -> Any:
     return sure if not gmpy2.is_nan(sure) else ONE
 
 
-def _least(total: Sum, target: Any, width: Width, about: float) -> float:
+def _epsilon_at(total: Sum, target: Any, width: Width, about: float) -> float:
     """Return an epsilon of at least 0 at which that sum is at most a target; perhaps infinite.
 
     From the index k on the masses are T in all, and F with the factors exp(k h - loss); so between
@@ -323,7 +358,8 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     h = width.about
     if about > _FARTHEST_INDEX * h:
         return math.inf
-    place = math.floor(about / h)
+    # the loss above it: from there on masses count, and where the tilt is steep no others are near
+    place = min(math.floor(about / h) + 1, int(total.index[-1]))
     scale = _scale(total, place, up=True)
     wanted = float_at_most(_DOWN.div(target, scale)) if scale > 0 else math.inf
     steps = (total.index - place).astype(np.float64)
@@ -349,9 +385,7 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
         return math.inf
     k = int(np.argmax(met))
     here = gmpy2.mpq(width.exact) * int(index[k])
-    if not k:
-        return max(float_at_least(here), 0.0)
-    before = gmpy2.mpq(width.exact) * int(index[k - 1])
+    before = gmpy2.mpq(width.exact) * (int(index[k - 1]) if k else int(index[0]) - 1)
     epsilon = _UP.add(before, ZERO)
     if plain[k] > wanted and fallen[k] > 0:
         log = _UP.log(_UP.div(float((plain[k] - wanted) * (1 + 2.0**-50)), float(fallen[k])))
@@ -361,7 +395,7 @@ def _least(total: Sum, target: Any, width: Width, about: float) -> float:
     return max(float_at_least(epsilon), 0.0)
 
 
-class _HalfLines(NamedTuple):
+class _NeymanPearson(NamedTuple):
     """Bounds of P(A), and of exp(epsilon) Q(A), over ``scale``: A the sums from an index on."""
 
     p: Floats
@@ -369,7 +403,7 @@ class _HalfLines(NamedTuple):
     scale: Any
 
 
-def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
+def _neyman_pearson(found: _Optimistic, epsilon: float) -> _NeymanPearson | None:
     p, r, h = found.p, found.r, found.width.about
     if epsilon > _FARTHEST_INDEX * h:
         return None
@@ -388,4 +422,59 @@ def _half_lines(found: _Below, epsilon: float) -> _HalfLines | None:
     p_in -= np.cumsum((w * p.error)[::-1])[::-1] * (1 + wrong) + sum(p.outside) * w * 1.001
     lost = np.cumsum(((np.maximum(r.mass[kept], 0.0) + r.error) * w * fall)[::-1])[::-1]
     ratio = float_at_least(_UP.div(_scale(r, place, up=True), _scale(p, place, up=False)))
-    return _HalfLines(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))
+    return _NeymanPearson(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))
+
+
+#: Exponents are taken up to here, either way.
+_MOST_EXPONENT = 700.0
+
+#: More than all roundings of a cell's moment.
+_ROUNDED = 1 + 2.0**-48
+
+
+class Moment(NamedTuple):
+    """log(M(s)) of all releases, rounded up."""
+
+    s: float
+    log: Any
+
+    def log_delta(self, epsilon: Fraction) -> Any:
+        """Return a bound on the logarithm of delta without what an infinite loss adds."""
+        s, log = Fraction(self.s), Interval(self.log, self.log)
+        return _AT.add(_AT.shift(log, -s * epsilon), _log_factor(s)).upper
+
+    def epsilon(self, delta: Any) -> Any:
+        """Return an epsilon at which that bound is at most delta > 0; perhaps below 0."""
+        s, log = Fraction(self.s), Interval(self.log, self.log)
+        whole = _AT.sub(_AT.add(log, _log_factor(s)), _AT.log(Interval(delta, delta)))
+        return _AT.scale(whole, 1 / s).upper
+
+
+def _log_factor(s: Fraction) -> Interval:
+    """Return log((s/(1 + s))**s/(1 + s))."""
+    share = _AT.scale(_AT.log(_AT.rational(s / (1 + s))), s)
+    return _AT.sub(share, _AT.log1p(_AT.rational(s)))
+
+
+def log_moment(cells: Cells, s: float) -> Any:
+    """Return an upper bound on log(E(exp(s loss))) over the finite losses of one release."""
+    near = np.isfinite(cells.top)
+    loss, top, p, r = (part[near] for part in (cells.loss, cells.top, cells.p_up, cells.r_low))
+    slip = 2.0**-50 * np.abs(loss)
+    low, x = loss - slip, (top + 3 * slip) * (1 + 2.0**-50)
+    exponent = s * low
+    exponent += 2.0**-50 * np.abs(exponent)
+    rise = s * x * (1 + 2.0**-50)
+    if exponent.size and float((exponent + rise).max()) > _MOST_EXPONENT:
+        return gmpy2.inf()
+    start = exponential_in_floats(np.maximum(exponent, -_MOST_EXPONENT))
+    power = exponential_in_floats(rise) * (1 + 2.0**-50)
+    grown = np.minimum(rise + rise * rise / 2 * power, power - 1 + 2.0**-52)
+    fall = np.maximum(x - x * x / 2, x / (1 + x)) * (1 - 2.0**-50)
+    need = np.maximum(p - r * (1 - 2 * slip) * (1 - 2.0**-50), 0.0) * (1 + 2.0**-50)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(need < p * fall, need / fall, p)
+    found = math.fsum((p * start).tolist()) + math.fsum((moved * start * grown).tolist())
+    lowest = float(start[np.argmin(loss)]) if loss.size else 1.0
+    found += cells.mass_below * lowest
+    return _AT.up.log(_AT.up.mul(found, _ROUNDED)) if found > 0 else -gmpy2.inf()

@@ -16,7 +16,7 @@ from .._inputs.privacy_arguments import positive_number, whole_sensitivity
 from .._law import Kind
 from ..errors import ParameterOverflowError
 from ..laws import Law, centred
-from .losses import loss
+from .loss_distribution import loss
 from .zcdp import rho_of_law
 
 _EXTRA = "this needs dp-accounting: pip install dp-accounting"

@@ -5,7 +5,7 @@ Three steps, each on the safe side:
 
 *k counts are one.* If one person changes k counts of a table, each by at most D, only their sum
 matters. Its law is N_Z(0, k sigma2), moved by k D, up to a factor that the loss does not depend on
-(_composition.py). So delta of the whole grows by that factor at most.
+(hockey_stick.py). So delta of the whole grows by that factor at most.
 
 *Wide noise is nearly continuous.* Let X be normal with the variance sigma2 - r**2 around an integer
 m, and let Y, given X, have the weights exp(-(y - X)**2/(2 r**2)) over the integers. These sum to
@@ -45,9 +45,9 @@ from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
-from ._composition import as_one_query
-from .losses import PrivacyLoss
-from .losses import loss as loss_of
+from .hockey_stick import as_one_query
+from .loss_distribution import PrivacyLoss
+from .loss_distribution import loss as loss_of
 from .zcdp import zcdp_rho
 
 _WIDE_FROM = 2**15
@@ -63,7 +63,7 @@ _R2_STEP = Fraction(22, 625)
 
 _T = Fraction(1, 2**38)
 _FACTOR = Fraction(1, 2**50)
-"""How much of delta _composition.py may add, relatively, if it is not loose."""
+"""How much of delta hockey_stick.py may add, relatively, if it is not loose."""
 
 _BUCKETS = 1024
 """The buckets in a standard deviation of the loss."""
@@ -160,7 +160,7 @@ def _one_query(table: Table) -> Table | None:
         return None
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, table.sigma2)
     one = as_one_query(law, int(table.sensitivity), table.queries)
-    return None if one.is_loose else Table(one.spec.parameter, Fraction(one.change), 1)
+    return None if one is None else Table(one[0].parameter, Fraction(one[1]), 1)
 
 
 def _smoothed(table: Table) -> Fraction | None:

@@ -74,8 +74,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
-from ._asked import clients_of, is_vector
-from ._change import Change
+from .question import Change, clients_of, is_vector
 from .zcdp import (
     epsilon_upper,
     log_delta_at,

@@ -65,7 +65,6 @@ NeurIPS 2020, arXiv 2004.00010.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -87,8 +86,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._asked import clients_of, is_vector, refuse_vector
-from ._change import AT, Change
+from .question import AT, Change, clients_of, is_vector, refuse_vector
 
 
 def rho(
@@ -619,7 +617,7 @@ def minus_log_upper(delta: Any, at: Arithmetic = _AT) -> Any:
 # --- the search for s: without bounds, in mpfr numbers
 
 Balance = Callable[[Any], tuple[Any, Any]]
-"""An increasing function of u = log(s), and its slope. The slope is None if it is unknown."""
+"""An increasing function of u = log(s), and its slope."""
 
 _LAST_STEP = 1e-9
 """Newton's method ends after a step in u of this length. The next step is about its square."""
@@ -638,51 +636,25 @@ def turning_point(
     """Return about exp(u) at the u where the balance is 0, to some ``bits`` bits: an mpq > 0.
 
     It has at most 32 bits more than that. ``problem(*values)`` gets the values as mpfr numbers and
-    returns the balance and a first guess of u.
+    returns the balance and a first guess of u. Newton's method is kept inside the bracket that the
+    signs give, by halving.
     """
-    with search_precision(bits + _GUARD):
+    with gmpy2.context(_SEARCH, precision=bits + _GUARD):
+        balance, guess = problem(*map(gmpy2.mpfr, values))
+        low, high = gmpy2.mpfr(-_FARTHEST_LOG_S), gmpy2.mpfr(_FARTHEST_LOG_S)
+        u = min(max(gmpy2.mpfr(guess), low), high)
         close = _LAST_STEP / 2.0 ** ((bits - _S_BITS) // 2)
-        balance, guess = problem(*map(_mpfr, values))
-        u = solve_increasing(balance, gmpy2.mpfr(guess), close, _FARTHEST_LOG_S)
+        for _ in range(_MOST_STEPS):
+            value, slope = balance(u)
+            low, high = (u, high) if value < 0 else (low, u)
+            before, u = u, u - value / slope
+            if abs(u - before) <= close * max(1, abs(before)):
+                break
+            if not low < u < high:
+                u = (low + high) / 2
+            if u == before:  # no number is left between the ends
+                break
         return gmpy2.mpq(gmpy2.exp(u))
-
-
-def search_precision(bits: int = 64) -> Any:
-    """Return a context manager: mpfr operators round to so many bits and have all exponents."""
-    return gmpy2.context(_SEARCH, precision=bits)
-
-
-def _mpfr(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        value = gmpy2.mpq(value.numerator, value.denominator)
-    return gmpy2.mpfr(value)
-
-
-def solve_increasing(
-    balance: Balance, u: Any, close: float = _LAST_STEP, within: float = math.inf
-) -> Any:
-    """Solve balance(u) = 0 by Newton's method, kept inside the bracket that the signs give.
-
-    It tries no u outside -within .. within, because exp(u) may be a number of very many bits.
-    """
-    low, high, reach = -within, within, 1.0
-    u = min(max(u, low), high)
-    for _ in range(_MOST_STEPS):
-        value, slope = balance(u)
-        low, high = (u, high) if value < 0 else (low, u)
-        new = low if slope is None else u - value / slope
-        if abs(new - u) <= close * max(1, abs(u)):
-            return new
-        if not low < new < high:
-            if -math.inf < low and high < math.inf:
-                new = (low + high) / 2
-            else:
-                new = high - reach if low == -math.inf else low + reach
-                reach *= 2
-        if new == u:  # an infinite guess, or no number is left between the ends
-            break
-        u = new
-    return u
 
 
 # Each of the three problems returns its balance, with the slope, and a first guess of u. As

@@ -1,10 +1,10 @@
 """Where bounds on many releases are looked for: the width of buckets, a tilt, a window.
 
-All this is chosen in floats that nobody trusts: any choice gives bounds (_buckets.py says why), and
-good ones are close. The saddle point of n K(s) - s epsilon - log(s (s + 1)), with K the logarithm
-of the moments of one loss, is where the sum that makes up delta(epsilon) has its middle, tilted by
-exp(s loss). A width h adds h**2/6 to the variance of each loss, and so s (s + 1)/2 n h**2/6 to the
-logarithm of delta.
+All this is chosen in floats that nobody trusts: any choice gives bounds (_discretise.py says why),
+and good ones are close. The saddle point of n K(s) - s epsilon - log(s (s + 1)), with K the
+logarithm of the moments of one loss, is where the sum that makes up delta(epsilon) has its middle,
+tilted by exp(s loss). A width h adds h**2/6 to the variance of each loss, and so s (s + 1)/2 n
+h**2/6 to the logarithm of delta.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._certified.double_double import Floats
-from ._buckets import Width, few_bits
-from ._loss_cells import Release
+from ._discretise import Width, few_bits
+from ._outcomes import Release
 
 #: How much larger delta may be by the width, relatively; of one release.
 _AIM, _AIM_OF_ONE = 5e-4, 1e-6
@@ -34,7 +34,7 @@ _LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 _FEW = 32
 
 #: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
-_GROUPS, _LOOK, _WITHIN = 200, 400, 15.0
+_GROUPS, _LOOK, _WITHIN, _DEVIATIONS = 200, 400, 15.0, 6.0
 
 #: log(s) is looked for between.
 _RANGE = 14.0
@@ -64,7 +64,7 @@ class Plan(NamedTuple):
     tilt: float
     start: int
     size: int
-    rates: tuple[float, float]
+    chernoff_rates: tuple[float, float]
 
 
 class Choices:
@@ -122,8 +122,11 @@ class Choices:
         return log, mean, variance
 
     def _new_saddle(self, epsilon: float) -> float:
-        """Return about the s with the least n K(s) - s epsilon - log(s (s + 1))."""
-        low, high, x = -_RANGE, _RANGE, 0.0
+        """Return about the s with the least n K(s) - s epsilon - log(s (s + 1)).
+
+        By Newton's steps for log(s), or by halves where these do not become shorter.
+        """
+        low, high, x, before = -_RANGE, _RANGE, 0.0, math.inf
         for _ in range(60):
             s = math.exp(x)
             _, mean, variance = self._moments(s)
@@ -132,7 +135,9 @@ class Choices:
             step = slope / (s * (variance + 1 / s**2 + 1 / (s + 1) ** 2))
             if abs(step) < 1e-3 or high - low < 1e-3:
                 break
-            x = x - step if low < x - step < high else (low + high) / 2
+            if not low < x - step < high or abs(step) > before / 2:
+                step = x - (low + high) / 2
+            x, before = x - step, abs(step)
         return math.exp(x)
 
     def guess(self, delta: float) -> float:
@@ -157,11 +162,16 @@ class Choices:
     def _smallest(self) -> float:
         return sum(few.least * few.times for few in self._few)
 
+    @cached_property
+    def _peak(self) -> float:
+        """The largest single loss, in size."""
+        return max(max(few.most, -few.least) for few in self._few)
+
     def _window(
         self, s: float, within: float = _WITHIN
     ) -> tuple[float, float, tuple[float, float]]:
         """Return the ends outside which little of the tilted sum lies, and rates for these."""
-        log, _, variance = self._moments(s)
+        log, mean, variance = self._moments(s)
         deviation = math.sqrt(variance) + 1e-12
         rates = np.exp(np.linspace(-3, 6, 28)) / deviation
         ends, best = [], []
@@ -176,18 +186,17 @@ class Choices:
             place = int(np.argmin(found))
             ends.append(sign * float(found[place]))
             best.append(float(rates[place]))
+        if not ends[0] <= mean <= ends[1]:  # more is lost in the logarithms than is looked for
+            ends = [mean - _DEVIATIONS * deviation, mean + _DEVIATIONS * deviation]
         return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
 
     def _chosen_width(self, s: float, length: float) -> Width:
         """Return a width for a tilt and a window of such a length."""
-        least = 2 * length / self._most
-        if self._width is not None:
-            exact = self._width
-            while self._count > 1 and exact < least:
-                exact *= 2
-            return Width.of(exact)
+        least = max(2 * length / self._most, 2.0**-50 * self._peak)  # indices are floats, too
         units = [(count, release.unit) for release, count in self._releases if release.unit]
         unit = max(units)[1] if units else Fraction(1)
+        if self._width is not None:
+            return Width.of(self._wider(self._width, unit if units else None, least))
         about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)
         aim = _AIM_OF_ONE if self._count == 1 else _AIM
         target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
@@ -200,6 +209,20 @@ class Choices:
         while length < fewest * about * 2.0**power and self._added(about * 2.0**power, s) > _NONE:
             power -= 1
         return Width.of(unit * Fraction(2) ** power)
+
+    def _wider(self, width: Fraction, unit: Fraction | None, least: float) -> Fraction:
+        """Return the width, or a wider one where a sum has too many buckets.
+
+        Then it is a power of 2 of the unit, of which most losses are multiples, as ends of cells
+        are of its halves: what lies between buckets makes delta larger.
+        """
+        if self._count == 1 or width >= least:
+            return width
+        if unit is not None:
+            width = unit * Fraction(2) ** (math.floor(math.log2(least / float(unit))))
+        while width < least:
+            width *= 2
+        return width
 
     def _added(self, h: float, s: float) -> float:
         """Return by how much a width makes delta larger, about, as a ratio."""

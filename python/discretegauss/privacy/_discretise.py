@@ -8,7 +8,7 @@ are small against delta, however small that is. Sources: Koskela, Jalko and Honk
 for the transform; Meiser and Mohammadi (CCS 2018) for buckets with both masses; Doroshenko et al.
 (arXiv 2207.04380) for connecting the dots.
 
-*Upper bound* (`above`). A cell with losses from l to l + top, masses P and Q, has
+*Upper bound* (`pessimistic`). A cell with losses from l to l + top, masses P and Q, has
 
     D(y) = sum over its outcomes of max(0, P - y Q),    y = exp(epsilon),
 
@@ -22,7 +22,7 @@ More mass, or mass further up, is safe; what exceeds 1 in all may be taken away 
 D is at least linear. A pair of laws whose D is nowhere below another's dominates it, also composed,
 also where releases are chosen in view of earlier ones (Zhu, Dong and Wang, AISTATS 2022).
 
-*Lower bound* (`below`). Each cell gets an index, any, the better the nearer to its loss; P is
+*Lower bound* (`optimistic`). Each cell gets an index, any, the better the nearer to its loss; P is
 rounded down, Q up, as R = Q exp(i h). With A the sums of at least k, P(A) - exp(epsilon) Q(A) is a
 bound for independent releases; to A belongs what has an infinite loss in any release, or next to
 it.
@@ -56,7 +56,7 @@ from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.fourier import inverse, inverse_error, transform, transform_error
 from .._certified.interval import ZERO, arithmetic
-from ._loss_cells import TINY, Cells
+from ._outcomes import TINY, Cells
 
 _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
@@ -67,6 +67,9 @@ _TILTED = 2.0**-48
 
 #: A unit has so many widths, at most.
 _MOST_PARTS = 2**30
+
+#: Exponentials are taken up to here.
+_FAR = 600.0
 
 #: Smaller powers of transforms are left out.
 _LEAST_POWER = 1e-30
@@ -116,12 +119,12 @@ def _parts(cells: Cells, unit: Fraction | None, width: Width) -> int | None:
     return parts.numerator if parts.denominator == 1 and parts <= _MOST_PARTS else None
 
 
-def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
+def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
     """Return masses whose polyline is nowhere below that of a release."""
     h, fall = width.about, width.fall()
     parts = _parts(cells, unit, width)
     if parts is not None and cells.multiple is not None:
-        found = _collected(cells.multiple * parts, cells.p_up, cells.over)
+        found = _collected(cells.multiple * parts, cells.p_up, cells.mass_above)
     else:
         p = cells.p_up
         slip = 2.0**-50 * (np.abs(cells.loss) + h)
@@ -147,15 +150,15 @@ def above(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
         a = a.astype(np.int64)
         far = ~np.isfinite(cells.top)
         near = ~far
-        infinite = cells.over + float(p[far].sum()) * (1 + 2.0**-20)
+        infinite = cells.mass_above + float(p[far].sum()) * (1 + 2.0**-20)
         a, steps = a[near], steps[near].astype(np.int64)
         index = np.concatenate([a, a + steps, a[second[near] > 0] + 2])
         masses = [rest[near], first[near], second[near][second[near] > 0]]
         found = _collected(index, np.concatenate(masses), infinite)
-    if cells.under or not found.at.size:
+    if cells.mass_below or not found.at.size:
         lowest = int(found.at.min()) if found.at.size else 0
         found = _collected(
-            np.append(found.at, lowest), np.append(found.mass, cells.under), found.infinite
+            np.append(found.at, lowest), np.append(found.mass, cells.mass_below), found.infinite
         )
     return _without_excess(found)
 
@@ -194,28 +197,28 @@ def _without_excess(grid: Grid) -> Grid:
     return Grid(grid.at[order], mass - taken, grid.infinite)
 
 
-class Below(NamedTuple):
+class Optimistic(NamedTuple):
     """Sets of outcomes: P rounded down, and R = Q exp(i h) rounded up."""
 
     at: NDArray[np.int64]
     p: Floats
     r: Floats
-    told: float
+    infinity_mass: float
     """P of outcomes whose losses are infinite, or next to it; of these"""
-    untold: float
+    q_of_infinite: float
     """is Q, rounded up."""
 
 
-def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
+def optimistic(cells: Cells, unit: Fraction | None, width: Width) -> Optimistic:
     """Return sets of outcomes of a release with an index each."""
     h = width.about
     parts = _parts(cells, unit, width)
     if parts is not None and cells.multiple is not None:
-        return Below(cells.multiple * parts, cells.p_low, cells.r_up, cells.told, 0.0)
+        return Optimistic(cells.multiple * parts, cells.p_low, cells.r_up, cells.infinity_mass, 0.0)
     far = ~np.isfinite(cells.top) & (cells.loss > _NEARLY_INFINITE)
-    told = cells.told + float(cells.p_low[far].sum()) * (1 - 2.0**-30)
+    infinity_mass = cells.infinity_mass + float(cells.p_low[far].sum()) * (1 - 2.0**-30)
     rare = exponential_in_floats(-np.minimum(cells.loss[far], 700.0))
-    untold = float((cells.r_up[far] * rare).sum()) * (1 + 2.0**-30)
+    q_of_infinite = float((cells.r_up[far] * rare).sum()) * (1 + 2.0**-30)
     kept = (cells.p_low > TINY) & ~far
     loss, p, r = cells.loss[kept], cells.p_low[kept], cells.r_up[kept]
     with np.errstate(divide="ignore"):
@@ -226,7 +229,9 @@ def below(cells: Cells, unit: Fraction | None, width: Width) -> Below:
     r = (r * moved) * (1 + 2 * slip + 2.0**-49) + TINY
     fits = index * h - loss <= 700.0
     unique, sums, error = _by_index(index[fits].astype(np.int64), p[fits], r[fits])
-    return Below(unique, sums[0] * (1 - error), sums[1] * (1 + error), told, untold)
+    return Optimistic(
+        unique, sums[0] * (1 - error), sums[1] * (1 + error), infinity_mass, q_of_infinite
+    )
 
 
 # --- all releases
@@ -297,8 +302,10 @@ def _tilt(part: Part, tilt: float) -> _Tilted:
     origin = float(steps[int(np.argmax(logs + tilt * steps))])
     high, low = exact_product(steps - origin, tilt)
     far = np.abs(high) > 1000.0  # the mass is then 0, or next to it
-    factors = exponential_in_floats(np.clip(high, -1000.0, 1000.0), np.where(far, 0.0, low))
-    tilted = part.mass * factors
+    first = np.clip(high, -1000.0, _FAR)
+    tilted = part.mass * exponential_in_floats(first, np.where(far, 0.0, low))
+    if (more := high - first).max() > 0:  # a mass may be next to 0
+        tilted = tilted * exponential_in_floats(np.minimum(np.maximum(more, 0.0), _FAR))
     tilted = np.where(part.mass > 0, tilted + TINY, 0.0)
     total = float(tilted.sum())
     log = _AT.log(_AT.rational(Fraction(total)))

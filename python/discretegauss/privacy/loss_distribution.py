@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import gmpy2
@@ -22,18 +23,28 @@ from .._inputs.privacy_arguments import (
     sampling_rate,
     whole_sensitivity,
 )
+from .._law import LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._continuous_cells import GaussianNoise, LaplaceNoise
-from ._integer_cells import IntegerNoise
 from ._loss_bounds import Direction
-from ._loss_cells import Outcome, Outcomes, Release, both_ways
+from ._outcomes import (
+    GaussianNoise,
+    IntegerNoise,
+    LaplaceNoise,
+    Outcome,
+    Outcomes,
+    Release,
+    both_ways,
+)
 
 #: Buckets of a sum, at most, unless asked for.
 _MOST = 2**20
 _MOST_OF_ALL = 2**32
 
 _AT = arithmetic(192)
+
+#: Of more releases floats tell nothing.
+_MOST_COUNT_BITS = 64
 
 #: Wider buckets tell nothing.
 _LARGEST_WIDTH = Fraction(2**40)
@@ -82,8 +93,8 @@ class PrivacyLoss:
 
     @classmethod
     def _of(cls, releases: dict[Release, int], width: Fraction | None, most: int) -> PrivacyLoss:
-        if max(releases.values()).bit_length() > 1000:  # floats hold them
-            raise ParameterOverflowError("releases must be fewer than 2**1000")
+        if max(releases.values()).bit_length() > _MOST_COUNT_BITS:
+            raise ParameterOverflowError(f"releases must be fewer than 2**{_MOST_COUNT_BITS}")
         found = object.__new__(cls)
         kinds = list(releases.items())
         sides = [False] if all(release.symmetric for release in releases) else [False, True]
@@ -174,10 +185,14 @@ class PrivacyLoss:
         Oh and Viswanath, arXiv 1311.0776).
         """
         exact = at_least_zero(epsilon, "epsilon")
-        told = at_least_zero(delta, "delta")
-        if told > 1:
+        all_told = at_least_zero(delta, "delta")
+        if all_told > 1:
             raise refused("delta", "be at most 1", delta)
-        kept, known, none = _AT.rational(1 - told), _AT.rational(told), _AT.rational(0)
+        kept, known, none = (
+            _AT.rational(1 - all_told),
+            _AT.rational(all_told),
+            _AT.rational(0),
+        )
         loss = _AT.rational(exact)
         low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
         high = _AT.sub(kept, low)
@@ -386,6 +401,18 @@ def loss(
     rate = sampling_rate(sampling)
     noise = IntegerNoise.of(centred(law), whole_sensitivity(sensitivity), rate)
     return PrivacyLoss._of_one(noise, width, most)
+
+
+@lru_cache(maxsize=4)
+def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) -> PrivacyLoss:
+    """Return the loss of so many queries with the noise of a law that is centred.
+
+    The last few are kept, with their sums.
+    """
+    if queries.bit_length() > _MOST_COUNT_BITS:
+        rule = f"be below 2**{_MOST_COUNT_BITS} for this noise"
+        raise refused("queries", rule, queries, ParameterOverflowError)
+    return PrivacyLoss._of_one(IntegerNoise.of(spec, change, rate), None, _MOST) ** queries
 
 
 def _cut_off(

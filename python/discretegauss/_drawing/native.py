@@ -244,6 +244,12 @@ class NativeSampler:
         if status:
             raise_for_status(status, errors)
 
+    def noise_at(self, out: NDArray[Any], first_item: int, key: bytes) -> None:
+        """Fill `out`, one axis, with the items from `first_item` on of a key's noise."""
+        given = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
+        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *given)
+        raise_for_status(status, refusal=_no_items)
+
     def _fill_objects(self, out: NDArray[Any], source: Source, threads: int) -> None:
         """Fill `out`, one axis of objects, a piece at a time, with the draws of an int64 array."""
         chunk = lib.dg_sampler_chunk(self._handle)
@@ -290,6 +296,13 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
         "beta: so large that 128 bits of (abs(x - mu)/scale)**beta do not tell the integers "
         "next to mu apart; no table holds such a law, got beta = "
         f"{describe(spec.beta)} with scale = {describe(spec.parameter)}"
+    )
+
+
+def _no_items() -> ParameterValueError:
+    return ParameterValueError(
+        "law: noise is drawn by item for laws with a centre whose sigma, or scale, is below some "
+        "2**52, got a wider law"
     )
 
 

@@ -1,0 +1,81 @@
+"""The kernels of csrc/cuda/noise.cu, compiled for the CPU by tests/cuda/on_cpu.cpp."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from discretegauss._drawing.engines import native
+
+__all__ = ["CALL", "MOST_IN_DOUBT", "TILE", "KernelOnCpu", "fresh_call"]
+
+MOST_IN_DOUBT = 256
+
+#: Items of a tile, at most: first items are multiples of it.
+TILE = 4096
+
+#: ``call_t`` of noise.cu.
+CALL = np.dtype(
+    [
+        *(("key", "u4", 8), ("n_in_doubt", "u8"), ("n_refused", "u8")),
+        *(("least", "i8"), ("greatest", "i8")),
+        *(("item", "u8", MOST_IN_DOUBT), ("drawn", "i8", MOST_IN_DOUBT)),
+    ]
+)
+
+
+def fresh_call(key: bytes) -> NDArray[Any]:
+    """A call of one launch."""
+    call = np.zeros(1, CALL)
+    call["key"] = np.frombuffer(key, "u4")
+    return call
+
+
+def _passed(given: int | NDArray[Any] | None) -> Any:
+    if isinstance(given, int):
+        return ctypes.c_uint64(given)
+    return ctypes.c_void_p(None if given is None else given.ctypes.data)
+
+
+@cache
+def _library(*defined: str) -> ctypes.CDLL:
+    compiler = shutil.which("g++") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("needs a C++ compiler: g++ or clang")
+    source = Path(__file__).parents[1] / "cuda" / "on_cpu.cpp"
+    target = Path(mkdtemp()) / "on_cpu.so"
+    options = "-x c++ -std=c++17 -O1 -Wall -Wextra -Werror -Wno-unknown-pragmas -shared -fPIC"
+    given = [*options.split(), *(f"-D{d}" for d in defined), "-I", str(native.FOLDER)]
+    subprocess.run([compiler, *given, "-o", str(target), str(source)], check=True)
+    return ctypes.CDLL(str(target))
+
+
+class KernelOnCpu:
+    """The kernels for one type of items; `seed` shuffles the order of threads, 0 leaves it.
+
+    `queue` is how many special items wait, at most.
+    """
+
+    def __init__(self, dtype: str, words: int, n_blocks: int = 3, seed: int = 0, queue: int = 768):
+        item = {"int32": "int", "int64": "long long"}[dtype]
+        self._library = _library(f"ITEM={item}", f"WORDS={words}", f"QUEUE={queue}")
+        self._grid = ctypes.c_uint(n_blocks), ctypes.c_uint64(seed)
+
+    def run(self, name: str, *given: int | NDArray[Any] | None) -> None:
+        """Run a kernel, which is passed numbers, and the addresses of arrays."""
+        if self._library[f"{name}_on_cpu"](*self._grid, *map(_passed, given)):
+            raise AssertionError("some threads came to a barrier, and others to their end")
+
+    def settle(self, y: int, m: int, level: int, f: int, law: NDArray[Any]) -> int:
+        """Return 0: fails, 1: accepted, 2: in doubt."""
+        given = ctypes.c_int64(y), ctypes.c_uint(m), ctypes.c_uint(level), ctypes.c_uint64(f)
+        return int(self._library.settle_on_cpu(*given, _passed(law)))

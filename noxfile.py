@@ -151,6 +151,14 @@ def newest(session: nox.Session, tier: str) -> None:
 
 
 @nox.session(requires=["wheels"])
+def cuda(session: nox.Session) -> None:
+    """The kernel for GPUs: NVRTC, which needs none, compiles it; its source on the CPU."""
+    nvrtc = ("nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc")  # of CUDA 12 and 13
+    install(session, "WHEEL", "[test]", *nvrtc, *PINNED)
+    pytest(session, "-m", "repository", "tests/cuda", DG_NVRTC="1")
+
+
+@nox.session(requires=["wheels"])
 def under_load(session: nox.Session) -> None:
     """The default tier in random order on a busy machine: nothing is red by chance."""
     install(session, "WHEEL", "[test]", "pytest-random-order", *PINNED)

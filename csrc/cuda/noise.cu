@@ -254,7 +254,7 @@ __device__ __noinline__ u64 cell_of(u64 item, const key_t_ &key)
 }
 
 // out[i] = in[i] + item first_item + i, i < n; in == 0: the item alone. first_item is a multiple of TILE.
-extern "C" __global__ void __launch_bounds__(THREADS) noise(ITEM *out, const ITEM *in, u64 n, u64 first_item, const dg_noise_law *law, call_t *call)
+extern "C" __global__ void __launch_bounds__(THREADS, 4) noise(ITEM *out, const ITEM *in, u64 n, u64 first_item, const dg_noise_law *law, call_t *call)
 {
     __shared__ work_t work;
     work.rows[threadIdx.x] = ((const u64 *)law->row)[threadIdx.x];

@@ -9,7 +9,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define __constant__ static const
 #define __shared__ static
 #define __funnelshift_l(low, high, n) ((high) << (n) | (low) >> (32 - (n)))

@@ -95,9 +95,7 @@ def leading_ones(words: Iterator[int]) -> int:
     return level
 
 
-def is_below(
-    words: Iterator[int], m: int, level: int, y: int, height: int, law: ExactLaw
-) -> bool:
+def is_below(words: Iterator[int], m: int, level: int, y: int, height: int, law: ExactLaw) -> bool:
     """Return whether m + f' < 2**level H g(y); f' is read until that is certain."""
     f, n_bits = 0, 0
     for word in words:

@@ -47,14 +47,14 @@ def _passed(given: int | NDArray[Any] | None) -> Any:
 
 
 @cache
-def _library(*defined: str) -> ctypes.CDLL:
+def _library(*chosen: str) -> ctypes.CDLL:
     compiler = shutil.which("g++") or shutil.which("clang")
     if compiler is None:
         pytest.skip("needs a C++ compiler: g++ or clang")
     source = Path(__file__).parents[1] / "cuda" / "on_cpu.cpp"
     target = Path(mkdtemp()) / "on_cpu.so"
-    options = "-x c++ -std=c++17 -O1 -Wall -Wextra -Werror -Wno-unknown-pragmas -shared -fPIC"
-    given = [*options.split(), *(f"-D{d}" for d in defined), "-I", str(native.FOLDER)]
+    options = "-x c++ -std=c++17 -Wall -Wextra -Werror -Wno-unknown-pragmas -shared -fPIC"
+    given = [*options.split(), *chosen, "-I", str(native.FOLDER)]
     subprocess.run([compiler, *given, "-o", str(target), str(source)], check=True)
     return ctypes.CDLL(str(target))
 
@@ -62,12 +62,15 @@ def _library(*defined: str) -> ctypes.CDLL:
 class KernelOnCpu:
     """The kernels for one type of items; `seed` shuffles the order of threads, 0 leaves it.
 
-    `queue` is how many special items wait, at most.
+    `options` are the compiler's.
     """
 
-    def __init__(self, dtype: str, words: int, n_blocks: int = 3, seed: int = 0, queue: int = 768):
+    def __init__(
+        self, dtype: str, words: int, n_blocks: int = 3, seed: int = 0, *options: str
+    ) -> None:
         item = {"int32": "int", "int64": "long long"}[dtype]
-        self._library = _library(f"ITEM={item}", f"WORDS={words}", f"QUEUE={queue}")
+        self.item = dtype
+        self._library = _library(f"-DITEM={item}", f"-DWORDS={words}", *(options or ("-O1",)))
         self._grid = ctypes.c_uint(n_blocks), ctypes.c_uint64(seed)
 
     def run(self, name: str, *given: int | NDArray[Any] | None) -> None:

@@ -247,7 +247,7 @@ class NativeSampler:
         if status:
             raise_for_status(status, errors)
 
-    def noise_at(self, out: NDArray[Any], first_item: int, key: bytes) -> None:
+    def noise_at(self, out: NDArray[Any], first_item: int, key: bytes | NDArray[Any]) -> None:
         """Fill `out`, one axis, with the items from `first_item` on of a key's noise."""
         given = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
         status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *given)

@@ -56,6 +56,15 @@ def test_the_kernel_compiles_for_every_device(path: Path) -> None:
             assert code.cubin.startswith(b"\x7fELF")
 
 
+@pytest.mark.parametrize("path", COMPILERS, ids=lambda path: path.name)
+def test_what_the_benchmark_runs_beside_it_compiles(path: Path) -> None:
+    source = (CSRC.parents[1] / "benchmarks" / "gpu.cu").read_text("utf-8")
+    headers = {"noise.cu": SOURCE, "noise_law.h": HEADER}
+    options = "--gpu-architecture=sm_90", "-DITEM=int", "-DWORDS=1", "--std=c++17"
+    code = Nvrtc(path).compile(source, headers, *options, "--ptxas-options=-v")
+    assert set(re.findall(r"(\d+) bytes spill", code.log)) == {"0"}
+
+
 @pytest.mark.parametrize("path", COMPILERS[:1], ids=lambda path: path.name)
 def test_the_scans_see_what_they_look_for(path: Path) -> None:
     """A float, and registers that are spilled."""

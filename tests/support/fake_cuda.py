@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from functools import partial
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -73,6 +74,7 @@ class FakeGpu:
         return SimpleNamespace(
             device_id=chosen,
             arch="90",
+            name="a fake",
             set_current=set_current,
             properties=SimpleNamespace(multiprocessor_count=2),
             default_stream=_Stream(1),
@@ -86,11 +88,11 @@ class FakeGpu:
         assert "noise_law.h" in source
         kernel = KernelOnCpu(_ITEMS[given["ITEM"]], int(given["WORDS"]), 2, 9, "-O0")
         return SimpleNamespace(
-            compile=lambda target: SimpleNamespace(get_kernel=lambda name: (kernel, name))
+            compile=lambda target: SimpleNamespace(get_kernel=partial(_Kernel, kernel))
         )
 
     def _launch(self, stream: Any, config: Any, kernel: Any, *given: int) -> None:
-        on_cpu, name = kernel
+        on_cpu, name = kernel.on_cpu, kernel.name
         assert config.block == 256
         assert 1 <= config.grid <= 8  # blocks that are at work at a time
         self.launched.append((name, stream.handle, self.current))
@@ -117,6 +119,13 @@ class FakeGpu:
         call["item"][0, : len(noted)] = noted
 
 
+class _Kernel(NamedTuple):
+    on_cpu: KernelOnCpu
+    name: str
+    attributes: Any = SimpleNamespace(num_regs=56, local_size_bytes=0, shared_size_bytes=14416)
+    occupancy: Any = SimpleNamespace(max_active_blocks_per_multiprocessor=lambda size, more: 4)
+
+
 class _Stream:
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -129,6 +138,12 @@ class _Buffer:
     def __init__(self, size: int) -> None:
         self._bytes = np.full(size, 0xA5, np.uint8)
         self.handle = self._bytes.ctypes.data
+
+    def fill(self, value: int, stream: _Stream) -> None:
+        self._bytes[:] = value
+
+    def copy_to(self, other: _Buffer, stream: _Stream) -> None:
+        other.copy_from(self, stream)
 
     def copy_from(self, other: _Buffer, stream: _Stream) -> None:
         assert stream is not None

@@ -49,7 +49,7 @@ class Nvrtc:
         program, n = ctypes.c_void_p(), len(headers)
         texts = (ctypes.c_char_p * n)(*(text.encode() for text in headers.values()))
         names = (ctypes.c_char_p * n)(*(name.encode() for name in headers))
-        given = ctypes.byref(program), source.encode(), b"noise.cu", n, texts, names
+        given = ctypes.byref(program), source.encode(), b"program.cu", n, texts, names
         self._call("CreateProgram", *given)
         try:
             passed = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))

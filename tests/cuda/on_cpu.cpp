@@ -113,4 +113,6 @@ extern "C" int ends_on_cpu(unsigned n_blocks, u64 seed, const ITEM *in, u64 n, c
     kernel = [] { ends(given.in, given.n, given.call); };
     return run_grid(n_blocks, seed);
 }
+extern "C" u64 height_on_cpu(u64 x) { return height_of(x); }
+extern "C" u64 log2_on_cpu(u64 r) { return log2_of(r); }
 extern "C" int settle_on_cpu(i64 y, unsigned m, unsigned level, u64 f, const dg_noise_law *law) { return settle(y, m, level, f, *law); }

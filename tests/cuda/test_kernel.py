@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from evidence_cases import evidence
@@ -99,6 +101,21 @@ def test_the_kernels_draws_have_the_law(name: str, n: int) -> None:
         expected, got = [*expected, few * n], [*got, seen[~bins].sum()]
     assert len(got) >= 10
     assert stats.chisquare(got, expected).pvalue > 1e-9
+
+
+def test_powers_and_logarithms_are_as_far_off_as_the_lemmas_say() -> None:
+    """In every part of every table: lemmas 15 and 20 of csrc/isochronous/PROOF.md."""
+    kernel, draws = KernelOnCpu("int64", 1), random.Random(1)
+    with mpmath.workprec(200):
+        for i in range(4000):
+            x = (i % 16 << 48) + draws.randrange(2**48) + (draws.randrange(40) << 52)
+            exact = mpmath.power(2, 52 - mpmath.mpf(x) / 2**52)
+            assert -6 < kernel.number("height", x) - exact <= 0
+            r = (16 + i % 16 << 47 | draws.randrange(2**47)) >> draws.randrange(52)
+            exact = mpmath.log(r, 2) * 2**53
+            assert 0 <= kernel.number("log2", r) - exact < 4
+        assert kernel.number("height", 0) > 2**52 - 6
+        assert kernel.number("height", 70 << 52) == 0
 
 
 SETTLED = [

@@ -78,6 +78,12 @@ class KernelOnCpu:
         if self._library[f"{name}_on_cpu"](*self._grid, *map(_passed, given)):
             raise AssertionError("some threads came to a barrier, and others to their end")
 
+    def number(self, name: str, x: int) -> int:
+        """Return height_of or log2_of of a number."""
+        function = self._library[f"{name}_on_cpu"]
+        function.restype = ctypes.c_uint64
+        return int(function(ctypes.c_uint64(x)))
+
     def settle(self, y: int, m: int, level: int, f: int, law: NDArray[Any]) -> int:
         """Return 0: fails, 1: accepted, 2: in doubt."""
         given = ctypes.c_int64(y), ctypes.c_uint(m), ctypes.c_uint(level), ctypes.c_uint64(f)

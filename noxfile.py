@@ -74,8 +74,10 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy", "--strict", "--config-file=", "noxfile.py")
-    folders = ("csrc", "tests/c", "tests/fuzz", "tests/library", "benchmarks")
-    files = [str(path) for folder in folders for path in ROOT.joinpath(folder).rglob("*.[ch]")]
+    folders = ("csrc", "tests/c", "tests/cuda", "tests/fuzz", "tests/library", "benchmarks")
+    ours = [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.c*")]
+    ours += [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.h")]
+    files = [str(path) for path in ours if path.suffix in (".c", ".cpp", ".cu", ".h")]
     session.run("clang-format", "--dry-run", "-Werror", *files, log=False)
 
 

@@ -16,11 +16,28 @@
 #define __clzll(x) ((x) == 0 ? 64 : __builtin_clzll((unsigned long long)(x)))
 #define __umul64hi(a, b) ((unsigned long long)((unsigned __int128)(a) * (b) >> 64))
 
-static struct { unsigned x; } threadIdx, blockIdx, gridDim;
+static struct {
+    unsigned x;
+} threadIdx, blockIdx, gridDim;
 
-template <class T> static T atomicAdd(T *p, T n) { const T was = *p; *p += n; return was; }
-template <class T> static T atomicMin(T *p, T n) { const T was = *p; *p = n < was ? n : was; return was; }
-template <class T> static T atomicMax(T *p, T n) { const T was = *p; *p = n > was ? n : was; return was; }
+template <class T> static T atomicAdd(T *p, T n)
+{
+    const T was = *p;
+    *p += n;
+    return was;
+}
+template <class T> static T atomicMin(T *p, T n)
+{
+    const T was = *p;
+    *p = n < was ? n : was;
+    return was;
+}
+template <class T> static T atomicMax(T *p, T n)
+{
+    const T was = *p;
+    *p = n > was ? n : was;
+    return was;
+}
 
 static void __syncthreads();
 
@@ -32,7 +49,10 @@ static char stack[THREADS][STACK];
 static bool is_done[THREADS];
 static void (*kernel)();
 
-static void __syncthreads() { swapcontext(&context[threadIdx.x], &scheduler); }
+static void __syncthreads()
+{
+    swapcontext(&context[threadIdx.x], &scheduler);
+}
 
 static void run_thread()
 {
@@ -43,7 +63,9 @@ static void run_thread()
 
 static void shuffle(unsigned *order, unsigned n, u64 *seed)
 {
-    for (unsigned i = 0; i < n; i++) order[i] = i;
+    for (unsigned i = 0; i < n; i++) {
+        order[i] = i;
+    }
     for (unsigned i = n - 1; i > 0 && *seed != 0; i--) {
         *seed ^= *seed << 13, *seed ^= *seed >> 7, *seed ^= *seed << 17;
         const unsigned j = (unsigned)(*seed % (i + 1)), was = order[i];
@@ -95,13 +117,15 @@ static struct {
     call_t *call;
 } given;
 
-extern "C" int noise_on_cpu(unsigned n_blocks, u64 seed, ITEM *out, const ITEM *in, u64 n, u64 first_item, const dg_noise_law *law, call_t *call)
+extern "C" int noise_on_cpu(unsigned n_blocks, u64 seed, ITEM *out, const ITEM *in, u64 n,
+                            u64 first_item, const dg_noise_law *law, call_t *call)
 {
     given = {out, in, n, first_item, law, call};
     kernel = [] { noise(given.out, given.in, given.n, given.first_item, given.law, given.call); };
     return run_grid(n_blocks, seed);
 }
-extern "C" int finish_on_cpu(unsigned n_blocks, u64 seed, ITEM *out, const ITEM *in, u64 first_item, call_t *call)
+extern "C" int finish_on_cpu(unsigned n_blocks, u64 seed, ITEM *out, const ITEM *in, u64 first_item,
+                             call_t *call)
 {
     given = {out, in, 0, first_item, 0, call};
     kernel = [] { finish(given.out, given.in, given.first_item, given.call); };
@@ -113,6 +137,15 @@ extern "C" int ends_on_cpu(unsigned n_blocks, u64 seed, const ITEM *in, u64 n, c
     kernel = [] { ends(given.in, given.n, given.call); };
     return run_grid(n_blocks, seed);
 }
-extern "C" u64 height_on_cpu(u64 x) { return height_of(x); }
-extern "C" u64 log2_on_cpu(u64 r) { return log2_of(r); }
-extern "C" int settle_on_cpu(i64 y, unsigned m, unsigned level, u64 f, const dg_noise_law *law) { return settle(y, m, level, f, *law); }
+extern "C" u64 height_on_cpu(u64 x)
+{
+    return height_of(x);
+}
+extern "C" u64 log2_on_cpu(u64 r)
+{
+    return log2_of(r);
+}
+extern "C" int settle_on_cpu(i64 y, unsigned m, unsigned level, u64 f, const dg_noise_law *law)
+{
+    return settle(y, m, level, f, *law);
+}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from evidence_cases import evidence
 from exact_law import ExactLaw
-from kernel_on_cpu import CALL, MOST_IN_DOUBT, TILE, KernelOnCpu, fresh_call
+from kernel_on_cpu import CALL, MOST_IN_DOUBT, TILE, KernelOnCpu, fresh_call, head_of
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -118,6 +118,8 @@ def test_powers_and_logarithms_are_as_far_off_as_the_lemmas_say() -> None:
         assert kernel.number("height", 70 << 52) == 0
 
 
+NUMBERS = ["height", "n_full", "n_partial", "n_tail_side", "levels", "above", "below"]
+NUMBERS += ["above_a_step"]
 SETTLED = [
     *LAWS.values(),
     LawSpec(GAUSSIAN, F(1, 4)),
@@ -155,14 +157,28 @@ def test_heights_decide_as_exact_numbers_do(spec: LawSpec) -> None:
                     assert outcome == 0 if off > 2**30 else outcome in (0, 2), (y, m, level, off)
 
 
+@pytest.mark.parametrize("spec", SETTLED, ids=str)
+def test_fewer_than_one_item_of_10_to_the_9_is_in_doubt(spec: LawSpec) -> None:
+    """By lemma 27, added up here once more; of these laws fewer than 2 of 10**11."""
+    head = {name: int(head_of(sampler_of(spec).packed())[name][0]) for name in NUMBERS}
+    height, n_tail = head["height"], 2 * head["n_tail_side"]
+    wide = head["above"] + head["below"]
+    wider = wide + head["levels"] * head["above_a_step"]
+    heights = head["n_partial"] * (height * (F(wide, 256) + 2) + 1)
+    heights += n_tail * (height * (F(wider, 256) + 2) + 1)
+    an_attempt = (heights / 2**44 + F(n_tail, 2 ** head["levels"])) / 2**16
+    an_item = an_attempt / F(head["n_full"], 2**16)
+    assert an_item < F(1, 10**9)
+    assert an_item < F(2, 10**11)
+
+
 def test_the_host_draws_what_is_in_doubt() -> None:
     """Told that it may decide no tail, the kernel notes those items, and `finish` puts them."""
     sampler, n = sampler_of(LAWS["laplace"]), 50 * TILE
     expected, law, values = by_core(sampler, 0, n), sampler.packed(), np.full(n, 10, np.int32)
-    levels = 512 + 17  # which half of a word of dg_noise_law
-    halves = law.view(np.uint32)
-    assert halves[levels] == 44
-    halves[levels] = 0
+    head = head_of(law)
+    assert head["levels"] == 44
+    head["levels"] = 0
     call, kernel = fresh_call(KEY), KernelOnCpu("int32", 1, 3, 5)
     kernel.run("noise", values, values, n, 0, law, call)
     n_in_doubt = int(call["n_in_doubt"][0])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discretegauss._drawing.engines import native
 
-__all__ = ["CALL", "MOST_IN_DOUBT", "TILE", "KernelOnCpu", "fresh_call"]
+__all__ = ["CALL", "MOST_IN_DOUBT", "TILE", "KernelOnCpu", "fresh_call", "head_of"]
 
 MOST_IN_DOUBT = 256
 
@@ -31,6 +31,27 @@ CALL = np.dtype(
         *(("item", "u8", MOST_IN_DOUBT), ("drawn", "i8", MOST_IN_DOUBT)),
     ]
 )
+
+#: ``dg_noise_law`` of noise_law.h, which the arrays of the table follow.
+LAW = np.dtype(
+    [
+        *(("rows", "u8", 256), ("c", "i8")),
+        *((name, "i4") for name in ("coded_first", "first_block", "last_block")),
+        *((name, "u4") for name in ("n_coded", "n_full", "n_partial", "n_tail_side", "height")),
+        *((name, "u4") for name in ("tick_bits", "tail_bits", "tail_arc_bits")),
+        *((name, "u4") for name in ("block_of_at", "partial_at", "tail_arcs_at")),
+        *((name, "u4") for name in ("kind", "levels", "units_up", "units_down")),
+        *((name, "u4") for name in ("rate_shift", "below")),
+        *((name, "u8") for name in ("above", "above_a_step", "farthest", "rate", "twice_f")),
+        *((name, "u8") for name in ("f", "nearest", "log_scale", "at_centre")),
+        ("offset", "i8", 2),
+    ]
+)
+
+
+def head_of(law: NDArray[Any]) -> Any:
+    """The numbers of a packed law, in its memory."""
+    return np.frombuffer(law, LAW, 1)
 
 
 def fresh_call(key: bytes) -> NDArray[Any]:

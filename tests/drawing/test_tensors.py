@@ -66,7 +66,8 @@ def test_noise_is_added_in_place_or_beside(gpu: FakeGpu) -> None:
     assert (tensor.array == values).all()
     assert (beside.array == values + noise).all()
     dg.add_noise(tensor, rho="0.1", rows_per_person=2, out=tensor)
-    law = dg.noise_for(values, rho="0.1", rows_per_person=2)
+    law = dg.noise_for(tensor, rho="0.1", rows_per_person=2)
+    assert law == dg.noise_for(values, rho="0.1", rows_per_person=2)
     assert (tensor.array == values + items(law, 5000, gpu.keys[-1]).reshape(50, 100).T).all()
     assert [name for name, *_ in gpu.launched] == ["ends", "noise"] * 2
 

@@ -246,7 +246,10 @@ integral_floats
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
     """
     _check_law(law)
-    opened = opened_values(values, columns, floats=integral_floats)
+    if is_tensor(values):
+        opened, _ = open_tensor(values)
+    else:
+        opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
 

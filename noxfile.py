@@ -74,8 +74,10 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy", "--strict", "--config-file=", "noxfile.py")
-    folders = ("csrc", "tests/c", "tests/fuzz", "tests/library", "benchmarks")
-    files = [str(path) for folder in folders for path in ROOT.joinpath(folder).rglob("*.[ch]")]
+    folders = ("csrc", "tests/c", "tests/cuda", "tests/fuzz", "tests/library", "benchmarks")
+    ours = [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.c*")]
+    ours += [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.h")]
+    files = [str(path) for path in ours if path.suffix in (".c", ".cpp", ".cu", ".h")]
     session.run("clang-format", "--dry-run", "-Werror", *files, log=False)
 
 
@@ -148,6 +150,15 @@ def newest(session: nox.Session, tier: str) -> None:
     install(session, "WHEEL", "[test]", *(PINNED if tier == "process" else ()))
     process = ["-m", "process and not evidence", "tests/system", "tests/compat"]
     pytest(session, *(process if tier == "process" else ["-n", "2"]))
+
+
+@nox.session(requires=["wheels"])
+def cuda(session: nox.Session) -> None:
+    """The kernel for GPUs: NVRTC, which needs none, compiles it; its source on the CPU."""
+    nvidia = ["nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-nvrtc==13.5.37"]
+    nvidia += ["cuda-core==1.2.2", "cuda-bindings==13.5.0"]
+    install(session, "WHEEL", "[test]", *nvidia, *PINNED)
+    pytest(session, "-m", "repository and not evidence", "tests/cuda", DG_NVRTC="1")
 
 
 @nox.session(requires=["wheels"])

@@ -138,6 +138,9 @@ def test_numpy_is_imported_where_arrays_are() -> None:
 #: was published; and from how many draws on cells pay, which nothing else knows.
 NUMBERS = {
     ("add", "_PIECE"),
+    ("cuda", "_LAUNCH"),
+    ("cuda", "_MOST_IN_DOUBT"),
+    ("cuda", "_THREADS"),
     ("native", "CELLS_FROM"),
     ("native", "_LEAST_DRAW"),
     ("native", "_MOST_THREADS"),

@@ -80,9 +80,9 @@ FAULTS = [
         "the tail is cut at some 6 sigma",
         "cells",
         "cells/decide.c",
-        "    dg_arc arc = dg_unknown_arc();",
+        "    const dg_arc arc = dg_tail_arc(place, &reach, left, cell, level, table);",
         "    if (level > 12) {\n        *accepted = false;\n        return DG_OK;\n    }\n"
-        "    dg_arc arc = dg_unknown_arc();",
+        "    const dg_arc arc = dg_tail_arc(place, &reach, left, cell, level, table);",
     ),
     Fault(
         "a draw into machine integers forgets its rest",
@@ -123,8 +123,8 @@ FAULTS = [
         "a tail beyond the arcs forgets the height that it has",
         "cells",
         "cells/decide.c",
-        "return decide_exactly(accepted, height, &q, table, bits);",
-        "return decide_exactly(accepted, 0 * height, &q, table, bits);",
+        "return dg_decide_exactly(accepted, height, DG_HEIGHT_BITS, &of_tail,",
+        "return dg_decide_exactly(accepted, 0 * height, DG_HEIGHT_BITS, &of_tail,",
     ),
     Fault(
         "an arc accepts 1024 heights too many, of 65536",

@@ -31,7 +31,7 @@ COLUMNS = 7
 
 RELEASE = """
 import sys
-from discretegauss._cli.entry import main
+from discretegauss._cli import main
 main(["release", sys.argv[1], "--column", "n", "--rho", "0.1", "--out", sys.argv[2], "--force"])
 """
 
@@ -53,7 +53,7 @@ with open(sys.argv[1], newline="") as table, open(sys.argv[2], "w", newline="") 
 
 SAMPLE = """
 import sys
-from discretegauss._cli.entry import main
+from discretegauss._cli import main
 main(["sample", "--sigma2", "100", "--size", sys.argv[1], "--out", sys.argv[2], "--force"])
 """
 

@@ -14,25 +14,20 @@ A command imports what it needs when it runs.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import errno
-import inspect
-import io
 import os
 import signal
 import sys
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from ._inputs.messages import describe, printable
-from ._system.atomic_file import atomic_write, write_all
-from ._system.signals import StopSignals
-from ._version import __version__
-from .errors import (
+from .._inputs.messages import describe
+from .._system.atomic_file import atomic_write
+from .._system.signals import StopSignals
+from .._version import __version__
+from ..errors import (
     DiscreteGaussError,
     EntropyError,
     OutputError,
@@ -40,18 +35,38 @@ from .errors import (
     ParameterTypeError,
     ParameterValueError,
 )
+from .parser import (
+    FAILED,
+    FROM_1,
+    NOT_NEGATIVE,
+    NUMBER,
+    POSITIVE,
+    PROBABILITY,
+    UNREAD,
+    WRONG_INPUT,
+    Parser,
+    add_command,
+    add_flag,
+    add_value,
+    fail,
+    file_name,
+    given,
+    goes_without,
+    plan_file,
+    printed,
+    require,
+    whole_number,
+)
 
 if TYPE_CHECKING:
-    from ._inputs.budget import Budget
-    from .laws import Law
-    from .release import Plan
+    from .._inputs.budget import Budget
+    from ..laws import Law
+    from ..release import Plan
 
 __all__ = ["main", "program"]
 
-_FAILED, _WRONG_INPUT, _SIGNAL = 1, 2, 128
-"""Exit codes; to the last one the number of the signal is added."""
-_UNREAD = 141
-"""128 + SIGPIPE: the reader of stdout has left, as ``head`` does."""
+_SIGNAL = 128
+"""Added to the number of the signal, as exit code."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,7 +92,7 @@ def program() -> int:
                 "discretegauss: note: the file discretegauss.py in this folder hides the package "
                 "from Python programs here: delete it, its functions are in the package"
             )
-            _printed(note, note, on_stderr=True)
+            printed(note, note, on_stderr=True)
         return _main(None, stops)
 
 
@@ -88,9 +103,9 @@ def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _said(error)
         notes = getattr(error, "__notes__", [])  # what is done nevertheless
-        if code == _UNREAD and not notes:
+        if code == UNREAD and not notes:
             return code
-        return _fail(code, "; ".join([message, *notes]))
+        return fail(code, "; ".join([message, *notes]))
 
 
 def _said(error: BaseException) -> tuple[int, str]:
@@ -101,16 +116,16 @@ def _said(error: BaseException) -> tuple[int, str]:
             by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
             return _SIGNAL + number, f"interrupted{by}"
         case BrokenPipeError(filename="stdout"):
-            return _UNREAD, f"stdout: {error.strerror}"
+            return UNREAD, f"stdout: {error.strerror}"
         case EntropyError():
-            return _FAILED, str(error.strerror or error)
+            return FAILED, str(error.strerror or error)
         case DiscreteGaussError() | ImportError():  # of what is not there it says what to do
-            return _WRONG_INPUT, str(error)
+            return WRONG_INPUT, str(error)
         case OSError():
             where = "" if error.filename is None else f"{error.filename}: "
-            return _WRONG_INPUT, f"{where}{error.strerror or error}"
+            return WRONG_INPUT, f"{where}{error.strerror or error}"
         case _:
-            return _FAILED, "not enough memory for this table"
+            return FAILED, "not enough memory for this table"
 
 
 # --- release
@@ -139,33 +154,35 @@ _NEEDED = ("table", "column", "out")
 
 def _add_release(commands: Any) -> None:
     summary = "add noise to columns of counts in a table"
-    parser = _command(commands, _release, summary, _RELEASE_NOTES, _RELEASE_USAGE)
+    parser = add_command(commands, _release, summary, _RELEASE_NOTES, _RELEASE_USAGE)
     table = "a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .npy, .csv.gz, "
-    _value(parser, "table", "TABLE", _file, f"{table}.csv.zst; - is CSV from stdin", nargs="?")
+    add_value(
+        parser, "table", "TABLE", file_name, f"{table}.csv.zst; - is CSV from stdin", nargs="?"
+    )
     text = "the name of a column of counts; may be given several times"
-    _value(parser, "--column", "NAME", str, text, action="append")
+    add_value(parser, "--column", "NAME", str, text, action="append")
     text = "the file to write; - is stdout, and the report goes to stderr"
-    _value(parser, "--out", "FILE", _file, text)
+    add_value(parser, "--out", "FILE", file_name, text)
     text = "of text in TABLE and FILE, if not as the name says: ';', '|', ',' or a tab"
-    _value(parser, "--delimiter", "D", str, text)
+    add_value(parser, "--delimiter", "D", str, text)
     text = "a TOML file: several tables that share one budget; all are written or none"
-    _value(parser, "--plan", "FILE", _plan_file, text)
+    add_value(parser, "--plan", "FILE", plan_file, text)
     text = "with --plan: also write the tables made to add up, as CSV with standard errors"
-    _value(parser, "--consistent", "DIR", partial(_file, instead="it is a folder"), text)
+    add_value(parser, "--consistent", "DIR", partial(file_name, instead="it is a folder"), text)
     text = "rows are there because people are in them: write those of enough people, as CSV"
-    _flag(parser, "--unknown-groups", text)
-    _flag(parser, "--force", "replace FILE and PLOT if they exist")
-    _flag(parser, "--json", "print the report as JSON")
+    add_flag(parser, "--unknown-groups", text)
+    add_flag(parser, "--force", "replace FILE and PLOT if they exist")
+    add_flag(parser, "--json", "print the report as JSON")
     text = "draw the noisy counts and their error bars to this .png, .pdf or .svg; true counts are "
-    kind = partial(_file, instead="stdout has no room for it")
-    _value(parser, "--plot", "PLOT", kind, f"{text}not in it")
+    kind = partial(file_name, instead="stdout has no room for it")
+    add_value(parser, "--plot", "PLOT", kind, f"{text}not in it")
     _add_budget(parser)
     person = parser.add_argument_group("what one person can change")
     text = "one count changes by at most this, at least 1, a whole number unless with --rho "
-    _value(person, "--sensitivity", "S", _FROM_1, f"{text}(default 1)")
+    add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
     text = "at most so many counts of a column change (default 1)"
-    _value(person, "--rows-per-person", "K", _whole, text)
-    _flag(person, "--disjoint", "nobody changes counts in two of the columns")
+    add_value(person, "--rows-per-person", "K", whole_number, text)
+    add_flag(person, "--disjoint", "nobody changes counts in two of the columns")
 
 
 def _release(arguments: argparse.Namespace) -> int:
@@ -183,7 +200,7 @@ def _release(arguments: argparse.Namespace) -> int:
     A count is replaced by count + draw, in exact integers; all other cells are kept.
     Numbers are exact: 0.1 is one tenth, and 1/3 works too.
     """
-    from . import release
+    from .. import release
 
     if arguments.unknown_groups:
         return _release_groups(arguments)
@@ -205,14 +222,14 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
-    from .release import plan_of_one, read_plan
+    from ..release import plan_of_one, read_plan
 
     if arguments.plan is not None:
         person = ("sensitivity", "rows_per_person", "disjoint")
         names = ("table", "out", "column", "delimiter", *person, *_SPENT)
-        _goes_without("--plan", arguments, names, "the plan says it")
+        goes_without("--plan", arguments, names, "the plan says it")
         return read_plan(arguments.plan)
-    _require(arguments, _NEEDED)
+    require(arguments, _NEEDED)
     if arguments.consistent is not None:
         raise ParameterValueError("--consistent goes with --plan: it takes several tables")
     return plan_of_one(
@@ -229,16 +246,16 @@ def _plan(arguments: argparse.Namespace) -> Plan:
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
-    from .release import release_groups
+    from ..release import release_groups
 
     reason = "a group has one count of people, the budget is epsilon with delta"
     names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
-    _goes_without("--unknown-groups", arguments, names, reason)
+    goes_without("--unknown-groups", arguments, names, reason)
     if "-" in (arguments.table, arguments.out):
         raise ParameterValueError("--unknown-groups reads and writes files, not '-'")
     if None in (arguments.epsilon, arguments.delta):
         raise ParameterValueError("--unknown-groups needs --epsilon and --delta")
-    _require(arguments, _NEEDED)
+    require(arguments, _NEEDED)
     done = release_groups(
         arguments.table,
         arguments.column,
@@ -255,7 +272,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
 
 def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
     failure = f"{written} written, the budget is spent, but the report could not be printed"
-    return _printed(report, failure, on_stderr=on_stderr, is_budget_spent=True)
+    return printed(report, failure, on_stderr=on_stderr, is_budget_spent=True)
 
 
 # --- calibrate
@@ -273,22 +290,22 @@ Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 def _add_calibrate(commands: Any) -> None:
     usage = "%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]"
     summary = "how much noise a budget asks for"
-    parser = _command(commands, _calibrate, summary, _CALIBRATE_NOTES, usage)
+    parser = add_command(commands, _calibrate, summary, _CALIBRATE_NOTES, usage)
     text = "the noise of a release of several tables; alone. No table is read"
-    _value(parser, "--plan", "FILE", _plan_file, text)
-    _flag(parser, "--json", "print JSON")
+    add_value(parser, "--plan", "FILE", plan_file, text)
+    add_flag(parser, "--json", "print JSON")
     _add_budget(parser)
     error = parser.add_argument_group("or the error that you can bear")
     text = "an answer is off by at most this, with the confidence"
-    _value(error, "--error", "E", _NOT_NEGATIVE, text)
+    add_value(error, "--error", "E", NOT_NEGATIVE, text)
     text = "with --error: how surely, between 0 and 1 (default 0.95)"
-    _value(error, "--confidence", "C", _PROBABILITY, text)
+    add_value(error, "--confidence", "C", PROBABILITY, text)
     person = parser.add_argument_group("what one person can change")
     text = "one answer changes by at most this, a whole number unless with --rho (default 1)"
-    _value(person, "--sensitivity", "S", _POSITIVE, text)
-    _value(person, "--queries", "K", _whole, "at most so many answers change (default 1)")
+    add_value(person, "--sensitivity", "S", POSITIVE, text)
+    add_value(person, "--queries", "K", whole_number, "at most so many answers change (default 1)")
     text = "the same, of one column of counts in a table, as release has it"
-    _value(person, "--rows-per-person", "K", _whole, text)
+    add_value(person, "--rows-per-person", "K", whole_number, text)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
@@ -300,17 +317,17 @@ def _calibrate(arguments: argparse.Namespace) -> int:
       discretegauss calibrate --error 5 --confidence 0.95
       discretegauss calibrate --plan plan.toml
     """
-    from . import release
+    from .. import release
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
         names = ("sensitivity", "queries", "rows_per_person", "error", "confidence", *_SPENT)
-        _goes_without("--plan", arguments, names, "the plan says it")
+        goes_without("--plan", arguments, names, "the plan says it")
         plan_as = release.plan_json if arguments.json else release.plan_text
-        return _printed(plan_as(release.read_plan(arguments.plan)), failure)
+        return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if arguments.rows_per_person is not None:
         reason = "both say how many answers one person changes"
-        _goes_without("--rows-per-person", arguments, ("queries",), reason)
+        goes_without("--rows-per-person", arguments, ("queries",), reason)
     sensitivity = arguments.sensitivity or Fraction(1)
     queries = arguments.queries or arguments.rows_per_person or 1
     if arguments.error is None:
@@ -318,14 +335,14 @@ def _calibrate(arguments: argparse.Namespace) -> int:
             raise ParameterValueError("--confidence goes with --error")
         budget = _budget(arguments)
     else:
-        if got := " and ".join(_given(arguments, _SPENT[:3])):
+        if got := " and ".join(given(arguments, _SPENT[:3])):
             raise ParameterValueError(f"--error says what is spent, and goes without {got}")
         budget = release.budget_for_error(
             arguments.error, arguments.confidence, sensitivity, queries, queries
         )
     noise = release.calibration(budget, sensitivity, queries, arguments.report_delta)
     noise_as = release.calibration_json if arguments.json else release.calibration_text
-    return _printed(noise_as(noise), failure)
+    return printed(noise_as(noise), failure)
 
 
 # --- sample
@@ -345,21 +362,21 @@ _CHUNK = 2**18
 def _add_sample(commands: Any) -> None:
     law = "(--sigma2 V | --sigma S | --scale T [--beta B])"
     usage = f"%(prog)s {law} --size N --out FILE [options]"
-    parser = _command(commands, _sample, "draw noise to a file", _SAMPLE_NOTES, usage)
-    _value(parser, "--size", "N", _whole, "how many draws", required=True)
-    _value(parser, "--out", "FILE", _file, "where to; - is stdout", required=True)
-    _flag(parser, "--force", "replace FILE if it exists")
+    parser = add_command(commands, _sample, "draw noise to a file", _SAMPLE_NOTES, usage)
+    add_value(parser, "--size", "N", whole_number, "how many draws", required=True)
+    add_value(parser, "--out", "FILE", file_name, "where to; - is stdout", required=True)
+    add_flag(parser, "--force", "replace FILE if it exists")
     choices = ["chacha20", "getrandom"]
     text = "where bits come from (default chacha20)"
-    _value(parser, "--source", None, str, text, choices=choices, default=choices[0])
-    _value(parser, "--threads", "K", _whole, "how many threads draw at most (default 1)")
+    add_value(parser, "--source", None, str, text, choices=choices, default=choices[0])
+    add_value(parser, "--threads", "K", whole_number, "how many threads draw at most (default 1)")
     law = parser.add_argument_group("law: one of --sigma2, --sigma and --scale")
-    _value(law, "--sigma2", "V", _POSITIVE, "discrete Gaussian of this sigma2")
-    _value(law, "--sigma", "S", _POSITIVE, "discrete Gaussian, sigma2 = S squared")
-    _value(law, "--scale", "T", _POSITIVE, "discrete Laplace of this scale")
+    add_value(law, "--sigma2", "V", POSITIVE, "discrete Gaussian of this sigma2")
+    add_value(law, "--sigma", "S", POSITIVE, "discrete Gaussian, sigma2 = S squared")
+    add_value(law, "--scale", "T", POSITIVE, "discrete Laplace of this scale")
     text = "with --scale: generalised Gaussian of this exponent, at least 1"
-    _value(law, "--beta", "B", _FROM_1, text)
-    _value(law, "--mu", "M", _NUMBER, "the centre")
+    add_value(law, "--beta", "B", FROM_1, text)
+    add_value(law, "--mu", "M", NUMBER, "the centre")
 
 
 def _sample(arguments: argparse.Namespace) -> int:
@@ -369,7 +386,7 @@ def _sample(arguments: argparse.Namespace) -> int:
       discretegauss sample --sigma2 100 --size 1000000000 --out noise.npy
       discretegauss sample --scale 5/2 --size 10 --out -
     """
-    from .release import checked_destination, column_file, unbuffered_stdout
+    from ..release import checked_destination, column_file, unbuffered_stdout
 
     law = _law(arguments)
     options = {"source": arguments.source, "threads": arguments.threads or 1}
@@ -402,21 +419,21 @@ def _sample(arguments: argparse.Namespace) -> int:
         raise OutputError(f"{out}: exists already; use --force to replace it") from None
     if to_stdout:
         return 0
-    return _printed(
+    return printed(
         f"{arguments.size} draws of {law} are written to {out}",
         f"{out} is written, but that could not be printed",
     )
 
 
 def _law(arguments: argparse.Namespace) -> Law:
-    from .laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
+    from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
 
     mu = arguments.mu or 0
     parameters = [arguments.sigma2, arguments.sigma, arguments.scale]
     beta_alone = arguments.scale is None and arguments.beta is not None
     if sum(value is not None for value in parameters) != 1 or beta_alone:
         rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
-        got = " and ".join(_given(arguments, _OF_LAW)) or "none"
+        got = " and ".join(given(arguments, _OF_LAW)) or "none"
         raise ParameterTypeError(f"{rule}; got {got}")
     if arguments.scale is None:
         return DiscreteGaussian(arguments.sigma2, mu, sigma=arguments.sigma)
@@ -436,10 +453,10 @@ origin, destination and month.
       discretegauss example > flights.csv
       discretegauss release flights.csv --column flights --rho 0.1 --out noisy.csv
     """
-    from .data import flights
+    from ..data import flights
 
     text = flights().read_text(encoding="ascii").removesuffix("\n")
-    return _printed(text, "the table could not be printed")
+    return printed(text, "the table could not be printed")
 
 
 _VERIFY_NOTES = """\
@@ -452,9 +469,9 @@ Exit codes: 0 all right, 1 something is wrong or not proven, 2 wrong arguments o
 
 def _add_verify(commands: Any) -> None:
     summary, usage = "check that what is installed is right", "%(prog)s [--quick | --random N]"
-    parser = _command(commands, _verify, summary, _VERIFY_NOTES, usage)
-    _flag(parser, "--quick", "that draws are as published, in a second")
-    _value(parser, "--random", "N", _whole, "also prove N laws picked at random")
+    parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
+    add_flag(parser, "--quick", "that draws are as published, in a second")
+    add_value(parser, "--random", "N", whole_number, "also prove N laws picked at random")
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -464,10 +481,10 @@ def _verify(arguments: argparse.Namespace) -> int:
       discretegauss verify --quick
       discretegauss verify --random 100
     """
-    from .verify.proof import main
+    from ..verify.proof import main
 
     if arguments.quick:
-        _goes_without("--quick", arguments, ("random",), "it proves nothing")
+        goes_without("--quick", arguments, ("random",), "it proves nothing")
     random = [] if arguments.random is None else ["--random", str(arguments.random)]
     return main(["--quick"] if arguments.quick else random, "discretegauss verify")
 
@@ -479,15 +496,15 @@ class _Version(argparse.Action):
     """--version, with the versions of the libraries below, asked for only then."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> NoReturn:
-        from ._drawing.engines import build_info
+        from .._drawing.engines import build_info
 
         details = ", ".join(f"{name} {value}" for name, value in build_info().items())
         text = f"discretegauss {__version__} ({details})"
-        sys.exit(_printed(text, "the version could not be printed"))
+        sys.exit(printed(text, "the version could not be printed"))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="discretegauss",
         description="Exact integer noise for differential privacy.",
         epilog=(
@@ -500,27 +517,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_release(commands)
     _add_calibrate(commands)
     _add_sample(commands)
-    _command(commands, _example, "print a table of counts to try")
+    add_command(commands, _example, "print a table of counts to try")
     _add_verify(commands)
     return parser
-
-
-def _command(commands: Any, run: Any, summary: str, notes: str = "", usage: str = "") -> Any:
-    """Add the command that a function carries out, whose docstring is its description."""
-    about, name = inspect.cleandoc(run.__doc__ or ""), run.__name__.removeprefix("_")
-    parser = commands.add_parser(
-        name, help=summary, description=about, epilog=notes or None, usage=usage or None
-    )
-    parser.set_defaults(run=run)
-    return parser
-
-
-def _value(group: Any, name: str, metavar: str | None, kind: Any, text: str, **more: Any) -> None:
-    group.add_argument(name, metavar=metavar, type=kind, help=text, **more)
-
-
-def _flag(group: Any, name: str, text: str) -> None:
-    group.add_argument(name, action="store_true", help=text)
 
 
 _SPENT = ("rho", "epsilon", "delta", "report_delta")
@@ -528,209 +527,23 @@ _SPENT = ("rho", "epsilon", "delta", "report_delta")
 
 def _add_budget(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
-    _value(group, "--rho", "R", _POSITIVE, "zCDP budget")
-    _value(group, "--epsilon", "E", _NOT_NEGATIVE, "with --delta")
-    _value(group, "--delta", "D", _PROBABILITY, "with --epsilon")
+    add_value(group, "--rho", "R", POSITIVE, "zCDP budget")
+    add_value(group, "--epsilon", "E", NOT_NEGATIVE, "with --delta")
+    add_value(group, "--delta", "D", PROBABILITY, "with --epsilon")
     text = "with --rho: the delta at which epsilon is reported (default 1e-6)"
-    _value(group, "--report-delta", "D", _PROBABILITY, text)
+    add_value(group, "--report-delta", "D", PROBABILITY, text)
 
 
 def _budget(arguments: argparse.Namespace) -> Budget:
     """Return the budget, or raise an error in the words of the options."""
     by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
     if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
-        got = " and ".join(_given(arguments, _SPENT[:3])) or "none"
+        got = " and ".join(given(arguments, _SPENT[:3])) or "none"
         raise ParameterTypeError(f"give either --rho, or both --epsilon and --delta; got {got}")
     if arguments.rho is None and arguments.report_delta is not None:
         raise ParameterValueError(
             "--report-delta goes with --rho and must not be given with --epsilon and --delta"
         )
-    from ._inputs.budget import Budget
+    from .._inputs.budget import Budget
 
     return Budget(rho=arguments.rho, epsilon=arguments.epsilon, delta=arguments.delta)
-
-
-def _given(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
-    """Return which of these are given, as a user writes them."""
-    return [_shown(name) for name in names if getattr(arguments, name) not in (None, False)]
-
-
-def _shown(name: str) -> str:
-    return "TABLE" if name == "table" else f"--{name.replace('_', '-')}"
-
-
-def _require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
-    """Raise an error, in the words of argparse, if one of these is not given."""
-    missing = ", ".join(_shown(name) for name in names if not _given(arguments, (name,)))
-    if missing:
-        hint = "(help: discretegauss release --help)"
-        raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
-
-
-def _goes_without(
-    option: str, arguments: argparse.Namespace, names: Sequence[str], reason: str
-) -> None:
-    """Raise an error if one of these is given beside an option."""
-    if found := _given(arguments, names):
-        raise ParameterValueError(f"{option} goes without {found[0]}: {reason}")
-
-
-def _file(text: str, instead: str = "") -> str:
-    """Return the name of a file, or ``-``; or raise the error that says what is to be instead."""
-    if text == "-" and instead:
-        raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
-    if not text:  # an unset variable of a shell
-        raise argparse.ArgumentTypeError("must name a file, got ''")
-    return text
-
-
-_plan_file = partial(_file, instead="a plan is a file")
-
-
-def _number(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
-    from ._inputs.numbers import exact_rational
-
-    try:
-        value = exact_rational(text, "value")
-    except DiscreteGaussError:
-        finite = "must be a finite number such as 0.1 or 1/3, and not too long"
-        raise argparse.ArgumentTypeError(f"{finite}, got {describe(text)}") from None
-    if not holds(value):
-        raise argparse.ArgumentTypeError(f"{rule}, got {describe(text)}")
-    return value
-
-
-def _whole(text: str) -> int:
-    rule = "must be a whole number, at least 1"
-    return int(_number(text, lambda x: x >= 1 and x.denominator == 1, rule))
-
-
-_NUMBER = partial(_number, holds=lambda x: True, rule="")
-_POSITIVE = partial(_number, holds=lambda x: x > 0, rule="must be positive")
-_NOT_NEGATIVE = partial(_number, holds=lambda x: x >= 0, rule="must not be negative")
-_FROM_1 = partial(_number, holds=lambda x: x >= 1, rule="must be at least 1")
-_PROBABILITY = partial(
-    _number, holds=lambda x: 0 < x < 1, rule="must lie between 0 and 1, both excluded"
-)
-
-
-# --- the parser: errors of one line, and help as narrow as the terminal
-
-
-class _Once(argparse.Action):
-    """An option with a value, given once: of two budgets, none may be dropped silently."""
-
-    _given = False
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
-        if self._given:
-            raise argparse.ArgumentError(self, "must be given only once")
-        self._given = True
-        setattr(namespace, self.dest, values)
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse, but an error is one line, also if it is that the help cannot be printed.
-
-    An option that has a value may be given once only, and by its whole name. Commands are of this
-    class, too.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=_Layout, allow_abbrev=False, **options)
-        self.register("action", None, _Once)  # what add_argument takes if nothing is said
-
-    def parse_known_args(  # type: ignore[override]  # of many signatures
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> tuple[Any, list[str]]:
-        """Parse; what is not known is refused by the command, whose help has what is."""
-        known, others = super().parse_known_args(args, namespace)
-        if others:
-            self.error(f"unrecognized arguments: {' '.join(others)}")
-        return known, others
-
-    def print_help(self, file: object = None) -> None:
-        sys.exit(_printed(self.format_help().rstrip("\n"), "the help could not be printed"))
-
-    def error(self, message: str) -> NoReturn:
-        sys.exit(_fail(_WRONG_INPUT, f"{message} (help: {self.prog} --help)"))
-
-
-class _Layout(argparse.HelpFormatter):
-    """Lines of a description are paragraphs, wrapped each by itself; indented ones are commands.
-
-    A command that is wrapped can be copied still: its lines end with a backslash.
-    """
-
-    def start_section(self, heading: str | None) -> None:
-        super().start_section(heading and _filled(heading, self._width, "  "))
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(_wrapped(line, width) for line in text.splitlines())
-
-    def _format_usage(self, usage: str | None, *more: Any) -> str:
-        text = super()._format_usage(usage, *more)
-        if usage is None:  # wrapped by argparse
-            return text
-        lines = (_filled(line, self._width, " " * len("usage: ....")) for line in text.splitlines())
-        return "\n".join(lines) + "\n\n"
-
-
-def _wrapped(line: str, width: int) -> str:
-    indent = line[: len(line) - len(line.lstrip())]
-    if line.startswith("- "):
-        return _filled(line, width, "  ")
-    if not indent:
-        return _filled(line, width, "")
-    return _filled(line, width - 2, 2 * indent + "  ").replace("\n", " \\\n")
-
-
-def _filled(line: str, width: int, indent: str) -> str:
-    return textwrap.fill(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-
-
-# --- what is printed
-
-
-def _printed(
-    text: str, failure: str, *, on_stderr: bool = False, is_budget_spent: bool = False
-) -> int:
-    """Print the text on stdout, or on stderr; return the exit code.
-
-    That nobody reads it any more needs no word, unless the text says that a budget is spent.
-    """
-    try:
-        _print(text, sys.stderr if on_stderr else sys.stdout)
-    except OSError as error:
-        if isinstance(error, BrokenPipeError) and not is_budget_spent:
-            return _UNREAD
-        return _fail(_FAILED, f"{failure}: {error.strerror}")
-    return 0
-
-
-def _fail(code: int, message: str) -> int:
-    """Print the message as one line on stderr; return the code."""
-    one_line = f"discretegauss: error: {printable(message)}"
-    with contextlib.suppress(OSError):  # the code says it, too
-        _print(one_line, sys.stderr)
-    return code
-
-
-def _print(text: str, stream: TextIO | None) -> None:
-    """Print, also where the stream's encoding lacks a character (of a file name, say)."""
-    if stream is None:  # it was closed when the process began
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    encoding = stream.encoding or "utf-8"
-    shown = f"{text}\n".encode(encoding, "backslashreplace")
-    buffer = getattr(stream, "buffer", None)
-    try:
-        if isinstance(buffer, io.RawIOBase):  # python -u: print does not look how much is taken
-            write_all(buffer, shown)
-        else:
-            print(shown.decode(encoding), end="", file=stream, flush=True)
-    except OSError:
-        # Else the interpreter tries to write the rest when it ends, and complains again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        raise

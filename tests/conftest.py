@@ -18,7 +18,6 @@ if not hasattr(discretegauss, "__path__"):  # before anything of ours is importe
     )
 
 # isort: split
-import drawn_figures
 import shims
 from engine import ENGINE
 from hypothesis import HealthCheck, given, settings
@@ -83,10 +82,3 @@ def native_engine() -> None:
 def getrandom_shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """getrandom_shim.c, compiled: for interpreters under shims.environment."""
     return shims.compiled("getrandom_shim", tmp_path_factory.mktemp("getrandom"))
-
-
-@pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> drawn_figures.Written:
-    """The figures of the paper, in a folder that the command made."""
-    pytest.importorskip("matplotlib")
-    return drawn_figures.write(tmp_path_factory.mktemp("figures") / "new" / "folder")

@@ -35,8 +35,7 @@ PUBLIC = {
         "compare_noise compare_queries continuous_gaussian_delta continuous_gaussian_sf "
         "rounded_gaussian_pmf rounded_gaussian_sf rounded_gaussian_variance"
     ),
-    "plots": "before_after consistent epsilon_delta interval keep_groups probabilities queries "
-    "queries_ratio tails variance write_figures",
+    "plots": "before_after consistent interval keep_groups",
     "verify": "verify",
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (

@@ -18,7 +18,7 @@ import pytest
 from command import Command, Outcome, interrupted_while_reading, process, release
 from engine import before_noise_is_added
 
-from discretegauss._cli import entry as cli
+from discretegauss import _cli as cli
 from discretegauss.errors import EntropyError
 from discretegauss.release import PlanRelease
 
@@ -409,7 +409,6 @@ def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_
         ("release", table, "--column", "n", "--out", tmp_path / ODD / "o", "--rho", 1),
         ("release", table, "--rho", ODD),
         ("release", ODD, ODD, "--rho", 1, "--column", "n", "--out", ODD),
-        ("figures", "--out", table),
         (ODD,),
     ):
         done = run(*arguments)

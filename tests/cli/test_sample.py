@@ -57,7 +57,7 @@ def test_every_format_holds_the_draws(
     """On the same bits, in chunks, extreme values included."""
     if ending in (".parquet", ".arrow"):
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr("discretegauss._cli.sample_file._CHUNK", 1000)
+    monkeypatch.setattr("discretegauss._cli._CHUNK", 1000)
     drawn: list[int] = []
     sample = laws.DiscreteLaplace.sample
 
@@ -190,9 +190,7 @@ def test_a_file_that_comes_to_be_meanwhile_is_kept(
         out.write_text("of another")
         return sample(law, size, **options)
 
-    monkeypatch.setattr(
-        "discretegauss._cli.sample_file.checked_destination", lambda _, out, force: out
-    )
+    monkeypatch.setattr("discretegauss.release.checked_destination", lambda _, out, force: out)
     monkeypatch.setattr(laws.DiscreteGaussian, "sample", slow)
     done = run("sample", "--sigma2", 1, "--size", 3, "--out", out)
     assert done.code == 2
@@ -207,7 +205,7 @@ def test_memory_does_not_grow_with_the_draws(tmp_path: Path, ending: str) -> Non
     out = tmp_path / f"n{ending}"
     arguments = ["sample", "--sigma2", "100", "--size", str(2 * 10**7), "--out", str(out)]
     program = (
-        "import sys; from discretegauss._cli.entry import main; main(sys.argv[1:]); "
+        "import sys; from discretegauss._cli import main; main(sys.argv[1:]); "
         "print(open('/proc/self/status').read())"
     )
     printed = subprocess.run(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import discretegauss as dg
-from discretegauss._cli import entry as cli
+from discretegauss import _cli as cli
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "privacy.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from discretegauss._cli import entry as cli
+from discretegauss import _cli as cli
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
 

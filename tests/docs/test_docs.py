@@ -25,11 +25,18 @@ needs_the_core = pytest.mark.skipif(
     + [*evidence("buckets.md")]
     + [
         pytest.param(name, marks=needs_the_core)
-        for name in ("drawing.md", "data.md", "generalized.md", "methods.md", "migration.md")
+        for name in (
+            "drawing.md",
+            "data.md",
+            "person.md",
+            "generalized.md",
+            "methods.md",
+            "migration.md",
+        )
     ],
 )
 def test_the_examples_return_what_is_shown(name: str) -> None:
-    if name == "data.md":
+    if name in ("data.md", "person.md"):
         pytest.importorskip("pandas")
     failed, tried = run_examples(DOCS / name)
     assert tried >= (3 if name == "methods.md" else 10)

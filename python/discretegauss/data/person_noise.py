@@ -114,6 +114,8 @@ def least_epsilon(
         return by_rho, COROLLARY
     if _delta(norm2, len(tables), Fraction(by_rho)) > delta:
         return by_rho, COROLLARY
+    if _delta(norm2, len(tables), Fraction(0)) <= delta:
+        return 0.0, NORMAL
     low, high = 0.0, by_rho
     for _ in range(60):
         middle = (low + high) / 2

@@ -40,6 +40,12 @@ def noise_and_result(
     asked : dict
         What that was asked for by name.
     """
+    for name in ("person", "by"):
+        if name in asked:
+            raise ParameterTypeError(
+                f"{name} goes with values that are held, as tasks cannot tell whether their rows "
+                "differ; release.Plan has the law of such a table"
+            )
     source = asked.get("source", CHACHA20)
     if not isinstance(source, str):
         raise ParameterTypeError(

@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discretegauss
+from discretegauss._on_the_driver import noise_and_result
 from discretegauss.data.person import Counting, Person, change, checked_counting, together
 from discretegauss.data.person_noise import largest_rho, least_epsilon, rho_of, sigma2_of
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
@@ -61,10 +62,15 @@ def _change(records: Sequence[Record], table: Counting, values: Sequence[int]) -
     return cells
 
 
+def _columns(table: Counting) -> int:
+    """In how many a record is counted."""
+    return table.columns if table.across is None else 1
+
+
 def _norm2(one: dict[Record, int], other: dict[Record, int], table: Counting) -> int:
     """Of the difference, in all columns together."""
     cells = {*one, *other}
-    return table.at_once * sum((one.get(c, 0) - other.get(c, 0)) ** 2 for c in cells)
+    return _columns(table) * sum((one.get(c, 0) - other.get(c, 0)) ** 2 for c in cells)
 
 
 def _plan(draw: random.Random, replaced: bool) -> tuple[list[int], Person, list[Counting]]:
@@ -108,8 +114,8 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
             counts = _counts(people, cells, table.keys)
             if table.counts == "people":
                 counts = np.minimum(counts, 1)
-            squares.append((counts**2).sum(axis=1) * table.at_once)
-            assert counts.sum(axis=1).max() * table.at_once <= bound.l1
+            squares.append((counts**2).sum(axis=1) * _columns(table))
+            assert counts.sum(axis=1).max() * _columns(table) <= bound.l1
             assert counts.max() <= bound.cell
             rows = _counts(people, cells, frozenset(table.by)) > 0
             assert rows.sum(axis=1).max() <= bound.rows
@@ -232,6 +238,12 @@ def test_a_series_is_grouped_by_its_index() -> None:
     person = Person(3, ["town", "age"])
     assert dg.noise_for(series, rho="0.1", person=person) == dg.DiscreteGaussian(15)
     assert dg.noise_for(series, rho="0.1", person=person, by=["town", "age"]).sigma2 == 15
+
+
+def test_tasks_of_a_cluster_take_no_statement() -> None:
+    """They could not tell whether two rows are of one group."""
+    with pytest.raises(ParameterTypeError, match="person goes with values that are held"):
+        noise_and_result(pa.table(FRAME), None, {"rho": 1, "person": Person(3)})  # type: ignore[typeddict-unknown-key]
 
 
 def test_an_array_has_no_names() -> None:

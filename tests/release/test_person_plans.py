@@ -373,6 +373,15 @@ def test_a_plan_of_frames_that_is_wrong_is_refused(tables: Any, message: str) ->
         Plan(Person(3, ["town", "age"]), tables, rho="0.1")
 
 
+def test_by_may_name_the_index() -> None:
+    """Of a frame of pandas; two rows of one group are refused there, too."""
+    plan = Plan(Person(3, ["town"]), {"towns": Table("town")}, rho="0.1")
+    towns = pd.DataFrame({"n": [13, 7]}, index=pd.Index(["A", "B"], name="town"))
+    assert plan.add_noise({"towns": towns}, "n")["towns"].index.tolist() == ["A", "B"]
+    with pytest.raises(ParameterValueError, match="rows 1 and 2 must differ in by"):
+        plan.add_noise({"towns": pd.concat([towns.iloc[:1]] * 2)}, "n")
+
+
 def test_frames_made_to_add_up() -> None:
     """With the laws of the plan."""
     plan = _plan()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ _NO_NAME = "\0row"
 """Stands for the keys of rows that have no names."""
 
 
-def group_hashes(keys: Iterable[Hashable]) -> NDArray[np.int64]:
+def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.uint64]:
     """Return a hash of each row's keys."""
-    return np.fromiter(map(hash, keys), np.int64)
+    texts = (repr(key).encode("utf-8", "surrogatepass") for key in keys)
+    hashed = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
+    return np.frombuffer(hashed, np.uint64)
 
 
 def require_groups(
-    hashes: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
     by: Sequence[object],
     error: type[DiscreteGaussError] = ParameterValueError,
 ) -> None:
@@ -56,7 +59,7 @@ def require_grouped(table: Labelled, by: Sequence[Any], counts: Sequence[Any]) -
             )
     n_rows = len(table.column(counts[0]))
     columns = [map(repr, table.column(name)) for name in by]
-    keys = zip(*columns, strict=True) if columns else [()] * n_rows
+    keys: Iterable[tuple[str, ...]] = zip(*columns, strict=True) if columns else [()] * n_rows
     require_groups(group_hashes(keys), by)
 
 
@@ -87,7 +90,7 @@ def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Coun
         if table is not None:
             keys = tuple(name for name in table.labels() if name not in counts)
             keys += tuple(name for name in table.levels() if name not in keys)
-        if not keys and opened.n_rows > 1:
+        if not keys and opened.n_rows != 1:
             table, keys = None, (_NO_NAME,)
         counting = Counting(by=keys, columns=opened.n_columns)
     if table is not None:

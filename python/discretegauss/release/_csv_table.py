@@ -28,6 +28,7 @@ from ._csv_rows import (
     others,
     read_header,
     read_rows,
+    rows_again,
     with_counts,
 )
 from ._files import Readable, read_all
@@ -51,7 +52,7 @@ class _Part(NamedTuple):
     rows: list[Row] | None
 
     def all_rows(self, layout: Layout) -> list[Row]:
-        return read_rows(self.data, self.first_line, layout)[0] if self.rows is None else self.rows
+        return rows_again(self.data, layout) if self.rows is None else self.rows
 
     def with_counts(
         self, noisy: NDArray[Any], layout: Layout, delimiter: str, line_end: str
@@ -84,7 +85,10 @@ class CsvChunk:
 
     def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
         """Return what tells rows apart in the other columns at these places."""
-        return [tuple([cells[i] for i in places]) for cells in self.other_cells()]
+        other = [i for i in range(self._layout.width) if i not in self._layout.indices]
+        at = [other[i] for i in places]
+        rows = (row for part in self._parts for row in part.all_rows(self._layout))
+        return [tuple([row[i] for i in at]) for row in rows]
 
     def with_counts(self, noisy: NDArray[Any], delimiter: str, line_end: str) -> bytes | memoryview:
         """Return the bytes of the rows, with other counts in the place of their own."""

@@ -23,7 +23,7 @@ class RowsBy:
                 raise TableError(f"by must name no column of counts, got {name!r}")
         self._by = counting.by
         self._places = [column_index(table.other_columns, name) for name in counting.by]
-        self._hashes: list[NDArray[np.int64]] = []
+        self._hashes: list[NDArray[np.uint64]] = []
 
     def add(self, chunk: Chunk) -> None:
         """Take the next rows."""

@@ -8,11 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import discretegauss
 from discretegauss.data.person import change, checked_counting
@@ -25,6 +21,11 @@ from discretegauss.release import Person, Plan, Table, done_json, plan_json, pla
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 BUDGET = 'rho = "1/10"'
 THREE = "[person]\nrecords = 3"

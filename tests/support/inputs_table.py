@@ -298,6 +298,12 @@ RULES: dict[str, Rule | Other] = {
     "sampling": Rule(lambda x: 0 < x <= 1),
     "kind": _none,
     "budget": _no_value,
+    "person": _none,
+    "records": _whole(1, 2**64 - 1),
+    "per_cell": _whole(1, 2**64 - 1),
+    "neighbours": _none,
+    "tables": _none,
+    "counts": _none,
 }
 """By name, whatever has it; BUT has the exceptions."""
 
@@ -396,6 +402,13 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 2),
     ("release_table", "delimiter"): _no_value,
+    ("Plan", "rho"): positive,
+    ("Plan", "epsilon"): _no_value,  # beside rho, which CALLS gives
+    ("Plan", "delta"): _no_value,
+    ("Plan", "report_delta"): Other(lambda given: given.value is None or probability.takes(given)),
+    ("Table", "share"): Other(lambda given: given.value is None or positive.takes(given)),
+    ("add_noise", "person"): _no_value,
+    ("add_noise", "by"): _no_value,  # of a list
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
@@ -425,7 +438,7 @@ SKIPPED: dict[tuple[str, str], str] = {
         ("noise_for", name): "as add_noise, which decides so, too: tests/data/test_arrays.py"
         for name in (
             *("values", "law", "rho", "epsilon", "delta", "sensitivity", "rows_per_person"),
-            *("columns", "disjoint", "integral_floats"),
+            *("columns", "disjoint", "integral_floats", "person", "by"),
         )
     },
     ("distributed.total", "messages"): "integers of any kind: tests/distributed",
@@ -440,6 +453,15 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
     ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
+    ("Person", "distinct"): "names: tests/data/test_person.py",
+    **{
+        ("Table", name): "names, or two integers: tests/release/test_person_plans.py"
+        for name in ("by", "columns", "across", "values")
+    },
+    **{
+        ("Plan.add_noise", name): "frames: tests/release/test_person_plans.py"
+        for name in ("frames", "columns", "integral_floats", "source")
+    },
     ("stream", "progress"): "a bool: tests/drawing/test_stream.py",
     ("release_table", "progress"): "a bool: tests/release/test_release.py",
     ("release_table", "plot"): "a path: tests/release/test_release.py",
@@ -533,6 +555,14 @@ CALLS: dict[str, dict[str, Any]] = {
     "seeded_source": {"seed": 1},
     "release_table": {"rho": "1/10"},  # and files of the test
     "release_plan": {},
+    "Person": {"records": 3, "distinct": "town"},
+    "Table": {"by": "town"},
+    "Plan": {
+        "person": release.Person(3, "town"),
+        "tables": {"towns": release.Table("town")},
+        "rho": "1/10",
+    },
+    "Plan.add_noise": {},
     "sample": {},  # of each law
     "rvs": {},
     "sum": {"clients": 3},
@@ -573,7 +603,7 @@ def everything_public() -> Iterator[Public]:
                 continue
             yield Public(name if isinstance(found, type) else prefix + name, found, None)
             if isinstance(found, type):
-                prefix_of_methods = f"{name}." if prefix else ""
+                prefix_of_methods = f"{name}." if prefix or found is release.Plan else ""
                 for method, function in inspect.getmembers(found, _is_method):
                     if not method.startswith("_"):
                         yield Public(prefix_of_methods + method, function, found)

@@ -7,14 +7,13 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
-from command import interrupted_while_reading
 from evidence_cases import evidence
 
 from discretegauss.errors import OutputError
@@ -186,17 +185,10 @@ class _NthLine:
         return self
 
 
-@pytest.fixture
-def usual_sigint() -> Iterator[None]:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.filterwarnings(
     "ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-@pytest.mark.usefixtures("usual_sigint")
+@pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("step", [5, *evidence(1)])
 @pytest.mark.parametrize("force", [False, True])
 def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, step: int) -> None:
@@ -243,21 +235,3 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, st
     assert silent <= 2  # while the functions return
     assert seen[True] > 20 / step, seen
     assert seen[False] > 100 / step, seen
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143)])
-def test_a_signal_while_a_table_is_read_ends_the_process_and_leaves_no_file(
-    plan: Path, name: str, code: int
-) -> None:
-    """The second table is a pipe that never ends: the first is drawn already."""
-    pipe = plan.parent / "b.csv"
-    pipe.unlink()
-    os.mkfifo(pipe)
-    before = {p.name for p in plan.parent.iterdir()}
-    command = ("release", "--plan", plan.name)
-    done = interrupted_while_reading(pipe, "n\n1\n", name, *command, folder=plan.parent)
-    assert done.code == code
-    by = "" if name == "INT" else f" by SIG{name}"
-    assert done.err == f"discretegauss: error: interrupted{by}\n"
-    assert {p.name for p in plan.parent.iterdir()} == before

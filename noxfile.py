@@ -81,9 +81,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def types(session: nox.Session) -> None:
-    """Mypy, with the packages that are imported."""
+    """Mypy, with the packages that are imported; and who imports whom (.importlinter)."""
     install(session, "WHEEL", "[test,dev]", *PINNED)
     session.run("mypy")
+    session.run("lint-imports", "--no-cache", silent=True)
 
 
 # --- Python ----------------------------------------------------------------------------------

@@ -93,13 +93,6 @@ def test_the_headings_that_links_name_exist(document: Path) -> None:
         assert anchor in names, (link, anchor)
 
 
-def test_pages_of_the_benchmarks_are_short() -> None:
-    """A page is one subject, of at most 1500 words."""
-    pages = sorted((ROOT / "benchmarks").glob("*.md"))
-    assert len(pages) >= 8
-    assert [page.name for page in pages if len(page.read_text("utf-8").split()) > 1500] == []
-
-
 def test_claims_fit_the_page_and_name_every_test() -> None:
     """Of tests/README.md: 60 rows of 160 characters; a file of tests, or its folder, is in one."""
     tests = ROOT / "tests"

@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 from doc_examples import run_examples
+from engine import ENGINE
 from evidence_cases import evidence
 
-from discretegauss._drawing import engines as _engine
-
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-needs_the_core = pytest.mark.skipif(
-    _engine.native is None, reason="ChaCha20 is in the compiled core"
-)
+needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="ChaCha20 is in the compiled core")
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,10 @@ from law_checks import (
 )
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import NotPrivateWarning, SeededSource, TapeSource, seeded_source
 
-pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+pytestmark = pytest.mark.usefixtures("native_engine")
 
 F = Fraction
 
@@ -68,7 +67,6 @@ def tape() -> TapeSource:
 def table(spec: LawSpec, isa: str = "AUTO", **sizes: int) -> Any:
     from discretegauss._native import lib
 
-    assert _engine.native is not None
     return parts.NativeTable(spec, isa=getattr(lib, f"DG_ISA_{isa}"), **sizes)
 
 
@@ -243,7 +241,6 @@ def test_the_keystream_is_that_of_a_well_kept_library(blocks: tuple[int, int]) -
     key = random.Random(first).randbytes(32)
     nonce = first.to_bytes(4, "little") + bytes(12)
     encryptor = ciphers.Cipher(ciphers.algorithms.ChaCha20(key, nonce), mode=None).encryptor()
-    assert _engine.native is not None
     assert parts.keystream(key, first, n) == encryptor.update(bytes(64 * n))
 
 

@@ -34,11 +34,10 @@ from narrow_twin import NarrowTwin, is_narrow
 
 import discretegauss as dg
 from discretegauss import errors
-from discretegauss._drawing import engines as _engine
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
 
-pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+pytestmark = pytest.mark.usefixtures("native_engine")
 
 
 def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
@@ -55,7 +54,6 @@ def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
 
 
 def lanes(spec: LawSpec, isa: int = 0) -> Any:
-    assert _engine.native is not None
     return parts.NativeLanes(spec, isa=isa)
 
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterValueError
 from discretegauss.testing import TapeSource
 
-pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+pytestmark = pytest.mark.usefixtures("native_engine")
 
 BULK, BULK_BESIDE_REFERENCE = 2**17, 2**12
 """From so many draws on by cells; the second where few draws are by Algorithms 1-3."""

@@ -18,7 +18,7 @@ from discretegauss._drawing.add import Addend, add_objects
 from discretegauss.errors import ParameterOverflowError, ParameterValueError, RangeError
 from discretegauss.testing import TapeSource
 
-native = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+native = pytest.mark.usefixtures("native_engine")
 
 DTYPES = ["i1", "i2", ">i4", "i8", "u1", ">u2", "u4", "u8", "O"]
 

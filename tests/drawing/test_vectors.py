@@ -12,18 +12,18 @@ import numpy as np
 import parts
 import pytest
 from cases import PARAMETERS
+from engine import ENGINE
 from keystream import Tape, chacha20_block, key_tape
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec
 
 FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
-needs_core = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+needs_core = pytest.mark.usefixtures("native_engine")
 
 #: The isochronous sampler needs a C long of 64 bits (csrc/base/int128.h), which Windows has not.
-IS_ISOCHRONOUS = _engine.native is not None and struct.calcsize("P") == 8
+IS_ISOCHRONOUS = ENGINE == "native" and struct.calcsize("P") == 8
 needs_isochronous = pytest.mark.skipif(
     not IS_ISOCHRONOUS, reason="there is no isochronous sampler here"
 )
@@ -162,7 +162,7 @@ PUBLIC = {
 def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: str) -> None:
     """Parameters given as the strings that stand in the file."""
     kind = spec_of(case).kind
-    if method != "reference" and _engine.native is None:
+    if method != "reference" and ENGINE != "native":
         pytest.skip("the C core is not in use")
     tape = tape_of(case)
     how = {} if kind is Kind.GEOMETRIC_EXP else {"method": method}

@@ -30,7 +30,7 @@ import numpy as np
 import pytest
 from broken_cells import BROKEN_CELLS, SOUND_CELLS
 from broken_samplers import BROKEN, SLIGHTLY_BROKEN, SOUND, Control
-from evidence_cases import evidence
+from evidence_cases import at_once, evidence
 from law_checks import (
     ALPHA,
     MARGIN,
@@ -271,7 +271,7 @@ def test_chi_square_false_alarms_are_as_stated(law: Law, n: int) -> None:
     assert chi_square_false_alarm(list(expected), ALPHA) <= MARGIN * ALPHA
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.id)
+@at_once("law", LAWS)
 def test_tables_sum_to_one(law: Law) -> None:
     """The probabilities of a table sum to 1 to the last bits of a double."""
     assert abs(math.fsum(law.table().pmf.tolist()) - 1) < 1e-14

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 
 import discretegauss as dg
 from discretegauss.errors import ParameterValueError
@@ -51,7 +52,7 @@ CASES: list[tuple[Any, int | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("law", "n", "method"), CASES, ids=str)
+@at_once(("law", "n", "method"), CASES)
 def test_auto_draws_as_the_method_that_it_stands_for(law: Any, n: int | None, method: str) -> None:
     """From the same bits the same draws, and the same bytes are used."""
     assert drawn(law, n, "auto") == drawn(law, n, method)

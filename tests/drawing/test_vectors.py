@@ -13,6 +13,7 @@ import parts
 import pytest
 from cases import PARAMETERS
 from engine import ENGINE
+from evidence_cases import at_once
 from keystream import Tape, chacha20_block, key_tape
 
 import discretegauss as dg
@@ -78,20 +79,20 @@ def test_the_stream_is_that_of_rfc_8439() -> None:
     assert block.hex()[:32] == "10f1e7e4d13b5915500fdd1fa32071c4"
 
 
-@pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
+@at_once("case", FILE["algorithms"])
 def test_the_plain_python_engine_replays_the_algorithms(case: dict[str, Any]) -> None:
     replay(PythonSampler(spec_of(case)), case)
 
 
 @needs_core
 @pytest.mark.parametrize("words", [True, False], ids=["words", "gmp"])
-@pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
+@at_once("case", FILE["algorithms"])
 def test_the_compiled_core_replays_the_algorithms(case: dict[str, Any], words: bool) -> None:
     replay(parts.NativeLaw(spec_of(case), words=words), case)
 
 
 @needs_core
-@pytest.mark.parametrize("case", FILE["tables"], ids=ids)
+@at_once("case", FILE["tables"])
 def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
     """With every loop that this machine has, and into int64 where the law fits."""
     from discretegauss._native import lib
@@ -118,7 +119,7 @@ def native_table(case: dict[str, Any], isa: int) -> Any:
 
 
 @needs_core
-@pytest.mark.parametrize("case", FILE["fills"], ids=ids)
+@at_once("case", FILE["fills"])
 def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -> None:
     """With every kernel that this machine has, cut anywhere, into int64 and into objects."""
     from discretegauss._native import lib
@@ -172,7 +173,7 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
 
 
 @needs_isochronous
-@pytest.mark.parametrize("case", FILE["fills"], ids=ids)
+@at_once("case", FILE["fills"])
 def test_single_draws_replay_the_fills(case: dict[str, Any]) -> None:
     """Draws without size, by the public functions: one call each, on one tape."""
     kind, tape = spec_of(case).kind, tape_of(case)

@@ -13,6 +13,7 @@ from typing import Any, assert_type, cast
 import numpy as np
 import pytest
 from engine import ENGINE
+from evidence_cases import at_once
 from numpy.typing import NDArray
 
 import discretegauss as dg
@@ -112,8 +113,8 @@ LONG_LAWS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("law", LAWS + LONG_LAWS, ids=repr)
+@at_once("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@at_once("law", LAWS + LONG_LAWS)
 def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
     """By any protocol, also with numbers of more digits than Python writes."""
     other = pickle.loads(pickle.dumps(law, protocol))

@@ -53,7 +53,7 @@ from discretegauss.testing import NotPrivateWarning, seeded_source
 
 DRAWS = 1_000_000
 EVIDENCE_DRAWS = 10_000_000
-TWIN_DRAWS = 20_000
+TWIN_DRAWS = 10_000
 
 METHODS = ("reference", "auto")
 """Algorithms 1-3, and whatever the library chooses for so many draws."""
@@ -218,7 +218,7 @@ np.savez(file, *[getattr(dg, name)(*given, **more) for name, given, more in call
 
 
 def test_the_twin_follows_the_laws(tmp_path: Any) -> None:
-    """The plain-Python twin's draws, 20 000 of each law, are not told from the exact laws."""
+    """The plain-Python twin's draws, 10 000 of each law, are not told from the exact laws."""
     file = tmp_path / "draws.npz"
     calls = json.dumps([law.call(TWIN_DRAWS) for law in TWIN_LAWS])
     subprocess.run(
@@ -260,7 +260,7 @@ SAMPLES += [(law, TWIN_DRAWS) for law in TWIN_LAWS]
 
 @pytest.mark.parametrize(
     ("law", "n"),
-    [*SAMPLES[::4], *evidence(*SAMPLES)],
+    [*SAMPLES[::8], *evidence(*SAMPLES)],
     ids=lambda x: x.id if isinstance(x, Law) else str(x),
 )
 def test_chi_square_false_alarms_are_as_stated(law: Law, n: int) -> None:

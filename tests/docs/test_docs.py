@@ -8,10 +8,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from evidence_cases import at_once
 from doc_examples import run_examples
 from drawn_figures import Written
 from engine import ENGINE
+from evidence_cases import at_once
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

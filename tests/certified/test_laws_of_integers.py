@@ -22,8 +22,7 @@ from mpmath import mp, mpf
 
 from discretegauss._certified import gaussian_tail as _tail_gaussian
 from discretegauss._certified import moments as _moments
-from discretegauss._certified.euler_maclaurin import _bernoulli_even
-from discretegauss._certified.formulas import mirrored, nearest_integer
+from discretegauss._certified.formulas import mirrored
 from discretegauss._certified.gaussian_tail import gaussian_tail
 from discretegauss._certified.generalized_tail import Shape, generalized_tail
 from discretegauss._certified.incomplete_gamma import (
@@ -363,12 +362,6 @@ def test_random_tails_obey_the_identity(scale: F, beta: F, mu: F, m: int, bits: 
 # --- parts
 
 
-def test_bernoulli_numbers_are_mpmaths() -> None:
-    for k, value in enumerate(_bernoulli_even(64), 1):
-        numerator, denominator = mpmath.bernfrac(2 * k)
-        assert value == F(int(numerator), int(denominator))
-
-
 @at_once("a", [F(1, 2), F(2, 3), F(1, 100), F(1, 10**6), F(99, 100), F(1), F(5, 2)])
 @at_once("x", [F(0), F(1, 10**50), F(1, 2), F(3), F(13), F(40), F(1000), F(10**12)])
 @at_once("bits", [60, 200])
@@ -402,10 +395,6 @@ def test_the_gamma_function_of_many_bits_is_flints(
         expected = mpf(digits) * mpf(2) ** exponent
         assert encloses(value, expected, expected * mpf(2) ** -(bits + 40))
     assert relative_width_below(value, bits - 4)
-
-
-def test_the_nearest_integer_is_the_upper_of_two() -> None:
-    assert [nearest_integer(F(k, 2)) for k in range(-3, 4)] == [-1, -1, 0, 0, 1, 1, 2]
 
 
 def test_a_tail_from_below_the_centre_is_refused() -> None:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Command
 from drawn_figures import Written
 
 import discretegauss
 from discretegauss import privacy, utility
-from discretegauss._cli import entry as cli
 from discretegauss.errors import ParameterValueError
 
 NAMES = ["variance.png", "tails.png", "epsilon_delta.png", "queries.png"]
@@ -35,12 +35,10 @@ def without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def failure(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     """Run the command, which must fail with exit code 2; return its line."""
-    assert cli.main(["figures", *map(str, arguments)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    lines = said.err.splitlines()
-    assert len(lines) == 1
-    return lines[0].removeprefix("discretegauss: error: ")
+    done = Command(capsys)("figures", *arguments)
+    assert done.code == 2
+    assert done.is_one_line_with("")
+    return done.err.removeprefix("discretegauss: error: ").rstrip("\n")
 
 
 def test_without_matplotlib_one_line_names_the_remedy(
@@ -321,10 +319,7 @@ def test_files_of_these_names_are_replaced(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_folder_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["figures"])
-    assert ended.value.code == 2
-    assert "--out" in capsys.readouterr().err
+    assert "--out" in failure(capsys)
 
 
 #: The command, with something that is drawn at once and takes as many bytes as a figure.

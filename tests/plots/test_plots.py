@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Command
 
 import discretegauss as dg
 from discretegauss import plots, utility
-from discretegauss._cli import entry as cli
 from discretegauss.errors import ParameterValueError
 from discretegauss.plots import look
 
@@ -113,7 +113,7 @@ def test_what_is_refused(draw: Callable[[Any], object], words: str) -> None:
 
 
 def test_svg_files_are_the_same_for_the_same_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No date and no random name in them; and the figures of the paper can be written so, too."""
     from discretegauss.plots import writing as _write
@@ -128,7 +128,8 @@ def test_svg_files_are_the_same_for_the_same_figure(
     few = [utility.compare_queries(epsilon=1, delta="1e-6", queries=100)]
     monkeypatch.setattr(_write, "comparisons", lambda: few)
     monkeypatch.setattr(_write, "render", lambda *_, **how: how["format"].encode())
-    assert cli.main(["figures", "--out", str(tmp_path / "new"), "--format", "svg"]) == 0
+    done = Command(capsys)("figures", "--out", tmp_path / "new", "--format", "svg")
+    assert done.code == 0
     assert len(list((tmp_path / "new").glob("*.svg"))) == 4
     found = plots.write_figures(tmp_path, format="svg")
     assert [path.name for path in found.files] == [

@@ -56,6 +56,7 @@ def test_failures_of_the_system_have_their_own_codes(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     """A real failure in the middle of writing: the process may write files of 20 kB at most."""
     before = tmp_path / "o.csv"
@@ -70,6 +71,7 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["o.csv"]
 
 
+@pytest.mark.process
 def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
     """Where a table waits until all of it is right, and stdout may have it."""
     done = process(

@@ -332,6 +332,7 @@ sys.exit(cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_leaves_no_part_of_a_file(tmp_path: Path) -> None:
     """A real failure in the middle of writing: the process may write files of 20 kB at most."""
     pytest.importorskip("matplotlib")

@@ -83,9 +83,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def types(session: nox.Session) -> None:
-    """Mypy, with the packages that are imported."""
+    """Mypy, with the packages that are imported; and who imports whom (.importlinter)."""
     install(session, "WHEEL", "[test,dev]", *PINNED)
     session.run("mypy")
+    session.run("lint-imports", "--no-cache", silent=True)
 
 
 # --- Python ----------------------------------------------------------------------------------
@@ -148,8 +149,7 @@ def newest(session: nox.Session, tier: str) -> None:
     if newest_python() is None:
         session.skip("there is no Python from 3.12 on")
     install(session, "WHEEL", "[test]", *(PINNED if tier == "process" else ()))
-    process = ["-m", "process and not evidence", "tests/system", "tests/compat"]
-    pytest(session, *(process if tier == "process" else ["-n", "2"]))
+    pytest(session, *(["-m", "process and not evidence"] if tier == "process" else ["-n", "2"]))
 
 
 @nox.session(requires=["wheels"])

@@ -409,7 +409,7 @@ class IntegerNoise(Noise):
     def of(cls, spec: LawSpec, change: int, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
         found = cls(spec, change, rate)
-        if found._loss_about(0).lower > TOO_WIDE:
+        if phi_at(spec, change, arithmetic(64)).lower > TOO_WIDE:
             return far_apart(found._tail((change + 1) // 2).upper, rate)
         if found._reach + change < TOO_WIDE:
             return found
@@ -463,9 +463,10 @@ class IntegerNoise(Noise):
 
     def _beyond(self) -> Real:
         """Return more than P(X >= reach): masses fall there no slower than the first two."""
-        here, after = (phi_at(self.spec, self._reach + i, _AT) for i in (0, 1))
-        first = _AT.div(_AT.exp(_AT.neg(here)), self._total())
-        return _AT.div(first, _AT.neg(_AT.expm1(_AT.sub(here, after)))).upper
+        at = arithmetic(64 + self._reach.bit_length())
+        here, after = (phi_at(self.spec, self._reach + i, at) for i in (0, 1))
+        first = at.div(at.exp(at.neg(here)), self._total())
+        return at.div(first, at.neg(at.expm1(at.sub(here, after)))).upper
 
     def _total(self) -> Interval:
         """Return the weight of all integers, in units of that of 0."""

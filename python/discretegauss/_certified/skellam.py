@@ -134,8 +134,9 @@ def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
         if relative_width_below(Interval(low, high), bits + 4):
             break
         start += start - top
-    # 2 k/v is exact in the longer numbers. Terms are positive: each step adds at most 2**-p, twice
-    # 2**-(p + more) as an error, p = bits + more + 8, and sums as much again; the ratio 2**-bits/16.
+    # Of the rounded step all multiples are exact in the longer numbers. Terms are positive: with p
+    # = bits + more + 8 each k adds at most 2**-p, and 2**-(p + more) for its two roundings, to the
+    # relative error, sums as much as these, and the ratio 2**-bits/16 in all.
     step, following, weight = down.div(2 * den, num), low, ONE
     total, weights, sums = weight, [weight], [weight]
     with gmpy2.context(arithmetic(at.bits + more + 1).down):

@@ -48,8 +48,20 @@ _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGauss
 _MOST_RHO_BITS = 4002
 _ONE = Fraction(1)
 
-#: Of a Skellam law of a larger variance, about exp(15), each step of a search takes 0.1 s and more.
-_MOST_CROSSED = 15.0
+#: Of a Skellam law of a larger variance, some 10**6, each step of a search takes 0.1 s and more.
+_MOST_CROSSED = 14.3
+
+#: What lies beyond all buckets is less, of one release.
+_LEAST_DELTA = Fraction(1, 2**100)
+
+#: Exponentials of epsilon are taken up to here, for a guess.
+_MOST_EPSILON = Fraction(700)
+
+#: What stands for the logarithm of a delta of 0.
+_NOTHING = -1e4
+
+#: What stands for one that is too large by less than a rounding.
+_TOO_MUCH = 1e-300
 
 
 def calibrate(
@@ -259,20 +271,81 @@ class _Asked:
         return self.crossing(law_of, 2)
 
     def crossing(
-        self, law_of: Callable[[Fraction], Law], power: int = 1, beta: Fraction = _ONE
+        self,
+        law_of: Callable[[Fraction], Law],
+        power: int = 1,
+        beta: Fraction = _ONE,
+        enough: Fraction | None = None,
     ) -> Law:
-        """Return the law at a crossing; its parameter is about the scale to that power."""
-        self.require_no_shares()
-        epsilon, delta = self.epsilon_delta
-        if law_of is not DiscreteLaplace or self.rate != 1:
-            require_reach(delta, self.queries)
-        change, guess = whole_sensitivity(self.sensitivity), power * self.log_scale(beta)
-        return first_crossing(law_of, guess, (epsilon, delta), change, self.queries, self.rate)
+        """Return a law that meets the budget, while one less in its last digit does not.
 
-    def log_scale(self, beta: Fraction) -> float:
-        """Return about the logarithm of the scale of noise for one number."""
-        change, b = whole_sensitivity(self.sensitivity), float(min(beta, _ONE * 10**4))
-        return log_guess(b, *self.epsilon_delta, change, self.queries, self.rate)
+        Parameters
+        ----------
+        law_of : callable
+            The law of a parameter, about the scale to that power.
+        power, beta : int, Fraction
+            What a first guess depends on.
+        enough : Fraction, optional
+            A parameter that meets the budget, as all larger ones do.
+
+        Notes
+        -----
+        Delta need not fall as the parameter grows: where few integers count, the probability of the
+        next one grows before it counts for nothing. So this is *a* crossing, at which the budget
+        begins to be met, and not always the least.
+        """
+        self.require_no_shares()
+        (epsilon, delta), change = self.epsilon_delta, whole_sensitivity(self.sensitivity)
+        if (law_of is not DiscreteLaplace or self.rate != 1) and not self.is_in_reach():
+            rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
+            raise refused("delta", rule, delta)
+        log_delta = log_of(delta)
+
+        def excess(parameter: Fraction) -> float:
+            """Return log(found/delta), at most 0 where the budget is met, and only there."""
+            spec = centred(law_of(parameter))
+            found = cost_of(spec, change, self.queries, self.rate).delta(epsilon)
+            log = math.log(found) - log_delta if found else _NOTHING
+            return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
+
+        guess = fraction_of(arithmetic(53).up.exp(power * self.log_scale(beta)))
+        if enough is not None:
+            guess = min(guess, enough)
+        found = crossing(excess, guess, max(-2 / power * log_delta, 1.0))
+        return law_of(found if enough is None else min(found, enough))
+
+    def is_in_reach(self) -> bool:
+        """Return whether delta is above what may lie in no bucket."""
+        return self.epsilon_delta[1] >= self.queries * _LEAST_DELTA
+
+    def log_scale(self, beta: Fraction = _ONE) -> float:
+        """Return about the logarithm of the scale of noise for one number, where queries are many.
+
+        Their losses add up to nearly normal ones (the central limit theorem): with J/scale**2 the
+        Fisher information of one, to those of a normal mean moved by mu deviations,
+
+            mu**2 = rate**2 queries (exp((change/scale)**2 J) - 1),    (change/scale)**2 J queries
+
+        with sampling and without; J = beta**2 G(2 - 1/beta)/G(1/beta), and 1 for a Gaussian's
+        sigma.
+        """
+        (epsilon, delta), b = self.epsilon_delta, float(min(beta, _ONE * 10**4))
+        e, log_delta = float(min(epsilon, _MOST_EPSILON)), max(log_of(delta), -700.0)
+
+        def excess(log_mu: float) -> float:
+            mu = math.exp(log_mu)
+            tails = [math.erfc((e / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1)]
+            found = tails[0] - math.exp(e) * tails[1]
+            return (math.log(found) if found > 0 else _NOTHING) - log_delta
+
+        log_mu = zero_of(excess, 0.0, 14.0)
+        if self.rate != 1:
+            share = 2 * log_mu - log_of(self.rate**2 * self.queries)  # of exp(mu1**2) - 1
+            log_mu1 = math.log(math.log1p(math.exp(share)) if share < 700 else share) / 2
+        else:
+            log_mu1 = log_mu - log_of(Fraction(self.queries)) / 2
+        log_j = math.log(b**2 * math.gamma(2 - 1 / b) / math.gamma(1 / b))
+        return log_of(Fraction(whole_sensitivity(self.sensitivity))) + log_j / 2 - log_mu1
 
     def is_of_a_number(self) -> bool:
         """Return whether noise for one number is asked for, by who keeps all of it."""
@@ -309,9 +382,9 @@ def _laplace(asked: _Asked) -> Law:
         return asked.crossing(DiscreteLaplace)
     if rho is not None:
         return DiscreteLaplace(_scale_for_rho(rho / queries, change))
-    if not asked.budget.delta:
-        return DiscreteLaplace(queries * change / (asked.budget.epsilon or Fraction(1)))
-    return asked.crossing(DiscreteLaplace)
+    epsilon, delta = asked.budget.epsilon, asked.budget.delta
+    pure = queries * change / epsilon if epsilon else None
+    return asked.crossing(DiscreteLaplace, enough=pure) if delta else DiscreteLaplace(pure)
 
 
 def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
@@ -336,8 +409,8 @@ def _skellam(asked: _Asked) -> Law:
     if asked.rate != 1:
         return asked.sampled(Skellam)
     (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
-    near = asked.is_of_a_number() and is_in_reach(delta, queries)
-    if near and 2 * asked.log_scale(Fraction(2)) < _MOST_CROSSED:
+    near = asked.is_of_a_number() and asked.is_in_reach()
+    if near and 2 * asked.log_scale() < _MOST_CROSSED:
         return asked.crossing(Skellam, 2)
     change = Change(asked.clients, asked.sensitivity, *asked.vector)
     if not epsilon:
@@ -357,101 +430,6 @@ _BY_KIND: dict[Any, Callable[[_Asked], Law]] = {
     GeneralizedGaussian: _generalized,
     Skellam: _skellam,
 }
-
-
-#: What lies beyond all buckets is less, of one release.
-_LEAST_DELTA = Fraction(1, 2**100)
-
-#: Exponentials of epsilon are taken up to here, for a guess.
-_MOST_EPSILON = Fraction(700)
-
-#: What stands for the logarithm of a delta of 0.
-_NOTHING = -1e4
-
-#: What stands for one that is too large by less than a rounding.
-_TOO_MUCH = 1e-300
-
-
-def first_crossing(
-    law_of: Callable[[Fraction], Law],
-    guess: float,
-    budget: tuple[Fraction, Fraction],
-    change: int,
-    queries: int,
-    rate: Fraction,
-) -> Law:
-    """Return a law that meets (epsilon, delta), while one less in its last digit does not.
-
-    Parameters
-    ----------
-    law_of : callable
-        The law of a parameter, which makes it wider.
-    guess : float
-        About the logarithm of the parameter looked for.
-    budget : (Fraction, Fraction)
-        epsilon and delta.
-    change, queries, rate : int, int, Fraction
-        What one person changes, and with which probability in each query.
-
-    Notes
-    -----
-    Delta need not fall as the parameter grows: where few integers count, the probability of the
-    next one grows before it counts for nothing. So this is *a* crossing, at which the budget begins
-    to be met, and not always the least. It is met: of one query by the least delta there is, of
-    others by the losses' delta, which is never below the truth.
-    """
-    epsilon, delta = budget
-    log_delta = log_of(delta)
-
-    def excess(parameter: Fraction) -> float:
-        """Return log(found/delta), at most 0 where the budget is met, and only there."""
-        found = cost_of(centred(law_of(parameter)), change, queries, rate).delta(epsilon)
-        log = math.log(found) - log_delta if found else _NOTHING
-        return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
-
-    return law_of(crossing(excess, fraction_of(arithmetic(53).up.exp(guess))))
-
-
-def log_guess(
-    beta: float, epsilon: Fraction, delta: Fraction, change: int, queries: int, rate: Fraction
-) -> float:
-    """Return about the logarithm of the scale that a budget asks for, where queries are many.
-
-    Their losses add up to nearly normal ones (the central limit theorem): with J/scale**2 the
-    Fisher information of one, to those of a normal mean moved by mu deviations,
-
-        mu**2 = rate**2 queries (exp((change/scale)**2 J) - 1),    (change/scale)**2 J queries
-
-    with sampling and without; J = beta**2 G(2 - 1/beta)/G(1/beta), and 1 for a Gaussian's sigma.
-    """
-    e, log_delta = float(min(epsilon, _MOST_EPSILON)), max(log_of(delta), -700.0)
-
-    def excess(log_mu: float) -> float:
-        mu = math.exp(log_mu)
-        tails = [math.erfc((e / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1)]
-        found = tails[0] - math.exp(e) * tails[1]
-        return (math.log(found) if found > 0 else _NOTHING) - log_delta
-
-    log_mu = zero_of(excess, 0.0, 14.0)
-    if rate != 1:
-        share = 2 * log_mu - log_of(rate**2 * queries)  # of exp(mu1**2) - 1
-        log_mu1 = math.log(math.log1p(math.exp(share)) if share < 700 else share) / 2
-    else:
-        log_mu1 = log_mu - log_of(Fraction(queries)) / 2
-    log_j = math.log(beta**2 * math.gamma(2 - 1 / beta) / math.gamma(1 / beta))
-    return log_of(Fraction(change)) + log_j / 2 - log_mu1
-
-
-def is_in_reach(delta: Fraction, queries: int) -> bool:
-    """Return whether a delta is above what may lie in no bucket."""
-    return delta >= queries * _LEAST_DELTA
-
-
-def require_reach(delta: Fraction, queries: int) -> None:
-    """Refuse a delta that what lies in no bucket might exceed."""
-    if not is_in_reach(delta, queries):
-        rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
-        raise refused("delta", rule, delta)
 
 
 _MOST_ERROR = 10**300

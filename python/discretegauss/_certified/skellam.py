@@ -26,7 +26,8 @@ import numpy as np
 
 from .._law import LawSpec
 from ..errors import ParameterOverflowError
-from .double_double import Floats, Pairs
+from .double_double import Floats, Pair, Pairs, pair_sum
+from .double_double_functions import logarithm
 from .formulas import About, Formulas, term_by_term
 from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
 
@@ -155,14 +156,15 @@ def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
 
 @lru_cache(maxsize=4)
 def _exponents(variance: Fraction, last: int) -> Pairs:
-    """Return log(I_0/I_k), k = 0..last; weights and logarithms have 128 bits."""
-    found, log = _weights(variance, last, 128), arithmetic(128).down.log
-    first, sub = log(found.weights[0]), arithmetic(128).down.sub
-    whole = [sub(first, log(weight)) for weight in found.weights[: last + 1]]
-    high = np.array([float(value) for value in whole])
-    return Pairs(
-        high, np.array([float(sub(v, h)) for v, h in zip(whole, high.tolist(), strict=True)])
-    )
+    """Return log(I_0/I_k), k = 0..last, up to `_MOST_PHI`, to an error of 2**-92."""
+    weights, down = _weights(variance, last, 128).weights[: last + 1], arithmetic(128).down
+    # as pairs, in a unit from which their logarithms are at most 600 either way
+    middle = (gmpy2.get_exp(weights[0]) + gmpy2.get_exp(weights[-1])) // 2
+    whole = [down.div_2exp(weight, middle) for weight in weights]
+    high = [float(weight) for weight in whole]
+    low = [float(down.sub(weight, near)) for weight, near in zip(whole, high, strict=True)]
+    logs = logarithm(Pairs(np.array(high), np.array(low)))
+    return pair_sum(Pairs(-logs.high, -logs.low), Pair(logs.high[0], logs.low[0]))
 
 
 @lru_cache(maxsize=16)
@@ -293,7 +295,7 @@ class SkellamFormulas(Formulas):
         return False
 
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
-        """Return log(I_0/I_k) from the table of weights, to an error of 2**-110; 1000 beyond it."""
+        """Return log(I_0/I_k) from the table of weights, to an error of 2**-92; 1000 beyond it."""
         k = np.abs(steps)
         last = min(int(k.max(initial=0)), _reach(spec.parameter, _MOST_PHI))
         table, within = _exponents(spec.parameter, last), k <= last

@@ -91,21 +91,20 @@ def float_at(n: int) -> float:
     return float(struct.unpack("<d", struct.pack("<q", n))[0])
 
 
-_DIGITS = 6
+_DIGITS, _FIRST = 6, 10**5
 
 
-def decimal_ordinal(value: Fraction, digits: int = _DIGITS) -> int:
-    """Return the number of the smallest decimal of so many digits that is at least value > 0.
+def decimal_ordinal(value: Fraction) -> int:
+    """Return the number of the smallest decimal of six digits that is at least value > 0.
 
     These decimals are numbered in order; 1 has the number 0.
     """
-    first: int = 10 ** (digits - 1)
     exponent = _decimal_exponent(value)
-    mantissa = math.ceil(value / _power_of_ten(exponent - digits + 1))
-    return exponent * 9 * first + mantissa - first
+    mantissa = math.ceil(value / _power_of_ten(exponent - _DIGITS + 1))
+    return exponent * 9 * _FIRST + mantissa - _FIRST
 
 
-def decimal_at(n: int, digits: int = _DIGITS) -> Fraction:
+def decimal_at(n: int) -> Fraction:
     """Return the decimal of that number.
 
     Examples
@@ -113,9 +112,8 @@ def decimal_at(n: int, digits: int = _DIGITS) -> Fraction:
     >>> decimal_at(decimal_ordinal(Fraction(1, 3)))
     Fraction(166667, 500000)
     """
-    first: int = 10 ** (digits - 1)
-    exponent, above = divmod(n, 9 * first)
-    return (first + above) * _power_of_ten(exponent - digits + 1)
+    exponent, above = divmod(n, 9 * _FIRST)
+    return (_FIRST + above) * _power_of_ten(exponent - _DIGITS + 1)
 
 
 def least_decimal(meets: Callable[[Fraction], bool], guess: Fraction) -> Fraction:

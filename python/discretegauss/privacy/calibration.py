@@ -96,7 +96,7 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
 from .cost import cost_of
-from .hockey_stick import as_one_query, delta_is_at_most, log_delta_about
+from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
 from .question import Change, is_vector, least_variance, refuse_sampling, refuse_vector
 from .renyi import RenyiCurve
 from .zcdp import SumOfGaussians, minus_log_upper, rho_lower, zcdp_rho
@@ -579,9 +579,7 @@ class GaussianTarget(NamedTuple):
             return change**2 * fraction_of(_UP.exp(u))
 
         def excess(u: float) -> float:
-            law = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u))
-            log_delta = log_delta_about(law, epsilon, change)
-            return float(_UP.log(_UP.div(_UP.minus(log_delta), goal))) if log_delta < 0 else -50.0
+            return log_of_log(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u)), epsilon, change, goal)
 
         # What is enough by way of zCDP is a little too large.
         rho = rho_lower(self.epsilon, self.delta)

@@ -1,4 +1,4 @@
-"""How much noise a budget asks for: one door for all kinds of noise.
+"""How much noise a budget asks for, or an error: noise of any kind.
 
 *An error.* P(abs(X) <= e) falls as the scale of a law exp(-(abs(x)/scale)**beta) grows: what two
 scales make of the ratio of any two weights is monotone in abs(x). Of a Skellam law, too: more
@@ -199,7 +199,7 @@ def calibrate(
       taken, sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m. For several queries the
       same search is made.
     - Laplace, pure: ``scale = queries * sensitivity / epsilon``, exactly. By rho or (epsilon,
-      delta) the decimal before is not proven to do.
+      delta) the decimal before is not proven to do; by (epsilon, delta) it is at most the pure one.
     - Generalised Gaussian, Skellam noise for one number (of a variance up to some 10**6), and any
       kind with sampling: a crossing, at which the budget begins to be
       met as the parameter grows. Delta need not fall as it grows: a smaller one may meet the

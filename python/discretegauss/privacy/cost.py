@@ -31,16 +31,20 @@ from .._inputs.privacy_arguments import (
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
+from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError
 from ..laws import Law, centred
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
-from .question import Change, Noise, clients_of, is_vector, refuse_sampling, refuse_vector
+from .question import Change, clients_of, is_vector, refuse_sampling, refuse_vector
 from .renyi import RenyiCurve
 from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
+
+#: What has a cost.
+Noise = Law | SumOfDraws | PrivacyLoss
 
 #: Of more queries buckets tell no more than rho does.
 _MOST_COMPOSED = 10**9

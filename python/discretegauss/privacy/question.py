@@ -17,10 +17,6 @@ from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law
-from .loss_distribution import PrivacyLoss
-
-#: What has a cost.
-Noise = Law | SumOfDraws | PrivacyLoss
 
 
 def clients_of(noise: object) -> tuple[Law, int]:

@@ -236,7 +236,7 @@ def renyi_delta(divergence: object, order: object, epsilon: object) -> float:
     found, a = at_least_zero(divergence, "divergence"), _order(order)
     target = at_least_zero(epsilon, "epsilon")
     log = log_delta_at(a - 1, found, target, arithmetic(_PRECISIONS[1]))
-    return float_at_least(_UP.exp(log))
+    return float_at_least(_UP.exp(min(log, ZERO)))
 
 
 def _order(value: object) -> Fraction:

@@ -518,13 +518,13 @@ _BELOW_FLOATS: Any = UP.div_2exp(ONE, 1140)
 
 
 def log_delta_at(s: Any, divergence: Any, epsilon: Any, at: Arithmetic) -> Any:
-    """Return an upper bound on (6), at most 0, of an exact s, divergence and epsilon."""
+    """Return an upper bound on (6) of an exact s, divergence and epsilon."""
     down, exact = at.down, gmpy2.mpq(s)
     s_ = down.add(exact, ZERO)  # s log1p(1/s) and log1p(s) rise with s
     log1p_s, log1p_inverse = _logs_lower(s_, at)
     falling = down.add(down.mul(s_, log1p_inverse), log1p_s)
     linear = exact * (gmpy2.mpq(divergence) - gmpy2.mpq(epsilon))
-    return min(at.up.sub(at.up.add(linear, ZERO), falling), ZERO)
+    return at.up.sub(at.up.add(linear, ZERO), falling)
 
 
 def epsilon_at(s: Any, divergence: Any, big_l: Any, at: Arithmetic) -> tuple[Any, Any]:
@@ -546,7 +546,7 @@ def log_delta_upper(rho: Fraction, epsilon: Fraction, *, whole: bool = False) ->
     # 80 bits are enough: if delta is a float, all terms are below 2**11, and exp needs no more than
     # a small absolute error.
     each = (log_delta_at(x, (1 + x) * exact, epsilon, _AT_80_BITS) for x in _tried(s, whole=whole))
-    return min(each)
+    return min(*each, ZERO)
 
 
 def epsilon_upper(

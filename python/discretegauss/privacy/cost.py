@@ -35,9 +35,10 @@ from ..errors import ParameterTypeError
 from ..laws import Law, centred
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
-from .question import Change, Noise, clients_of, is_vector, refuse_sampling, refuse_vector
+from .question import Change, Noise, clients_of, is_vector, refuse_vector
 from .renyi import RenyiCurve
-from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
+from .shares import Best, cost_of_shares
+from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
@@ -211,7 +212,7 @@ def epsilon(
     ...     round(dg.privacy.epsilon(law.sum(100), "1e-6", **how), 2)
     ...     for law in (dg.Skellam(40), dg.DiscreteGaussian(40))
     ... ]
-    [3.54, 3.54]
+    [3.54, 3.31]
     """
     cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
     exact = exact_rational(delta, "delta")
@@ -241,13 +242,20 @@ def _cost(
         return _Composed(law**count)
     one, clients = clients_of(law)
     if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
-        refuse_sampling(rate)
-        if one._spec.kind is Kind.SKELLAM:
-            change_of_one = Change(1, sensitivity, dimension, sum_norm)
-            return RenyiCurve.of_skellam(change_of_one, one._spec.parameter, count)
-        return RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
+        return cost_of_sum(
+            one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, rate
+        )
     refuse_vector(dimension, sum_norm, "this law")
     return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
+
+
+def cost_of_sum(one: Law, change: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
+    """Return what so many sums of shares give away, each share of this law."""
+    spec = centred(one)
+    total = spec.parameter * change.clients
+    if spec.kind is not Kind.SKELLAM or not change.of_a_number or total > LARGEST_TABLE:
+        return cost_of_shares(spec, change, count, rate)
+    return cost_of(spec._replace(parameter=total), int(change.norm), count, rate)
 
 
 def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
@@ -268,7 +276,7 @@ def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
 
 
 #: What answers: each has delta, log_delta, epsilon and pure.
-_Cost: TypeAlias = "HockeyStick | _Composed | RenyiCurve"
+_Cost: TypeAlias = "HockeyStick | _Composed | RenyiCurve | Best"
 
 
 def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:

@@ -179,3 +179,58 @@ def test_a_planted_sign_and_a_planted_factor_are_found(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(privacy.PrivacyLoss, "of_gaussian", of_twice)
     assert {one[6] for one in wrong_bounds(case, ("0.3",), (2,))[1]} == {"vectors"}
+
+
+def test_long_vectors_cost_as_much_as_noise_of_a_centre() -> None:
+    """By q = 0.01, multiplier 1, 1000 rounds, 10**6 numbers: 2.1246, where a centre has 2.1245."""
+    how: dict[str, Any] = {"sensitivity": 4000, "dimension": 10**6, "queries": 1000}
+    law = dg.DiscreteGaussian(160_000).sum(100)
+    found = privacy.epsilon(law, "1e-6", sampling="0.01", **how)
+    centre = privacy.PrivacyLoss.of_gaussian(1, sampling="0.01") ** 1000
+    least, most = centre.epsilon("1e-6", bounds=True)
+    assert least <= found < most + 1e-3
+    assert privacy.delta(law, found, sampling="0.01", **how) <= 1.0001e-6
+    assert privacy.log_delta(law, found, sampling="0.01", **how) <= math.log(1.0001e-6)
+    assert privacy.delta(law, 0, sampling="0.01", **how) < 1
+
+
+@pytest.mark.parametrize("kind", [dg.DiscreteGaussian, dg.Skellam])
+def test_noise_that_is_calibrated_for_a_sample_is_least(kind: Any) -> None:
+    how: dict[str, Any] = {"sensitivity": 40, "dimension": 100, "queries": 50, "sampling": "0.1"}
+    law = privacy.calibrate(kind, epsilon=2, delta="1e-6", clients=20, **how)
+    assert privacy.epsilon(law.sum(20), "1e-6", **how) <= 2
+    assert privacy.delta(law.sum(20), 2, **how) <= 1e-6
+    less = kind(law._spec.parameter * Fraction(9999, 10_000))
+    assert privacy.epsilon(less.sum(20), "1e-6", **how) > 2
+
+
+def test_one_number_costs_what_the_law_of_its_sum_does() -> None:
+    """The sum's own probabilities, as a pair of laws; its one law where shares are wide."""
+    law = dg.DiscreteGaussian("1/2").sum(3)
+    found = privacy.epsilon(law, "1e-6", 2, sampling="0.1", queries=30)
+    ours = privacy.loss(law, 2, sampling="0.1") ** 30
+    places = range(-60, 61)
+    pairs = [[law.pmf(k - moved, bounds=True) for k in places] for moved in (2, 0)]
+    explicit = privacy.PrivacyLoss.of_pair(*pairs, bounds=True, sampling="0.1") ** 30
+    assert found == ours.epsilon("1e-6") == pytest.approx(explicit.epsilon("1e-6"), rel=1e-4)
+    wide = privacy.epsilon(dg.DiscreteGaussian(10**6).sum(100), "1e-6", 10**4, sampling="0.1")
+    alone = privacy.epsilon(dg.DiscreteGaussian(10**8), "1e-6", 10**4, sampling="0.1")
+    assert wide == pytest.approx(alone, rel=1e-6)
+
+
+def test_renyi_of_a_sample_is_the_binomial_formula() -> None:
+    """Both directions of the true divergence are below it, and one is equal for one number."""
+    q, order = Fraction(1, 10), 5
+    found = privacy.renyi(dg.DiscreteLaplace(3), order, 2, sampling=q)
+    x = np.arange(-200, 201)
+    zero, here = np.exp(-np.abs(x) / 3), np.exp(-np.abs(x - 2) / 3)
+    zero, here = zero / zero.sum(), here / here.sum()
+    mixed = float(q) * here + (1 - float(q)) * zero
+    both = [
+        math.log(float((p**order * r ** (1 - order)).sum())) / (order - 1)
+        for p, r in ((mixed, zero), (zero, mixed))
+    ]
+    assert both[1] < both[0] <= found * (1 + 1e-12)
+    assert found == pytest.approx(both[0], rel=1e-10)
+    half = privacy.renyi(dg.DiscreteLaplace(3), "9/2", 2, sampling=q)
+    assert privacy.renyi(dg.DiscreteLaplace(3), 4, 2, sampling=q) < half < found

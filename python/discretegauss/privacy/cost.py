@@ -4,7 +4,8 @@
   (hockey_stick.py).
 - All else where one person changes integers by whole numbers, also on a sample of the people: a
   `PrivacyLoss`, between proven bounds (loss_distribution.py). A pure epsilon, or rho, may be less.
-- Vectors, sums of shares, and Skellam noise of a variance above 2**28: a `RenyiCurve` (renyi.py).
+- Vectors, and sums of Gaussian shares: the `Best` of several bounds, also on a sample (shares.py).
+- Skellam noise of a variance above 2**28: a `RenyiCurve` (renyi.py).
 
 docs/concepts/accounting.md says how tight each is.
 """
@@ -74,7 +75,11 @@ def delta(
         One person may change so many answers, each by at most ``sensitivity``, each with noise of
         its own; later ones may depend on earlier answers.
     sampling : number, optional
-        The probability with which each person takes part in each query, independently.
+        The probability with which each person takes part in each query, by a coin of its own that
+        stays secret. **All noise that is counted must be there whether or not that person is
+        sampled.** A client that is not sampled and sends nothing takes its share of noise along,
+        and the figure is then false: use ``sampling=1`` for that, or
+        ``SecureSum.message(vector, sampling=...)``.
     dimension : int, optional
         How many integers such a vector has.
     sum_norm : number, optional
@@ -102,9 +107,12 @@ def delta(
     and narrow Gaussians were at most 3e-10 above the least delta, where that is above 1e-30. Those
     on a sample are within 5 in 10 000, as a rule.
 
-    Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
-    above 1, a sensitivity that is not whole, or a variance above 2**28, what its `renyi`
-    divergences of all whole orders do.
+    Of discrete Gaussian vectors and sums of shares it is the least of three bounds: what `rho`
+    implies, what `renyi` divergences of the sample do, and a continuous Gaussian that dominates
+    them. Of a sum on one number that changes by a whole sensitivity it is the least delta, as for
+    other queries. A Skellam law with a dimension above 1, a sensitivity that is not whole, or a
+    variance above 2**28, costs what its `renyi` divergences imply. docs/sampled_clients.md has the
+    proofs.
 
     References
     ----------

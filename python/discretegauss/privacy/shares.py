@@ -2,7 +2,7 @@
 
 In each round n shares of noise, at the fewest, are in the sum. With probability q one person's
 vector v is in it, too, else zeros; a coin that nobody sees decides. The noise is there in both
-cases. docs/federated_accounting.md states the theorems and proves them; in short:
+cases. docs/sampled_clients.md proves the theorems; in short:
 
 *Theorem 1.* `SampledCurve`: the noise is symmetric, and R_k bounds its Renyi divergences of whole
 orders k. Then one round's divergence D_a of whole order a is, in both directions, at most
@@ -30,7 +30,6 @@ one number (2) holds without b and eta, with one discrete Gaussian of sigma2 = S
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -160,8 +159,8 @@ _WIDTHS = [Fraction(tenths, 10) for tenths in range(2, 41)]
 #: A factor above its exponential is no help.
 _MOST_FACTOR = 50
 
-#: By how much log(delta) may fall as epsilon grows by 1, where b is chosen.
-_SLOPES = (2, 30)
+#: By how much log(delta) falls as epsilon grows by 1, about, where b is chosen.
+_SLOPE = 10
 
 
 class _Excess(NamedTuple):
@@ -205,7 +204,7 @@ class Moved:
 
 
 def by_gaussian(change: Change, sigma2: Fraction, rate: Fraction, count: int) -> list[Moved]:
-    """Return (2) of vectors, for the widths b that look best where delta falls slowly or fast."""
+    """Return (2) of vectors, for the width b that looks best; none where it would say nothing."""
     if not (tau := _tau(change, sigma2)) or (rate < 1 and count.bit_length() > MOST_COUNT_BITS):
         return []
     places, total = min(change.dimension, math.floor(change.squared)), sigma2 * change.clients
@@ -218,24 +217,20 @@ def by_gaussian(change: Change, sigma2: Fraction, rate: Fraction, count: int) ->
         if (excess := _excess(log_m, kappa, rate, count)) is not None:
             tried.append((b, excess))
 
-    def widths() -> Iterator[tuple[Fraction, _Excess]]:
-        for slope in _SLOPES:
+    def added(one: tuple[Fraction, _Excess]) -> float:
+        """Return about by how much epsilon is larger."""
+        b, excess = one
+        return float(excess.log_factor / _SLOPE + excess.shift) + log_of(1 + b / total)
 
-            def added(one: tuple[Fraction, _Excess], slope: int = slope) -> float:
-                b, excess = one
-                return float(excess.log_factor / slope + excess.shift) + log_of(1 + b / total)
-
-            yield min(tried, key=added)
-
-    found = []
-    for b, excess in dict.fromkeys(widths()) if tried else ():
-        variance = total**2 / (change.squared * (total + b))
-        if rate == 1:  # all rounds are as one, whose norm is sqrt(count) as large
-            variance /= count
-        short = fraction_of(_AT.rational(variance).lower)
-        loss = PrivacyLoss.of_gaussian(short, sampling=excess.rate) ** (1 if rate == 1 else count)
-        found.append(Moved(loss, excess.log_factor, excess.shift))
-    return found
+    if not tried:
+        return []
+    b, excess = min(tried, key=added)
+    variance = total**2 / (change.squared * (total + b))
+    if rate == 1:  # all rounds are as one, whose norm is sqrt(count) as large
+        variance /= count
+    short = fraction_of(_AT.rational(variance).lower)
+    loss = PrivacyLoss.of_gaussian(short, sampling=excess.rate) ** (1 if rate == 1 else count)
+    return [Moved(loss, excess.log_factor, excess.shift)]
 
 
 def _eta(r: Fraction) -> Interval | None:

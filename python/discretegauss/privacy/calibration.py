@@ -95,11 +95,12 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
+from ._calibrate_shares import calibrate_shares
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
-from .question import Change, is_vector, least_variance, refuse_sampling, refuse_vector
+from .question import Change, is_vector, least_variance, refuse_vector
 from .renyi import RenyiCurve
-from .zcdp import SumOfGaussians, minus_log_upper, rho_lower, zcdp_rho
+from .zcdp import SumOfGaussians, minus_log_upper, rho_lower
 from .zcdp import rho as rho_of
 
 _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam)
@@ -162,7 +163,7 @@ def calibrate(
         its own from the law returned; later ones may depend on earlier answers.
     sampling : number, optional
         The probability with which each person takes part in each query, independently; with epsilon
-        and delta, and not for noise in shares.
+        and delta. **All noise must be there whether or not that person is sampled** (see `delta`).
     beta : number, optional
         Of a generalised Gaussian: its exponent, at least 1.
     clients : int, optional
@@ -209,7 +210,9 @@ def calibrate(
       decimal of six digits: so the least budget that has it, of this kind.
     - Skellam noise for vectors, or wider: the least variance of six digits that its Renyi
       divergences prove.
-    - Gaussian shares: the least sigma2 of six digits by the bounds of `rho`.
+    - Gaussian shares, rho: the least sigma2 of six digits by the bounds of `rho`.
+    - Gaussian shares and vectors, (epsilon, delta), and any shares or vectors with sampling: a
+      crossing, at which `epsilon` and `delta` begin to meet the budget.
 
     One person who changes several coordinates of one answer counts as several queries, except where
     a Euclidean norm is taken.
@@ -329,11 +332,14 @@ class _Asked:
             )
         refuse_vector(*self.vector, "this noise")
 
-    def sampled(self, law_of: Callable[[Fraction], Law]) -> Law:
-        """Return the law for queries on a sample; its parameter is about the scale squared."""
-        if self.clients > 1 or is_vector(*self.vector):
-            refuse_sampling(self.rate)
-        return self.crossing(law_of, 2)
+    def of_shares(self, law_of: Callable[[Fraction], Law]) -> Law:
+        """Return the law of each share, or for vectors; its parameter is a variance."""
+        change = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
+        return calibrate_shares(law_of, *self.epsilon_delta, change, self.queries, self.rate)
+
+    def is_of_shares(self) -> bool:
+        """Return whether noise in shares is asked for, or for vectors."""
+        return self.clients > 1 or is_vector(*self.vector)
 
     def crossing(
         self,
@@ -415,19 +421,18 @@ class _Asked:
 
 def _gaussian(asked: _Asked) -> Law:
     rho, queries = asked.budget.rho, asked.queries
+    if asked.is_of_shares() and (rho is None or asked.rate != 1):
+        return asked.of_shares(DiscreteGaussian)
     if asked.rate != 1:
-        return asked.sampled(DiscreteGaussian)
-    if asked.clients > 1:
+        return asked.crossing(DiscreteGaussian, 2)
+    if asked.clients > 1 and rho is not None:
         change = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
-        each = (Fraction(zcdp_rho(*asked.epsilon_delta)) if rho is None else rho) / queries
-        if not each:
-            raise ParameterValueError("epsilon and delta leave no rho: epsilon must be larger")
+        each = rho / queries
         guess = change.squared / (2 * change.clients * each)
         return DiscreteGaussian(least_variance(change.cost, each, guess, "the budget"))
     if rho is not None:
         squared = queries * positive_number(asked.sensitivity, "sensitivity") ** 2
         return DiscreteGaussian(squared / (2 * rho))
-    refuse_vector(*asked.vector, "this noise")
     change_of_one = whole_sensitivity(asked.sensitivity)
     return DiscreteGaussian(
         GaussianTarget(*asked.epsilon_delta, change_of_one, queries).least_sigma2()
@@ -467,7 +472,8 @@ def _generalized(asked: _Asked) -> Law:
 
 def _skellam(asked: _Asked) -> Law:
     if asked.rate != 1:
-        return asked.sampled(Skellam)
+        of_shares = asked.is_of_shares()
+        return asked.of_shares(Skellam) if of_shares else asked.crossing(Skellam, 2)
     (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
     of_a_number = asked.clients == 1 and not is_vector(*asked.vector)
     of_a_number &= positive_number(asked.sensitivity, "sensitivity").denominator == 1

@@ -4,7 +4,8 @@
   (hockey_stick.py).
 - All else where one person changes integers by whole numbers, also on a sample of the people: a
   `PrivacyLoss`, between proven bounds (loss_distribution.py). A pure epsilon, or rho, may be less.
-- Vectors, sums of shares, and Skellam noise of a variance above 2**28: a `RenyiCurve` (renyi.py).
+- Vectors, and sums of Gaussian shares: the `Best` of several bounds, also on a sample (shares.py).
+- Skellam noise of a variance above 2**28: a `RenyiCurve` (renyi.py).
 
 docs/concepts/accounting.md says how tight each is.
 """
@@ -36,9 +37,10 @@ from ..errors import ParameterTypeError
 from ..laws import Law, centred
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
-from .question import Change, clients_of, is_vector, refuse_sampling, refuse_vector
+from .question import Change, clients_of, is_vector, refuse_vector
 from .renyi import RenyiCurve
-from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
+from .shares import Best, cost_of_shares
+from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
@@ -77,7 +79,11 @@ def delta(
         One person may change so many answers, each by at most ``sensitivity``, each with noise of
         its own; later ones may depend on earlier answers.
     sampling : number, optional
-        The probability with which each person takes part in each query, independently.
+        The probability with which each person takes part in each query, by a coin of its own that
+        stays secret. **All noise that is counted must be there whether or not that person is
+        sampled.** A client that is not sampled and sends nothing takes its share of noise along,
+        and the figure is then false: use ``sampling=1`` for that, or
+        ``SecureSum.message(vector, sampling=...)``.
     dimension : int, optional
         How many integers such a vector has.
     sum_norm : number, optional
@@ -105,9 +111,12 @@ def delta(
     and narrow Gaussians were at most 3e-10 above the least delta, where that is above 1e-30. Those
     on a sample are within 5 in 10 000, as a rule.
 
-    Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
-    above 1, a sensitivity that is not whole, or a variance above 2**28, what its `renyi`
-    divergences of all whole orders do.
+    Of discrete Gaussian vectors and sums of shares it is the least of three bounds: what `rho`
+    implies, what `renyi` divergences of the sample do, and a continuous Gaussian that dominates
+    them. Of a sum on one number that changes by a whole sensitivity it is the least delta, as for
+    other queries. A Skellam law with a dimension above 1, a sensitivity that is not whole, or a
+    variance above 2**28, costs what its `renyi` divergences imply. docs/sampled_clients.md has the
+    proofs.
 
     References
     ----------
@@ -215,7 +224,7 @@ def epsilon(
     ...     round(dg.privacy.epsilon(law.sum(100), "1e-6", **how), 2)
     ...     for law in (dg.Skellam(40), dg.DiscreteGaussian(40))
     ... ]
-    [3.54, 3.54]
+    [3.54, 3.31]
     """
     cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
     exact = exact_rational(delta, "delta")
@@ -245,13 +254,20 @@ def _cost(
         return _Composed(law**count)
     one, clients = clients_of(law)
     if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
-        refuse_sampling(rate)
-        if one._spec.kind is Kind.SKELLAM:
-            change_of_one = Change(1, sensitivity, dimension, sum_norm)
-            return RenyiCurve.of_skellam(change_of_one, one._spec.parameter, count)
-        return RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
+        return cost_of_sum(
+            one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, rate
+        )
     refuse_vector(dimension, sum_norm, "this law")
     return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
+
+
+def cost_of_sum(one: Law, change: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
+    """Return what so many sums of shares give away, each share of this law."""
+    spec = centred(one)
+    total = spec.parameter * change.clients
+    if spec.kind is not Kind.SKELLAM or not change.of_a_number or total > LARGEST_TABLE:
+        return cost_of_shares(spec, change, count, rate)
+    return cost_of(spec._replace(parameter=total), int(change.norm), count, rate)
 
 
 def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
@@ -272,7 +288,7 @@ def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
 
 
 #: What answers: each has delta, log_delta, epsilon and pure.
-_Cost: TypeAlias = "HockeyStick | _Composed | RenyiCurve"
+_Cost: TypeAlias = "HockeyStick | _Composed | RenyiCurve | Best"
 
 
 def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:

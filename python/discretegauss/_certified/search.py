@@ -130,9 +130,6 @@ def least_decimal(meets: Callable[[Fraction], bool], guess: Fraction) -> Fractio
 #: as many after that.
 _STRIDE = 256
 
-#: An excess so far below 0 tells nothing of where 0 is.
-_NOTHING = -1e4
-
 
 def crossing(excess: Callable[[Fraction], float], guess: Fraction) -> Fraction:
     """Return a decimal as `least_decimal` does, in fewer steps: where the excess is at most 0.
@@ -155,8 +152,7 @@ def crossing(excess: Callable[[Fraction], float], guess: Fraction) -> Fraction:
         while at(bad) <= 0:
             good, bad, step = bad, bad - step, 4 * step
     while good - bad > 1:
-        halve = len(known) % 4 == 0 or at(good) <= _NOTHING
-        share = 0.5 if halve else at(bad) / (at(bad) - at(good))
+        share = 0.5 if len(known) % 4 == 0 else at(bad) / (at(bad) - at(good))
         # next to where it should be, on alternate sides, so that both ends come close
         k = bad + round((good - bad) * share) + (-1 if len(known) % 2 else 1)
         k = min(max(k, bad + 1), good - 1)

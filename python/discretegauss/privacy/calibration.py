@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from statistics import NormalDist
 from typing import Any, TypeVar
 
@@ -267,6 +267,8 @@ class _Asked:
         if law_of is not DiscreteLaplace or self.rate != 1:
             require_reach(delta, self.queries)
         change, guess = whole_sensitivity(self.sensitivity), power * self.log_scale(beta)
+        if law_of is DiscreteLaplace and self.rate == 1 and epsilon:  # a pure epsilon is enough
+            guess = min(guess, log_of(self.queries * change / epsilon))
         return first_crossing(law_of, guess, (epsilon, delta), change, self.queries, self.rate)
 
     def log_scale(self, beta: Fraction) -> float:
@@ -368,10 +370,14 @@ _MOST_EPSILON = Fraction(700)
 #: What stands for the logarithm of a delta of 0.
 _NOTHING = -1e4
 
+#: What stands for log(0/delta): near there delta falls as a line, as found/delta - 1 does.
+_NO_DELTA = -1.0
+
 #: What stands for one that is too large by less than a rounding.
 _TOO_MUCH = 1e-300
 
 
+@lru_cache(maxsize=16)
 def first_crossing(
     law_of: Callable[[Fraction], Law],
     guess: float,
@@ -406,7 +412,7 @@ def first_crossing(
     def excess(parameter: Fraction) -> float:
         """Return log(found/delta), at most 0 where the budget is met, and only there."""
         found = cost_of(centred(law_of(parameter)), change, queries, rate).delta(epsilon)
-        log = math.log(found) - log_delta if found else _NOTHING
+        log = math.log(found) - log_delta if found else _NO_DELTA
         return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
     return law_of(crossing(excess, fraction_of(arithmetic(53).up.exp(guess))))

@@ -74,16 +74,19 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy", "--strict", "--config-file=", "noxfile.py")
-    folders = ("csrc", "tests/c", "tests/fuzz", "tests/library", "benchmarks")
-    files = [str(path) for folder in folders for path in ROOT.joinpath(folder).rglob("*.[ch]")]
+    folders = ("csrc", "tests/c", "tests/cuda", "tests/fuzz", "tests/library", "benchmarks")
+    ours = [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.c*")]
+    ours += [path for folder in folders for path in ROOT.joinpath(folder).rglob("*.h")]
+    files = [str(path) for path in ours if path.suffix in (".c", ".cpp", ".cu", ".h")]
     session.run("clang-format", "--dry-run", "-Werror", *files, log=False)
 
 
 @nox.session(requires=["wheels"])
 def types(session: nox.Session) -> None:
-    """Mypy, with the packages that are imported."""
+    """Mypy, with the packages that are imported; and who imports whom (.importlinter)."""
     install(session, "WHEEL", "[test,dev]", *PINNED)
     session.run("mypy")
+    session.run("lint-imports", "--no-cache", silent=True)
 
 
 # --- Python ----------------------------------------------------------------------------------
@@ -146,8 +149,16 @@ def newest(session: nox.Session, tier: str) -> None:
     if newest_python() is None:
         session.skip("there is no Python from 3.12 on")
     install(session, "WHEEL", "[test]", *(PINNED if tier == "process" else ()))
-    process = ["-m", "process and not evidence", "tests/system", "tests/compat"]
-    pytest(session, *(process if tier == "process" else ["-n", "2"]))
+    pytest(session, *(["-m", "process and not evidence"] if tier == "process" else ["-n", "2"]))
+
+
+@nox.session(requires=["wheels"])
+def cuda(session: nox.Session) -> None:
+    """The kernel for GPUs: NVRTC, which needs none, compiles it; its source on the CPU."""
+    nvidia = ["nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-nvrtc==13.5.37"]
+    nvidia += ["cuda-core==1.2.2", "cuda-bindings==13.5.0"]
+    install(session, "WHEEL", "[test]", *nvidia, *PINNED)
+    pytest(session, "-m", "repository and not evidence", "tests/cuda", DG_NVRTC="1")
 
 
 @nox.session(requires=["wheels"])
@@ -159,7 +170,7 @@ def under_load(session: nox.Session) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Which lines of the C core and which branches of the package the tests reach: 95 % and 97 %.
+    """Which lines of the C core and which branches of the package the tests reach: 95 % and 98 %.
 
     C: its tests, and the Python tests on a build that counts lines. The tier `process` is left out:
     coverage.py takes a lock of its own at every function that is new to it, which a fork, the

@@ -1,14 +1,14 @@
 #!/usr/bin/env python
 """What the time of a call says about its draws: the default, Algorithms 1-3, and the peers.
 
-    python benchmarks/leakage.py [--calls N] [--only TEXT] [--json FILE]
+    python benchmarks/leakage.py [--calls N] [--only TEXT]
 
 Each way to draw is called in turns with the others, and judged by pairs of calls (pairs.py): every
 t is below 4.5 in size, or the way is flagged. A way that has to be silent and is flagged is
 measured again; flagged twice, it leaks. The controls have to be flagged in the same run.
 
 The exit code is 1 if a silent way leaks, or if a control was not flagged: the measurement was blind
-there. See results_timing.md in this folder.
+there. README.md in this folder says what it found.
 """
 
 from __future__ import annotations
@@ -16,22 +16,20 @@ from __future__ import annotations
 import argparse
 import datetime
 import gc
-import json
 import math
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
 
 import discretegauss as dg
-from bench import machine
-from bench.contenders import diffprivlib_peer
+from contenders import diffprivlib_mechanism
 from discretegauss import reference
-from options import json_file, positive_int
+from measure import machine
 from pairs import CLASSES, LEAK_AT, STATISTICS, Verdict, calls_of, judge
 
 LAWS: dict[str, Any] = {
@@ -133,7 +131,7 @@ def _peers(law: Any) -> list[Way]:
             measure = dp.m.make_laplace(domain, metric, scale=float(law.scale))
         found.append(Way("OpenDP", SHOWN, lambda: measure(0)))
     if is_gaussian and law.sigma2 <= 100 and "diffprivlib" not in missing():
-        mechanism = diffprivlib_peer.import_mechanism()(epsilon=1, delta=1e-5, sensitivity=1)
+        mechanism = diffprivlib_mechanism()(epsilon=1, delta=1e-5, sensitivity=1)
         mechanism._scale = math.sqrt(law.sigma2)
         found.append(Way("diffprivlib", SHOWN, lambda: mechanism.randomise(0)))
     return found
@@ -149,7 +147,7 @@ def missing() -> dict[str, str]:
     except ImportError as error:
         reasons["OpenDP"] = str(error)
     try:
-        diffprivlib_peer.import_mechanism()
+        diffprivlib_mechanism()
     except ImportError as error:
         reasons["diffprivlib"] = str(error)
     return reasons
@@ -207,13 +205,18 @@ HEAD = f"{'way':28} {'calls':>7} {'ns':>8}" + "".join(f"{name:>6}" for name in C
 HEAD += "  |" + "".join(f"{name:>8}" for name in STATISTICS)
 
 
+def _positive(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError
+    return int(text)
+
+
 def main(argv: list[str] | None = None) -> int:
-    """Measure, print, and write where --json says."""
+    """Measure and print."""
     argv = sys.argv[1:] if argv is None else argv
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--calls", type=positive_int, default=100_000, help="a way (100000)")
+    parser.add_argument("--calls", type=_positive, default=100_000, help="a way (100000)")
     parser.add_argument("--only", default="", metavar="TEXT", help="laws and sizes with TEXT")
-    parser.add_argument("--json", type=json_file, metavar="FILE")
     arguments = parser.parse_args(argv)
     groups = {f"{name}, n={n}.": (name, n) for name in LAWS for n in SIZES}
     wanted = {title: group for title, group in groups.items() if arguments.only in title}
@@ -221,7 +224,7 @@ def main(argv: list[str] | None = None) -> int:
         parser.error(f"--only: no law and size has {arguments.only!r} in its name")
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     command = shlex.join(["python", "benchmarks/leakage.py", *argv])
-    print(f"# {command}\n# {date}, {machine.cpu_model()}; {machine.load_now()}")
+    print(f"# {command}\n# {date}, {machine()}")
     print(f"# the largest t in size, of pairs of calls; the time says nothing: below {LEAK_AT}")
     found: list[Finding] = []
     for title, (name, n) in wanted.items():
@@ -231,7 +234,7 @@ def main(argv: list[str] | None = None) -> int:
             if one.again is not None:
                 print(line("  the same again", one.again), flush=True)
             found.append(one)
-    print(f"\n# {machine.load_now()} at the end")
+    print(f"\n# {machine()} at the end")
     silent = [one for one in found if one.role == SILENT]
     once = sum(one.first.is_flagged for one in silent)
     leaks, blind = [one for one in found if one.leaks], [one for one in found if one.is_blind]
@@ -242,18 +245,6 @@ def main(argv: list[str] | None = None) -> int:
         print(f"BLIND, as the control was not flagged: {one.law}, n={one.n}, {one.way}")
     for peer, reason in missing().items():
         print(f"skipped: {peer}: {reason}")
-    if arguments.json is not None:
-        document = {
-            "benchmark": "leakage",
-            "date": date,
-            "command": command,
-            "machine": machine.describe(),
-            "leak_at": LEAK_AT,
-            "rows": [{**asdict(one), "leaks": one.leaks} for one in found],
-            "blind": [f"{one.law}, n={one.n}, {one.way}" for one in blind],
-            "skipped": missing(),
-        }
-        arguments.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 1 if leaks or blind else 0
 
 

@@ -57,4 +57,4 @@ else()
 endif()
 
 install(TARGETS _native LIBRARY DESTINATION discretegauss)
-install(FILES ${DG_BUNDLED_LIBRARIES} DESTINATION discretegauss)
+install(FILES ${DG_BUNDLED_LIBRARIES} csrc/cuda/noise.cu csrc/cuda/noise_law.h DESTINATION discretegauss)

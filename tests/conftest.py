@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +20,8 @@ if not hasattr(discretegauss, "__path__"):  # before anything of ours is importe
     )
 
 # isort: split
-import drawn_figures
 import shims
+from command import SIGNALS
 from engine import ENGINE
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
@@ -72,6 +74,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture
+def usual_handlers() -> Iterator[None]:
+    """Whoever starts the tests may ignore a signal, as nohup does."""
+    usual: dict[signal.Signals, Any] = dict.fromkeys(SIGNALS, signal.SIG_DFL)
+    usual[signal.SIGINT] = signal.default_int_handler
+    before = {number: signal.signal(number, usual[number]) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture(scope="session")
 def native_engine() -> None:
     """Skip where the compiled engine is not the one that draws."""
@@ -83,10 +96,3 @@ def native_engine() -> None:
 def getrandom_shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """getrandom_shim.c, compiled: for interpreters under shims.environment."""
     return shims.compiled("getrandom_shim", tmp_path_factory.mktemp("getrandom"))
-
-
-@pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> drawn_figures.Written:
-    """The figures of the paper, in a folder that the command made."""
-    pytest.importorskip("matplotlib")
-    return drawn_figures.write(tmp_path_factory.mktemp("figures") / "new" / "folder")

@@ -1,5 +1,6 @@
 /* What is asked of the library, and, for tests, of a sampler's insides. */
 #include "cells/draw.h"
+#include "cells/noise_at.h"
 #include "random/chacha20.h"
 #include "sampler/prepare.h"
 
@@ -82,6 +83,7 @@ static void describe_table(dg_sampler_info *info, const dg_table *table)
     info->coded_first = table->coded_first;
     info->coded_last = table->coded_last;
     info->n_coded = table->n_coded;
+    info->noise_words = dg_noise_words(table);
     info->memory = dg_table_bytes(table);
 }
 

@@ -4,14 +4,6 @@
 #include "base/wipe.h"
 #include "bounds/refine.h"
 
-/** What is asked: is m + f < 2^level H g(y), f a uniform number in [0, 1), y at a place. */
-typedef struct question_at {
-    const dg_place *place;
-    const uint8_t *rest;
-    uint32_t m;
-    uint64_t level;
-} question_at;
-
 /** z = value, of 64 bits: a long may have 32. */
 static void set_int64(mpz_t z, int64_t value)
 {
@@ -22,7 +14,7 @@ static void set_int64(mpz_t z, int64_t value)
     }
 }
 
-static void set_y(mpz_t y, const question_at *q, const dg_table *table, mpz_t scratch)
+static void set_y(mpz_t y, const dg_question_at *q, const dg_table *table, mpz_t scratch)
 {
     set_int64(y, q->place->block);
     mpz_mul_2exp(y, y, table->tick_bits);
@@ -33,12 +25,8 @@ static void set_y(mpz_t y, const question_at *q, const dg_table *table, mpz_t sc
     mpz_add(y, y, scratch);
 }
 
-/** Decide the question by dg_refine, given the DG_HEIGHT_BITS leading bits of f.
- *
- *  Returns:   as dg_decide_in_doubt.
- */
-static dg_status decide_exactly(bool *accepted, uint64_t leading, const question_at *q,
-                                const dg_table *table, dg_bits *bits)
+dg_status dg_decide_exactly(bool *accepted, uint64_t leading, size_t n_bits,
+                            const dg_question_at *q, const dg_table *table, dg_bits *bits)
 {
     const dg_question exact = {table->height, q->m, q->level};
     mpz_t y, f;
@@ -47,7 +35,7 @@ static dg_status decide_exactly(bool *accepted, uint64_t leading, const question
     mpz_init2(f, table->law->limb_bits);
     set_y(y, q, table, f);
     mpz_import(f, 1, -1, sizeof leading, 0, 0, &leading);
-    dg_status status = dg_refine(accepted, f, DG_HEIGHT_BITS, y, &exact, table->law, bits);
+    dg_status status = dg_refine(accepted, f, n_bits, y, &exact, table->law, bits);
     dg_wipe_mpz(y);
     dg_wipe_mpz(f);
     mpz_clears(y, f, NULL);
@@ -70,31 +58,37 @@ static dg_status tail_level(uint64_t *level, dg_bits *bits)
     }
 }
 
+dg_arc dg_tail_arc(dg_place *place, uint64_t *reach, bool left, uint64_t cell, uint64_t level,
+                   const dg_table *table)
+{
+    const uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
+    const int64_t out = (int64_t)((level << table->tail_bits) + in_block);
+    place->block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
+    *reach = 0;
+    if (level >= DG_TAIL_LEVELS) {
+        return dg_unknown_arc();
+    }
+    const unsigned part_bits = table->tail_bits + table->tick_bits - table->tail_arc_bits;
+    const uint64_t offset = (in_block << table->tick_bits) + dg_ticks_inwards(place, table);
+    const uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level, part = offset >> part_bits;
+    *reach = dg_reach(offset - (part << part_bits), part_bits);
+    return table->tail_arcs[(row << table->tail_arc_bits) + part];
+}
+
 /** A tail cell: its level, its block, and the decision. `cell` counts from the side's first one. */
 static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *accepted, bool left,
                                                        uint64_t cell, uint32_t height,
                                                        const uint8_t *rest, const dg_table *table,
                                                        dg_bits *bits)
 {
-    uint64_t level;
+    uint64_t level, reach;
     DG_TRY(tail_level(&level, bits));
-    uint64_t in_block = cell & ((UINT64_C(1) << table->tail_bits) - 1);
-    int64_t out = (int64_t)((level << table->tail_bits) + in_block);
-    place->block = left ? table->first_block - 1 - out : table->last_block + 1 + out;
-    dg_arc arc = dg_unknown_arc();
-    uint64_t reach = 0;
-    if (level < DG_TAIL_LEVELS) {
-        const unsigned part_bits = table->tail_bits + table->tick_bits - table->tail_arc_bits;
-        const uint64_t offset = (in_block << table->tick_bits) + dg_ticks_inwards(place, table);
-        const uint64_t row = (left ? 0 : DG_TAIL_LEVELS) + level, part = offset >> part_bits;
-        arc = table->tail_arcs[(row << table->tail_arc_bits) + part];
-        reach = dg_reach(offset - (part << part_bits), part_bits);
-    }
+    const dg_arc arc = dg_tail_arc(place, &reach, left, cell, level, table);
     if (dg_arc_tells(accepted, height, reach, &arc)) {
         return DG_OK;
     }
-    const question_at q = {place, rest, 0, level};
-    return decide_exactly(accepted, height, &q, table, bits);
+    const dg_question_at of_tail = {place, rest, 0, level};
+    return dg_decide_exactly(accepted, height, DG_HEIGHT_BITS, &of_tail, table, bits);
 }
 
 dg_status dg_decide_in_doubt(dg_place *place, bool *accepted, uint32_t cell, uint32_t height,
@@ -104,8 +98,8 @@ dg_status dg_decide_in_doubt(dg_place *place, bool *accepted, uint32_t cell, uin
     if (cell < table->n_partial) {
         const dg_partial *of = &table->partial[cell];
         place->block = of->block;
-        return decide_exactly(accepted, height, &(question_at){place, rest, of->level, 0}, table,
-                              bits);
+        const dg_question_at q = {place, rest, of->level, 0};
+        return dg_decide_exactly(accepted, height, DG_HEIGHT_BITS, &q, table, bits);
     }
     cell -= table->n_partial;
     for (int side = 0; side < 2; side++) {

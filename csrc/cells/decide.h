@@ -110,6 +110,26 @@ dg_decide_each dg_decide_each_avx512;
 /* The same. Requires: dg_isa_available(DG_ISA_NEON). */
 dg_decide_each dg_decide_each_neon;
 
+/** What is asked: is m + f' < 2^level H g(y), f' a uniform number in [0, 1), y at a place. */
+typedef struct dg_question_at {
+    const dg_place *place;
+    const uint8_t *rest; /* of table->rest_bytes bytes */
+    uint32_t m;
+    uint64_t level;
+} dg_question_at;
+
+/** Decide the question by dg_refine, given the n_bits leading bits of f', at most 64.
+ *
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM.
+ */
+dg_status dg_decide_exactly(bool *accepted, uint64_t leading, size_t n_bits,
+                            const dg_question_at *q, const dg_table *table, dg_bits *bits);
+
+/** The arc of an attempt in a tail, given place->tick; `cell` counts from the side's first one.
+ *  Ensures: place->block and *reach are set. */
+dg_arc dg_tail_arc(dg_place *place, uint64_t *reach, bool left, uint64_t cell, uint64_t level,
+                   const dg_table *table);
+
 /** Decide the attempt of a special cell, where dg_decide_at_once does not: of a partial cell by
  *  dg_refine, of a tail, of a reject. height: the DG_HEIGHT_BITS leading bits of f.
  *

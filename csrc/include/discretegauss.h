@@ -202,6 +202,22 @@ DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes,
                                       const dg_sampler *sampler, const dg_run *run,
                                       const dg_source *source);
 
+/** Draw items [first_item, first_item + n) of the noise that a key of 32 bytes stands for: a function of the law, the
+ *  key and the item's number alone. So many devices draw the same noise in any order, and it can be drawn again.
+ *
+ *  Whoever knows the key knows the noise. For a release the key is 32 fresh bytes of the operating system's, used for
+ *  one release, and wiped.
+ *  Law:       for a uniform key, as far as ChaCha20 cannot be told from a random function, out holds independent
+ *             draws of the sampler's law, for every integer. csrc/cells/noise_at.h defines the function.
+ *  Requires:  out as for dg_sampler_fill; first_item + n < 2^64.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_RANGE (an item does not fit) | DG_ERR_PARAMETER (no such dtype, or the
+ *             method is not DG_CELLS, or the law is so wide that its blocks have more than 2^48 integers: from a
+ *             sigma of some 2^53 on).
+ *  Cost:      some 20 ns an item.
+ */
+DG_API dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
+                             uint64_t first_item, const uint8_t *key);
+
 /** What becomes of a sum that the output does not hold. */
 typedef enum dg_overflow {
     DG_REFUSE = 0, /**< it ends the call with DG_ERR_RANGE */

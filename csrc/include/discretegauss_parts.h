@@ -72,6 +72,7 @@ typedef struct dg_sampler_info {
     int32_t coded_first;
     int32_t coded_last;
     uint32_t n_coded;
+    uint32_t noise_words; /* of a cell, where noise is drawn by item: csrc/cells/noise_at.h */
     uint64_t memory;
 } dg_sampler_info;
 
@@ -98,6 +99,14 @@ void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t
 /** Arc i < n_partial + n_tail_arcs: those of the partial cells, then those of the tails. */
 void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge, uint32_t i,
                   const dg_sampler *sampler);
+
+/** Pack the law for the kernel of csrc/cuda: a dg_noise_law, and the arrays behind it.
+ *
+ *  Ensures:   DG_OK -> *n_bytes is the length, and out, if it is not NULL, holds so many bytes.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: dg_noise_at does not draw the law, or the kernel would leave more
+ *             than one item of 10^9 to it.
+ */
+dg_status dg_noise_pack(uint8_t *out, size_t *n_bytes, const dg_sampler *sampler);
 
 /** As dg_laws_fill, by an instruction set: the draws are the same. */
 dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,

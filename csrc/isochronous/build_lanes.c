@@ -232,18 +232,28 @@ static dg_status build_wide(dg_lanes *lanes, dg_enclosure *e)
     return DG_OK;
 }
 
-static dg_status build(dg_lanes *lanes)
+dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law)
 {
-    lanes->c = to_int64(lanes->law->c);
-    dg_status status = dg_narrow_build(&lanes->narrow, lanes->law);
-    if (status == DG_OK) {
-        lanes->attempt_bytes = 8;
-    } else if (status == DG_ERR_PARAMETER) {
-        dg_enclosure e;
-        dg_enclosure_open_for_table(&e, lanes->law);
-        status = build_wide(lanes, &e);
-        dg_enclosure_close(&e);
+    const bool is_power = law->kind == DG_GENERALIZED_GAUSSIAN;
+    if (!is_held(law) || (is_power && mpz_cmp(law->a, law->b) < 0)) {
+        return DG_ERR_PARAMETER; /* powers of scales below 1, which are narrow laws, have no unit here */
     }
+    *out = (dg_lanes){.law = law, .c = to_int64(law->c)};
+    dg_enclosure e;
+    dg_enclosure_open_for_table(&e, law);
+    const dg_status status = build_wide(out, &e);
+    dg_enclosure_close(&e);
+    return status;
+}
+
+static dg_status build(dg_lanes *lanes, const dg_law *law)
+{
+    dg_narrow *narrow = NULL;
+    const dg_status status = dg_narrow_build(&narrow, law);
+    if (status == DG_ERR_PARAMETER) {
+        return dg_lane_exponents(lanes, law);
+    }
+    *lanes = (dg_lanes){.law = law, .c = to_int64(law->c), .narrow = narrow, .attempt_bytes = 8};
     return status;
 }
 
@@ -257,8 +267,7 @@ dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
     if (lanes == NULL) {
         return DG_ERR_NOMEM;
     }
-    lanes->law = law;
-    const dg_status status = build(lanes);
+    const dg_status status = build(lanes, law);
     if (status != DG_OK) {
         dg_lanes_release(lanes);
         return status;

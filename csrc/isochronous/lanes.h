@@ -88,6 +88,14 @@ struct dg_lanes {
     uint64_t at_centre; /* log2(e) (|f| / scale)^beta, in units of exponents, rounded up */
 };
 
+/** Set what heights of a law are computed by, of narrow laws, too: the fields from `squared` to `is_power`, from
+ *  units_up on, and c. For csrc/cuda, whose proof is lemma 27 of csrc/cells/PROOF.md.
+ *
+ *  Requires:  law is a Laplace, Gaussian or generalised Gaussian.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER: as of dg_lanes_build.
+ */
+dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law);
+
 /** Prepare a law for draws in lanes.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; isa is available.

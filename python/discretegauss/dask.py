@@ -25,6 +25,7 @@ from ._inputs.messages import describe, if_loaded, refused
 from ._inputs.privacy_arguments import require_rows
 from ._on_the_driver import checked_path, noise_and_result
 from ._system.atomic_file import atomic_write
+from ._system.folders import folder_made
 from .data import add_noise as add_noise_here
 from .data.cells import refuse_type
 from .data.entry import AskedAnywhere
@@ -98,9 +99,10 @@ def add_noise(
     Notes
     -----
     Meanwhile the files are in a hidden folder beside `path`, ``.NAME.`` and 32 digits, which is
-    removed at the end, after Ctrl-C and errors, too. Tasks that still run then find no folder to
-    write to. If the driver is killed, end the workers and delete that folder: together with the
-    noise of the next call it is a second release.
+    removed at the end. After Ctrl-C and errors it goes, too, with the folders that were made on the
+    way to `path`. Tasks that still run then find no folder to write to. If the driver is killed,
+    end the workers and delete that folder: together with the noise of the next call it is a second
+    release.
 
     References
     ----------
@@ -185,7 +187,8 @@ def _refuse_what_parquet_changes(example: Any) -> None:
         if not _comes_back(example[[label]].reset_index(drop=True)):
             raise ParameterTypeError(
                 "values must have columns that Dask reads from Parquet, but "
-                f"{describe(label)} is of {example.dtypes[label]}: cast it, to str say"
+                f"{describe(label)} is of {example.dtypes[label]}: cast it, to str say, or give it "
+                "another name"
             )
     raise ParameterTypeError(
         "values must have an index that Dask reads from Parquet, but it is of "
@@ -194,16 +197,16 @@ def _refuse_what_parquet_changes(example: Any) -> None:
 
 
 def _comes_back(example: Any) -> bool:
-    """Return whether rows of made-up cells, or none, can be written and read."""
+    """Return whether rows of made-up cells, or none, can be written and read, with all columns."""
     import dask.dataframe
 
     with TemporaryDirectory() as folder:
         try:
             Path(folder, "part.0.parquet").write_bytes(_as_parquet(example))
-            dask.dataframe.read_parquet(folder).compute(scheduler="synchronous")
+            read = dask.dataframe.read_parquet(folder).compute(scheduler="synchronous")
         except Exception:  # Arrow, pandas and Dask raise what they like
             return False
-    return True
+    return list(read.columns) == list(example.columns)
 
 
 def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
@@ -258,15 +261,16 @@ def _run(
     work = output.parent / f".{output.name}.{uuid4().hex}"
     drawn, result = work / "drawn", work / "result"
     files = [drawn / str(i) / "noisy" for i in range(len(blocks))]
-    try:
-        drawn.mkdir(parents=True)
-        result.mkdir()
-        task = dask.delayed(partial(_attempt, draw=draw), pure=False)
-        _compute([task(block, file) for block, file in zip(blocks, files, strict=True)])
-        place_files(files, result)
-        result.rename(output)
-    finally:
-        _remove(work)
+    with folder_made(output.parent):
+        try:
+            drawn.mkdir(parents=True)
+            result.mkdir()
+            task = dask.delayed(partial(_attempt, draw=draw), pure=False)
+            _compute([task(block, file) for block, file in zip(blocks, files, strict=True)])
+            place_files(files, result)
+            result.rename(output)
+        finally:
+            _remove(work)
 
 
 def _compute(tasks: Sequence[Any]) -> None:

@@ -84,8 +84,9 @@ def add_noise(
     -----
     Spark's committer moves the files of a task when the task is done, and shows them when the job
     is done ("algorithm version 1", which is asked for). Files of attempts that failed go with the
-    folder ``_temporary`` at the end. If the driver is killed, delete the whole folder: it may hold
-    two noises for the same counts.
+    folder ``_temporary`` at the end. After an error Spark leaves an empty folder at `path`, and
+    those on the way to it: delete them before the next try. If the driver is killed, delete the
+    whole folder: it may hold two noises for the same counts.
 
     References
     ----------

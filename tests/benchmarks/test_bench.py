@@ -1,11 +1,11 @@
-"""benchmarks/bench: who takes part, what is said of the others, table, JSON and picture."""
+"""Who takes part in the benchmark, what is said of the others, tables and picture; no times."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import sys
-from dataclasses import replace
+import time
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -14,32 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bench
+import contenders
+import measure
+import picture
 import throughput
-from bench import machine, paper_python, rounds, run, table
-from bench.contenders import (
-    CannotRunError,
-    Case,
-    Contender,
-    Missing,
-    all_contenders,
-    diffprivlib_peer,
-    inexact,
-    mkl_peer,
-    opendp_peer,
-    ours,
-    paper,
-    tf_privacy_peer,
-    tumult_peer,
-)
+import users
+from contenders import CannotRunError, Contender, Missing
 from discretegauss.plots import look
 
-PEERS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "OpenDP": (opendp_peer, ("opendp", "opendp.prelude")),
-    "diffprivlib": (diffprivlib_peer, ("diffprivlib",)),
-    "Tumult Core": (tumult_peer, ("tmlt", "tmlt.core", "tmlt.core.random.discrete_gaussian")),
-    "TensorFlow Privacy": (tf_privacy_peer, ("tensorflow", "tensorflow_privacy")),
-    "mkl_random rint(normal)": (mkl_peer, ("mkl_random",)),
+PEERS: dict[str, tuple[str, ...]] = {
+    "opendp": ("opendp", "opendp.prelude"),
+    "diffprivlib": ("diffprivlib",),
+    "tumult": ("tmlt", "tmlt.core", "tmlt.core.random.discrete_gaussian"),
+    "tf_privacy": ("tensorflow", "tensorflow_privacy"),
+    "mkl": ("mkl_random",),
 }
 
 
@@ -53,24 +41,17 @@ def module(name: str, **contents: Any) -> ModuleType:
 def test_a_peer_that_is_missing_is_named_with_the_line_that_installs_it(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    peer, modules = PEERS[name]
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    for one in modules:
+    for one in PEERS[name]:
         monkeypatch.setitem(sys.modules, one, None)
     if name == "diffprivlib":
         monkeypatch.delitem(sys.modules, "diffprivlib")
-    (missing,) = peer.contenders()
+    missing = getattr(contenders, name)()
     assert isinstance(missing, Missing)
-    assert missing.name == name
     assert missing.install.startswith("pip install ")
-    text = table.table_text([], [], [], [missing])
-    assert f"{name}: {missing.install}" in text
-
-
-def draws_of(peer: Any, sigma2: int, n: int = 3, shape: Any = "vector") -> Any:
-    (contender,) = peer.contenders()
-    assert isinstance(contender, Contender)
-    return contender.prepare(Case("gaussian", sigma2, shape))(n)
+    assert f"{missing.name} is not here: {missing.install}" in throughput.table_text(
+        {}, {}, [], [missing]
+    )
 
 
 def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,18 +87,11 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
     def make_gaussian(domain: Any, metric: Any, scale: float) -> Any:
         return lambda zeros: note("opendp", scale, zeros)
 
-    def some(*_: Any, **__: Any) -> None:
-        return None
-
+    names = ("enable_features", "atom_domain", "vector_domain", "l2_distance")
     prelude = module(
         "opendp.prelude",
-        enable_features=some,
-        atom_domain=some,
-        vector_domain=some,
-        l1_distance=some,
-        l2_distance=some,
-        absolute_distance=some,
         m=module("m", make_gaussian=make_gaussian),
+        **dict.fromkeys(names, lambda *_, **__: None),
     )
     utils = module("discrete_gaussian_utils", sample_discrete_gaussian=tf_sample)
     imitations = {
@@ -132,124 +106,141 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
         "diffprivlib": module("diffprivlib"),
         "diffprivlib.mechanisms": module("mechanisms", GaussianDiscrete=GaussianDiscrete),
     }
-    for parent in ("tmlt", "tmlt.core", "tmlt.core.random", "tensorflow_privacy"):
+    parents = ("tmlt", "tmlt.core", "tmlt.core.random", "tensorflow_privacy")
+    for parent in (*parents, "tensorflow_privacy.privacy"):
         monkeypatch.setitem(sys.modules, parent, module(parent))
-    monkeypatch.setitem(sys.modules, "tensorflow_privacy.privacy", module("privacy"))
     for name, imitation in imitations.items():
         monkeypatch.setitem(sys.modules, name, imitation)
 
-    draws_of(mkl_peer, 100)
-    draws_of(tf_privacy_peer, 100)
-    draws_of(opendp_peer, 100)
-    draws_of(opendp_peer, 100, n=1, shape="scalar")
-    draws_of(tumult_peer, 100, n=1)
-    draws_of(diffprivlib_peer, 100, n=1)
+    def draws(peer: Any, exponent: int, n: int) -> None:
+        contender = peer()
+        assert isinstance(contender, Contender)
+        contender.prepare(exponent)(n)
+
+    draws(contenders.mkl, 1, 3)
+    draws(contenders.tf_privacy, 1, 3)
+    draws(contenders.opendp, 1, 3)
+    draws(contenders.tumult, 1, 1)
+    draws(contenders.diffprivlib, 1, 1)
     assert asked == [
         ("mkl", 10.0, 3),
         ("tf", 10, (3,)),
         ("opendp", 10.0, [0, 0, 0]),
-        ("opendp", 10.0, 0),
         ("tumult", Fraction(100)),
         ("diffprivlib", 10.0, 0),
     ]
-    for peer, sigma2 in ((mkl_peer, 10**200), (tf_privacy_peer, 3), (diffprivlib_peer, 10**7)):
+    for peer, exponent in (
+        (contenders.mkl, 18),
+        (contenders.opendp, 18),
+        (contenders.tf_privacy, 10),
+        (contenders.diffprivlib, 6),
+    ):
         with pytest.raises(CannotRunError):
-            draws_of(peer, sigma2)
+            draws(peer, exponent, 1)
 
 
-def test_numpys_rounded_normal_is_measured_while_64_bits_hold_it() -> None:
-    numpys = next(c for c in inexact.contenders() if c.name == inexact.NUMPY)
-    assert isinstance(numpys, Contender)
-    assert not numpys.exact(Case("gaussian", 1))
-    drawn: Any = numpys.prepare(Case("gaussian", 100))(5)
-    assert drawn.shape == (5,)
-    with pytest.raises(CannotRunError, match="int64"):
-        numpys.prepare(Case("gaussian", 10**100))
+def test_contenders_that_are_always_there_draw_what_they_say() -> None:
+    """By real calls, and of those that are exact the standard deviation fits (to 10 of its own)."""
+    for contender in (*contenders.OURS, contenders.plain_python, contenders.paper):
+        found = contender()
+        if isinstance(found, Contender):
+            assert found.exact
+            assert found.secure
+            found.prepare(1)(4)
+            found.prepare(30)(2)
+    draws = [contenders.gaussian_of_the_paper(Fraction(100)) for _ in range(1000)]
+    assert {type(x) for x in draws} == {int}
+    assert abs(float(np.std(draws)) - 10) < 10 * 10 / 2000**0.5
+    rounded = contenders.numpy()
+    assert isinstance(rounded, Contender)
+    assert not rounded.exact
+    assert not rounded.secure
+    with pytest.raises(CannotRunError, match="64-bit"):
+        rounded.prepare(100)
+
+
+def test_the_plain_python_engine_takes_part_where_there_is_no_core(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("discretegauss.build_info", lambda: {"engine": "python"})
+    found, missing = contenders.all_contenders()
+    assert "discretegauss, plain Python" in [one.name for one in found]
+    assert "discretegauss, default" in [one.name for one in missing]
+
+
+def test_no_two_contenders_look_alike() -> None:
+    """Of those that are here; pictures of two machines can be compared."""
+    looks = [one.look for one in contenders.all_contenders()[0]]
+    assert len(set(looks)) == len(looks)
 
 
 def made_up() -> tuple[list[Contender], list[Missing]]:
-    """Two that draw at once, one of which saturates, and one that is not there."""
+    """Three that draw at once, one of which saturates, and one that is not there."""
 
-    def contender(name: str, **of: Any) -> Contender:
-        return Contender(name, prepare=lambda _case: lambda n: sum(range(n)), **of)
+    def prepare(_exponent: int) -> measure.Draw:
+        return lambda n: sum(range(n))
+
+    def saturating(exponent: int) -> measure.Draw:
+        contenders.need_int64(exponent)
+        return prepare(exponent)
 
     return [
-        contender(ours.DEFAULT, secure=True, exact=lambda case: True),
-        contender("saturating", secure=True, exact=lambda case: case.parameter < 10**9, note="N."),
-        contender("a rounded float", secure=False, exact=lambda case: False),
-    ], [Missing("elsewhere", "No module named 'elsewhere'", "pip install elsewhere")]
+        Contender("ours", prepare),
+        Contender("saturating", saturating, note="N."),
+        Contender("a rounded float", prepare, exact=False, secure=False),
+    ], [Missing("elsewhere", "pip install elsewhere")]
 
 
-def test_the_command(
+def test_the_program_prints_and_writes_what_it_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Table, picture and JSON have what was measured; who was left out is there with a reason."""
+    """Table, lines, picture and JSON; who was left out is there with a reason."""
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(run, "who_takes_part", made_up)
-    picture = tmp_path / "speed.png"
-    assert throughput.main(["--quick", "--png", str(picture)]) == 0
+
+    def absent(_folder: Path) -> tuple[users.Call, users.Call]:
+        raise ImportError("no such package")
+
+    monkeypatch.setattr(contenders, "all_contenders", made_up)
+    tasks = (
+        users.Task("a task", "a peer", lambda _: (int, int)),
+        users.Task("another", "nobody", absent),
+    )
+    monkeypatch.setattr(users, "TASKS", tasks)
+    monkeypatch.setattr(throughput, "EXPONENTS", (0, 30))
+    png, figures = tmp_path / "speed.png", tmp_path / "speed.json"
+    assert throughput.main(["--quick", "--png", str(png), "--json", str(figures)]) == 0
     out = capsys.readouterr().out
-    assert picture.read_bytes()[:4] == b"\x89PNG"
-    assert "saturating: none from sigma = 10^6 on: its 64-bit result would saturate" in out
-    assert "  saturating: N.\n" in out
-    assert "not here:\n  elsewhere: pip install elsewhere" in out
-    (row,) = [line for line in out.splitlines() if line.startswith("a rounded float")]
-    assert row.split()[-2:] == ["no", "no"]
-
-    assert throughput.main(["--quick", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    assert png.read_bytes()[:4] == b"\x89PNG"
+    assert "saturating: none from sigma = 10^30 on: its 64-bit result would saturate" in out
+    assert "saturating: N.\n" in out
+    assert "elsewhere is not here: pip install elsewhere" in out
+    assert "| another | not measured: no such package | | |" in out
+    rows = {line.split("|")[1].strip(): line for line in out.splitlines() if line[:1] == "|"}
+    assert rows["a rounded float"].split()[-4:-1] == ["no", "|", "no"]
+    assert "| a peer: " in rows["a task"]
+    document = json.loads(figures.read_text())
     assert {one["contender"] for one in document["measured"]} == {c.name for c in made_up()[0]}
-    assert {one["exponent"] for one in document["skipped"]} == {6, 9, 12, 30, 100}
-    assert document["missing"][0]["install"] == "pip install elsewhere"
+    assert {one["exponent"] for one in document["skipped"]} == {30}
+    assert [one["missing"] for one in document["tasks"]] == ["", "no such package"]
 
 
-def test_the_lines_drawn_are_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One over the rate, against the exponent; dashed if not exact; nobody without a point."""
+def test_the_lines_drawn_are_the_times() -> None:
+    """One over the rate, against the exponent; dotted if not exact; nobody without a point."""
     pytest.importorskip("matplotlib")
-    from bench.picture import draw_picture
-
-    contenders, _ = made_up()
-    measured = [
-        run.Measured(contenders[0].name, 0, 1e8, (1e8,)),
-        run.Measured(contenders[0].name, 100, 1e6, (1e6,)),
-        run.Measured(contenders[2].name, 0, 1e9, (1e9,)),
-    ]
-    found = []
+    taking_part, _ = made_up()
+    rates = {("ours", 0): 1e8, ("ours", 100): 1e6, ("a rounded float", 0): 1e9}
+    measured = {of: measure.Rates((rate,)) for of, rate in rates.items()}
+    found: list[Any] = []
 
     def draw(figure: Any, panels: Any) -> None:
-        draw_picture(figure, panels, measured, contenders)
+        picture.draw_picture(figure, panels, measured, taking_part)
         found.extend(panels[0].get_lines())
 
     look.render(draw, panels=2)
-    assert [line.get_label() for line in found] == [ours.DEFAULT, "a rounded float (not exact)"]
+    assert [line.get_label() for line in found] == ["ours", "a rounded float (not exact)"]
     assert list(found[0].get_xdata()) == [0, 100]
     assert list(found[0].get_ydata()) == [1e-8, 1e-6]
     assert [line.get_linestyle() for line in found] == ["-", ":"]
-
-
-def test_a_contender_looks_the_same_whoever_else_takes_part() -> None:
-    """And no two look alike; somebody unknown is grey."""
-    pytest.importorskip("matplotlib")
-    from bench.picture import _LOOKS, draw_picture
-
-    everybody = [one for found in all_contenders() for one in found if one.name != "scipy dlaplace"]
-    assert {one.name for one in everybody} <= set(_LOOKS)
-    assert len({(colour, marker) for colour, marker in _LOOKS.values()}) == len(_LOOKS)
-
-    def looks(names: list[str]) -> dict[str, tuple[str, str]]:
-        found: list[Any] = []
-
-        def draw(figure: Any, panels: Any) -> None:
-            contenders = [replace(made_up()[0][0], name=name) for name in names]
-            draw_picture(figure, panels, [run.Measured(n, 0, 1e8, ()) for n in names], contenders)
-            found.extend(panels[0].get_lines())
-
-        look.render(draw, panels=2)
-        return {str(line.get_label()): (line.get_color(), line.get_marker()) for line in found}
-
-    of_all = looks([*_LOOKS, "unknown"])
-    assert of_all == _LOOKS | {"unknown": ("0.4", ".")}
-    assert looks(["diffprivlib"]) == {"diffprivlib": of_all["diffprivlib"]}
 
 
 def test_places_that_cannot_be_written_are_refused_first(
@@ -257,11 +248,11 @@ def test_places_that_cannot_be_written_are_refused_first(
 ) -> None:
     """And so is a picture without matplotlib, with the line that installs it."""
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(run, "who_takes_part", made_up)
-    for target in (tmp_path, tmp_path / "none" / "x.png"):
-        with pytest.raises(SystemExit):
-            throughput.main(["--png", str(target)])
-        assert str(tmp_path) in capsys.readouterr().err
+    for option in ("--png", "--json"):
+        for target in (tmp_path, tmp_path / "none" / "x"):
+            with pytest.raises(SystemExit):
+                throughput.main([option, str(target)])
+            assert str(tmp_path) in capsys.readouterr().err
     for name in ("matplotlib", "matplotlib.style"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(SystemExit):
@@ -270,95 +261,41 @@ def test_places_that_cannot_be_written_are_refused_first(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_plain_python_twin_takes_part_where_there_is_no_core(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(ours, "build_info", lambda: {"engine": "python"})
-    contenders, missing = run.who_takes_part()
-    assert ours.TWIN in [one.name for one in contenders]
-    assert ours.DEFAULT in [one.name for one in missing]
-    (twin,) = [one for one in contenders if one.name == ours.TWIN]
-    drawn: Any = twin.prepare(Case("gaussian", 4))(3)
-    assert len(drawn) == 3
-
-
 @pytest.mark.parametrize(
     ("rate", "text"),
-    [
-        (0.5, "0.5"),
-        (999, "999"),
-        (1000, "1 k"),
-        (83_100, "83.1 k"),
-        (2.345e9, "2.35 G"),
-        (999.7e6, "1 G"),
-    ],
+    [(0.5, "0.5"), (999, "999"), (1000, "1 k"), (83_100, "83.1 k"), (999.7e6, "1 G")],
 )
 def test_rates_have_three_figures(rate: float, text: str) -> None:
-    assert table.short(rate) == text
-    assert bench.all_steps(made_up()[0]) == 108
+    assert measure.short(rate) == text
 
 
-def test_contenders_that_are_always_there_draw_every_case() -> None:
-    """Both laws, arrays and single draws, by real calls."""
-    pytest.importorskip("scipy")
-    for module_ in (ours, paper, inexact):
-        for contender in module_.contenders():
-            if isinstance(contender, Missing):
-                assert module_ is ours
-                continue
-            for law in contender.laws:
-                for shape in contender.shapes:
-                    contender.prepare(Case(law, 2, shape))(4)
-                    assert contender.exact(Case(law, 2, shape)) == (module_ is not inexact)
-    assert Case("laplace", 10**6, "scalar").name == "laplace scale=10^6 scalar"
-    assert Case("gaussian", 100).name == "gaussian sigma2=100 vector"
-    drawn = [paper_python.discrete_gaussian(Fraction(4)) for _ in range(200)]
-    assert {type(x) for x in drawn} == {int}
-    assert paper_python.bernoulli_exp(Fraction(5, 2)) in (False, True)
-
-
-def test_without_scipy_or_proc_it_runs_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("scipy", "scipy.stats"):
-        monkeypatch.setitem(sys.modules, name, None)
-    assert [type(one) for one in inexact.contenders()] == [Contender, Missing]
-
-    def unreadable(*_: Any, **__: Any) -> str:
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "read_text", unreadable)
-    assert machine.cpu_model()
-    monkeypatch.setattr(machine, "PACKAGES", ("no-package-of-this-name",))
-    assert machine.describe()["versions"] == {"no-package-of-this-name": None}
-
-
-def test_processor_time_of_a_call() -> None:
-    """Of a call that is long for its budget once, of a short one many times."""
+def test_one_slow_call_does_not_fix_the_number_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first call that loads libraries, or is interrupted, would leave one draw in each call."""
+    clock = [0.0]
     calls: list[int] = []
-    assert rounds.seconds_per_call(lambda: calls.append(1), 1e-2) >= 0
-    short = len(calls)
-    assert rounds.seconds_per_call(lambda: calls.append(sum(range(10**5))), 1e-9) > 0
-    assert (short > 2, len(calls)) == (True, short + 1)
-    rates = rounds.Rates(1, (1.0, 3.0, 2.0))
-    assert (rates.median, rates.best) == (2.0, 3.0)
+
+    def draw(n: int) -> None:
+        calls.append(n)
+        clock[0] += n * 1e-6 + (1.0 if len(calls) == 1 else 0.0)
+
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    rates = measure.measure({"": draw}, seconds=0.3)[""]
+    assert calls[-1] == pytest.approx(10**5, rel=1e-6)
+    assert rates.median == pytest.approx(10**6, rel=1e-6)
 
 
-def test_opendp_is_asked_for_the_laplace(monkeypatch: pytest.MonkeyPatch) -> None:
-    scales: list[float] = []
+def test_a_ratio_is_the_median_over_the_rounds() -> None:
+    ours, theirs = measure.Rates((20.0, 60.0, 5.0)), measure.Rates((10.0, 10.0, 10.0))
+    assert (ours.median, ours.ratio_to(theirs)) == (20, 2)
 
-    def make_laplace(domain: Any, metric: Any, scale: float) -> Any:
-        scales.append(scale)
-        return list
 
-    names = ("enable_features", "atom_domain", "vector_domain", "l1_distance", "absolute_distance")
-    prelude = module(
-        "opendp.prelude",
-        m=module("m", make_laplace=make_laplace),
-        **dict.fromkeys(names, lambda *_, **__: None),
-    )
-    monkeypatch.setitem(sys.modules, "opendp", module("opendp", prelude=prelude))
-    monkeypatch.setitem(sys.modules, "opendp.prelude", prelude)
-    (peer,) = opendp_peer.contenders()
-    assert isinstance(peer, Contender)
-    for shape in peer.shapes:
-        peer.prepare(Case("laplace", 3, shape))
-    assert scales == [3.0, 3.0]
+def test_what_users_do_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every task and its peer once, with a thousand counts in the place of a million."""
+    for name in ("pandas", "polars", "pyarrow", "dp_accounting"):
+        pytest.importorskip(name)
+    monkeypatch.setattr(users, "COUNTS", users.COUNTS[:1000])
+    for task in users.TASKS:
+        for call in task.prepare(tmp_path):
+            call()
+    out, theirs = ((tmp_path / f"{name}.csv").read_text() for name in ("out", "theirs"))
+    assert out.count("\n") == theirs.count("\n") == 1001

@@ -166,7 +166,7 @@ def test_the_float_scanner_passes(source: str) -> None:
 
 def test_no_float_in_the_c_sources() -> None:
     """No C file has a floating-point type, literal, header or conversion; numpy's interface has."""
-    files = [path for path in CSRC.rglob("*") if path.suffix in {".c", ".h"}]
+    files = [path for path in CSRC.rglob("*") if path.suffix in {".c", ".h", ".cu"}]
     assert CSRC / "include" / "discretegauss.h" in files
     found = {path.name: floats_in(path.read_text(encoding="utf-8")) for path in files}
     # the function of numpy's interface that makes a double of a word: its type, itself, its cast
@@ -176,7 +176,7 @@ def test_no_float_in_the_c_sources() -> None:
 
 #: csrc/README.md: a file includes its own folder, and those that stand in an earlier row.
 LAYERS = (
-    ("base",),
+    ("base", "cuda"),
     ("random", "csv"),
     ("law",),
     ("exact", "bounds"),
@@ -221,7 +221,7 @@ def test_includes_point_down() -> None:
 
 def test_proofs_name_what_is_there() -> None:
     """Every name of the code in a PROOF.md, and every file, is one of csrc."""
-    sources = [*CSRC.rglob("*.[ch]"), *CSRC.glob("*/proof/*.v")]
+    sources = [*CSRC.rglob("*.[ch]"), *CSRC.rglob("*.cu"), *CSRC.glob("*/proof/*.v")]
     code = "".join(path.read_text(encoding="utf-8") for path in sources)
     names, files = set(re.findall(r"\w+", code)), {path.name for path in CSRC.rglob("*.[ch]")}
     for proof in CSRC.rglob("PROOF.md"):
@@ -410,7 +410,7 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
     names = packed(CSRC.parent, tmp_path / "clean")
     ours = "benchmarks cmake csrc docs examples licenses python tests tools"
     ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"
-    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff"
+    ours += " .importlinter README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff"
     assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
     assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
     assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names

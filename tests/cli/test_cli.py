@@ -311,7 +311,6 @@ def test_a_bad_argument_is_one_line_exit_code_2_and_no_file(
         ("calibrate", "--delta", "0.1", "0.2"),
         ("calibrate", "--report-delta", "0.1", "0.2"),
         ("calibrate", "--queries", "2", "1"),
-        ("figures", "--out", "a", "b"),
     ],
 )
 def test_an_option_that_is_given_twice_is_refused(
@@ -423,9 +422,7 @@ COMMANDS = [
     "calibrate",
     "sample",
     "example",
-    "figures",
     "verify",
-    "completion",
 ]
 
 
@@ -474,7 +471,6 @@ def test_a_mistyped_option_names_the_help_of_its_command(run: Command) -> None:
         (["sample", "--sigma2", 1, "--size", 1, "--out", "o.xlsx"], ".csv, .txt, or have no end"),
         (release("o.xlsx", "--rho", 1), "o.xlsx: must end as the table does or in one of .csv"),
         (release("o.csv.gz", "--rho", 1, table="none.csv.zip"), "none.csv.zip: No such file"),
-        (["figures", "--out", FLIGHTS], "--out: must name a folder, got "),
     ],
 )
 def test_a_wrong_value_is_named_with_its_parameter_and_the_rule(
@@ -523,38 +519,10 @@ def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.Mon
     assert (done.code, done.err.partition("needs")[0]) == (2, "discretegauss verify ")
 
 
-def test_a_script_completes_in_bash(run: Command, tmp_path: Path) -> None:
-    """Commands, options, the values of one, and files."""
-    pytest.importorskip("shtab")
-    (tmp_path / "script").write_text(run("completion", "bash").out)
-    (tmp_path / "table.csv").touch()
-    for words, expected in {
-        "rel": "release",
-        "calibrate --js": "--json",
-        "sample --source ch": "chacha20",
-        "release ta": "table.csv",
-    }.items():
-        at_tab = (
-            f"source ./script; COMP_WORDS=(x {words}); COMP_CWORD={len(words.split())}; "
-            '_shtab_discretegauss; echo "${COMPREPLY[@]}"'
-        )
-        done = subprocess.run(
-            ["bash", "--norc", "-c", at_tab],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.split() == [expected], done.stderr
-    assert run("completion", "zsh").out.startswith("#compdef discretegauss\n")
-    assert "complete -c discretegauss " in run("completion", "fish").out
-
-
-def test_completion_says_what_it_needs(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "shtab", None)
-    done = run("completion", "fish")
-    assert done.code == 2
-    assert done.is_one_line_with("discretegauss completion needs shtab: pip install shtab")
+def test_the_command_starts_without_what_only_some_commands_need() -> None:
+    code = "import discretegauss._cli, sys; print({'matplotlib', 'pyarrow'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_the_report_as_json(run: Command, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from engine import ENGINE
 from inputs_table import is_far
 
-from discretegauss._cli import entry as cli
+from discretegauss import _cli as cli
 
 TEXTS: dict[str, Fraction | None] = {
     "0": Fraction(0),
@@ -92,8 +92,8 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--delimiter", "--format", "--quick", "--consistent", "--unknown-groups"}
-"""Others of tests/cli, and tests/plots/test_figures.py, have these."""
+NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups"}
+"""Others of tests/cli have these."""
 
 
 def options() -> Iterator[tuple[str, str]]:

@@ -250,6 +250,10 @@ def _cases() -> dict[str, tuple[Any, str]]:
         "index's": (pd.DataFrame({"a": n, "b": n}, index), "no column with the name of .* got 'a'"),
         "intervals": (pd.DataFrame({"a": n, "b": pd.cut(n, 3)}), "but 'b' is of category: cast it"),
         "complex": (pd.DataFrame({"a": n, "b": np.zeros(6, complex)}), "but 'b' is of complex128"),
+        "Dask's": (
+            pd.DataFrame({"a": n, "__null_dask_index__": n}),  # which Dask makes an index
+            "but '__null_dask_index__' is of int64: .* another name",
+        ),
         "category": (
             pd.DataFrame({"a": n}, categories),
             r"index .* is of category: frame\.reset_in",
@@ -317,10 +321,13 @@ def test_whole_numbers_in_floats_get_noise(dtype: str, modulus: Any, tmp_path: P
 
 
 def test_a_refused_block_leaves_nothing_and_is_in_no_message(tmp_path: Path) -> None:
-    """Neither its counts nor cells of other columns, of which Arrow's own messages tell."""
+    """Neither its counts nor cells of other columns, of which Arrow's own messages tell.
+
+    The folders on the way to `path` go, too, if they were made for it.
+    """
     counts = dask.array.from_array(np.array([0, 0, 2**63 - 12, 0]), chunks=2)
     with pytest.raises(OverflowError, match="must fit int64") as overflow:
-        dg_dask.add_noise(counts, LAW, path=tmp_path / "noisy")
+        dg_dask.add_noise(counts, LAW, path=tmp_path / "new" / "er" / "noisy")
     assert str(2**63 - 12)[:15] not in str(overflow.value)
     with dask.config.set({"dataframe.convert-string": False}):
         table = pd.DataFrame({"n": [1, 2], "mixed": pd.Series([1, "secret"], dtype=object)})

@@ -213,7 +213,7 @@ def test_a_folder_that_is_there_is_refused(session: Any, tmp_path: Path) -> None
 
 
 def test_a_refused_count_is_in_no_message(session: Any, tmp_path: Path) -> None:
-    """A partition fails as often as it may; nothing is published."""
+    """A partition fails as often as it may; nothing is published but empty folders, Spark's own."""
     frame = session.range(0, 4000, 1, 4).selectExpr("9223372036854771807 + id as id")
     with pytest.raises(PySparkException, match="must fit int64") as raised:
         spark.add_noise(frame, "id", LAW, path=tmp_path / "noisy")

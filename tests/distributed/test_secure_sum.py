@@ -30,6 +30,16 @@ def test_sums_are_exact_at_the_ends(modulus: int) -> None:
     assert all(low <= value <= high for value in found)
 
 
+@pytest.mark.parametrize("clients", [1, 2, 3, 4, 1000])
+def test_the_largest_messages_do_not_wrap(clients: int) -> None:
+    """Nor does their sum plus half of the modulus: with moduli around 2**63 over the clients."""
+    for k in range(clients - 1, clients + 3):
+        for modulus in {max(2, 2**63 // max(1, k) + i) for i in (-1, 0, 1)}:
+            wanted = clients * (modulus - 1) % modulus
+            found = dg.distributed.total([[modulus - 1]] * clients, modulus).tolist()
+            assert found == [wanted - modulus if 2 * wanted >= modulus else wanted]
+
+
 def test_types_of_integers_and_shapes() -> None:
     for dtype in (np.int8, np.uint64, np.int64):
         message = share(np.full((2, 3), 127, dtype), NONE, 100)
@@ -47,6 +57,12 @@ def test_integers_that_numpy_would_make_floats_of_stay_integers() -> None:
     assert share([2**63 + 1, -1], NONE, 2**64).tolist() == [2**63 + 1, 2**64 - 1]
     turned = dg.distributed.Rotation(2).undo([2**63 + 1, 1 - 2**63])
     assert sorted(abs(turned).tolist()) == [2 / 2**0.5, 2.0**64 / 2**0.5]
+    for take in (
+        dg.distributed.Rotation(1).apply,
+        dg.distributed.SecureSum(1, clip=1, steps=8, law=NONE, most_clients=2).message,
+    ):
+        with pytest.raises(OverflowError, match="vectors must be floats, below"):
+            take([2**1024])
     with pytest.raises(TypeError, match="messages must hold integers, got a float"):
         dg.distributed.total([[2**63, 1.0]], modulus)
     with pytest.raises(TypeError, match="values must be integers or floats of at most 64 bits"):

@@ -27,7 +27,7 @@ def written(
     folder: Path, tables: list[Any], names: list[str], *, force: bool = False
 ) -> tuple[float, ...]:
     collected = ConsistentTables(folder, planned(names, "n"), force=force)
-    collected.make_folder()
+    folder.mkdir(parents=True, exist_ok=True)
     for labels, cells, counts in tables:
         release: Any = SimpleNamespace(law=LAW)
         rows = collected.next_table(release, labels)

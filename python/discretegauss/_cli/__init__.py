@@ -1,5 +1,549 @@
-"""The command line: `main` for Python, `program` for the process."""
+"""The command line: ``discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv``.
 
-from .entry import main, program
+Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written; 1 the system failed
+(no randomness, no memory, a report that could not be printed); 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP,
+nothing was written; 141 the reader of stdout has left, as head does: no message, unless a budget
+is spent. Every other failure is one line on stderr, and no line shows what stands in a cell.
+
+From the moment at which the output of a release gets its name, these signals do nothing: that the
+budget is spent will be said.
+
+A command imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .._inputs.messages import describe
+from .._system.atomic_file import atomic_write
+from .._system.signals import StopSignals
+from .._version import __version__
+from ..errors import (
+    DiscreteGaussError,
+    EntropyError,
+    OutputError,
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
+from .parser import (
+    FAILED,
+    FROM_1,
+    NOT_NEGATIVE,
+    NUMBER,
+    POSITIVE,
+    PROBABILITY,
+    UNREAD,
+    WRONG_INPUT,
+    Parser,
+    add_command,
+    add_flag,
+    add_value,
+    fail,
+    file_name,
+    given,
+    goes_without,
+    plan_file,
+    printed,
+    require,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    from .._inputs.budget import Budget
+    from ..laws import Law
+    from ..release import Plan
 
 __all__ = ["main", "program"]
+
+_SIGNAL = 128
+"""Added to the number of the signal, as exit code."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments, without the name of the program; those of the process by default.
+    """
+    with StopSignals() as stops:
+        return _main(argv, stops)
+
+
+def program() -> int:
+    """Run the command line as the program of this process, and return its exit code.
+
+    What comes next is the end of the process, which no signal may turn into another exit code.
+    """
+    with StopSignals(for_good=True) as stops:
+        if os.path.isfile("discretegauss.py"):  # the paper's code, say, beside a user's programs
+            note = (
+                "discretegauss: note: the file discretegauss.py in this folder hides the package "
+                "from Python programs here: delete it, its functions are in the package"
+            )
+            printed(note, note, on_stderr=True)
+        return _main(None, stops)
+
+
+def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
+    try:
+        arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
+        return int(arguments.run(arguments))
+    except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
+        code, message = _said(error)
+        notes = getattr(error, "__notes__", [])  # what is done nevertheless
+        if code == UNREAD and not notes:
+            return code
+        return fail(code, "; ".join([message, *notes]))
+
+
+def _said(error: BaseException) -> tuple[int, str]:
+    """Return the exit code and the message."""
+    match error:
+        case KeyboardInterrupt():
+            number = getattr(error, "number", signal.SIGINT)
+            by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"
+            return _SIGNAL + number, f"interrupted{by}"
+        case BrokenPipeError(filename="stdout"):
+            return UNREAD, f"stdout: {error.strerror}"
+        case EntropyError():
+            return FAILED, str(error.strerror or error)
+        case DiscreteGaussError() | ImportError():  # of what is not there it says what to do
+            return WRONG_INPUT, str(error)
+        case OSError():
+            where = "" if error.filename is None else f"{error.filename}: "
+            return WRONG_INPUT, f"{where}{error.strerror or error}"
+        case _:
+            return FAILED, "not enough memory for this table"
+
+
+# --- release
+
+_RELEASE_NOTES = """\
+what to mind:
+- The budget protects one person who changes at most --rows-per-person counts of each column, \
+each by at most --sensitivity. With a count of visits, a person who came 5 times changes it by 5. \
+With a row for the total, a person changes two counts.
+- Several columns share the budget. --disjoint: nobody is counted in two of them.
+- The rows themselves are published: they must not depend on the people counted. List every \
+combination, those with count 0 too. Or --unknown-groups.
+- So is their order: a table sorted by its counts publishes their true ranking.
+- So are all other columns: totals, shares or ranks computed from the counts publish them.
+- Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
+- A second release of the same counts spends its budget again: the rho add up.
+
+More in docs/release.md.
+"""
+_RELEASE_USAGE = """\
+%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]
+       %(prog)s --plan FILE [--consistent DIR] [--force] [--json] [--plot PLOT]
+       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D"""
+_NEEDED = ("table", "column", "out")
+
+
+def _add_release(commands: Any) -> None:
+    summary = "add noise to columns of counts in a table"
+    parser = add_command(commands, _release, summary, _RELEASE_NOTES, _RELEASE_USAGE)
+    table = "a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .npy, .csv.gz, "
+    add_value(
+        parser, "table", "TABLE", file_name, f"{table}.csv.zst; - is CSV from stdin", nargs="?"
+    )
+    text = "the name of a column of counts; may be given several times"
+    add_value(parser, "--column", "NAME", str, text, action="append")
+    text = "the file to write; - is stdout, and the report goes to stderr"
+    add_value(parser, "--out", "FILE", file_name, text)
+    text = "of text in TABLE and FILE, if not as the name says: ';', '|', ',' or a tab"
+    add_value(parser, "--delimiter", "D", str, text)
+    text = "a TOML file: several tables that share one budget; all are written or none"
+    add_value(parser, "--plan", "FILE", plan_file, text)
+    text = "with --plan: also write the tables made to add up, as CSV with standard errors"
+    add_value(parser, "--consistent", "DIR", partial(file_name, instead="it is a folder"), text)
+    text = "rows are there because people are in them: write those of enough people, as CSV"
+    add_flag(parser, "--unknown-groups", text)
+    add_flag(parser, "--force", "replace FILE and PLOT if they exist")
+    add_flag(parser, "--json", "print the report as JSON")
+    text = "draw the noisy counts and their error bars to this .png, .pdf or .svg; true counts are "
+    kind = partial(file_name, instead="stdout has no room for it")
+    add_value(parser, "--plot", "PLOT", kind, f"{text}not in it")
+    _add_budget(parser)
+    person = parser.add_argument_group("what one person can change")
+    text = "one count changes by at most this, at least 1, a whole number unless with --rho "
+    add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
+    text = "at most so many counts of a column change (default 1)"
+    add_value(person, "--rows-per-person", "K", whole_number, text)
+    add_flag(person, "--disjoint", "nobody changes counts in two of the columns")
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    """Add discrete Gaussian noise to columns of counts and write the table to a new file.
+
+    examples:
+      discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
+      discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \
+--delta 1e-6 --out noisy.parquet
+      discretegauss release --plan plan.toml --consistent added_up
+      discretegauss release groups.csv --unknown-groups --column people --epsilon 1 --delta 1e-6 \
+--out kept.csv
+      zcat counts.csv.gz | discretegauss release - --column n --rho 0.1 --out - > noisy.csv
+
+    A count is replaced by count + draw, in exact integers; all other cells are kept.
+    Numbers are exact: 0.1 is one tenth, and 1/3 works too.
+    """
+    from .. import release
+
+    if arguments.unknown_groups:
+        return _release_groups(arguments)
+    plan = _plan(arguments)
+    release.plan_text(plan)  # nothing is drawn for a report that cannot be made
+    to_stdout = arguments.out == "-"
+    done = release.execute(
+        plan,
+        force=arguments.force,
+        plot=arguments.plot,
+        consistent=arguments.consistent,
+        progress=True,
+        to_stdout=to_stdout,
+        before_placing=arguments.hold_signals,
+    )
+    report = release.done_json(done) if arguments.json else str(done)
+    written = "the tables are" if arguments.plan else f"{arguments.out} is"
+    return _reported(report, written, on_stderr=to_stdout)
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    from ..release import plan_of_one, read_plan
+
+    if arguments.plan is not None:
+        person = ("sensitivity", "rows_per_person", "disjoint")
+        names = ("table", "out", "column", "delimiter", *person, *_SPENT)
+        goes_without("--plan", arguments, names, "the plan says it")
+        return read_plan(arguments.plan)
+    require(arguments, _NEEDED)
+    if arguments.consistent is not None:
+        raise ParameterValueError("--consistent goes with --plan: it takes several tables")
+    return plan_of_one(
+        "/dev/stdin" if arguments.table == "-" else arguments.table,
+        arguments.column,
+        arguments.out,
+        budget=_budget(arguments),
+        report_delta=arguments.report_delta,
+        sensitivity=arguments.sensitivity or 1,
+        rows_per_person=arguments.rows_per_person or 1,
+        disjoint=arguments.disjoint,
+        delimiter=arguments.delimiter,
+    )
+
+
+def _release_groups(arguments: argparse.Namespace) -> int:
+    from ..release import release_groups
+
+    reason = "a group has one count of people, the budget is epsilon with delta"
+    names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
+    goes_without("--unknown-groups", arguments, names, reason)
+    if "-" in (arguments.table, arguments.out):
+        raise ParameterValueError("--unknown-groups reads and writes files, not '-'")
+    if None in (arguments.epsilon, arguments.delta):
+        raise ParameterValueError("--unknown-groups needs --epsilon and --delta")
+    require(arguments, _NEEDED)
+    done = release_groups(
+        arguments.table,
+        arguments.column,
+        arguments.out,
+        epsilon=arguments.epsilon,
+        delta=arguments.delta,
+        groups_per_person=arguments.rows_per_person or 1,
+        delimiter=arguments.delimiter,
+        force=arguments.force,
+        before_placing=arguments.hold_signals,
+    )
+    return _reported(str(done), f"{done.out} is")
+
+
+def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
+    failure = f"{written} written, the budget is spent, but the report could not be printed"
+    return printed(report, failure, on_stderr=on_stderr, is_budget_spent=True)
+
+
+# --- calibrate
+
+_CALIBRATE_NOTES = """\
+With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of \
+the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may \
+break the budget.
+With --error the noise is the widest with which an answer is that near with the confidence, and \
+rho what it costs; with --queries all of them are at once.
+Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
+"""
+
+
+def _add_calibrate(commands: Any) -> None:
+    usage = "%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]"
+    summary = "how much noise a budget asks for"
+    parser = add_command(commands, _calibrate, summary, _CALIBRATE_NOTES, usage)
+    text = "the noise of a release of several tables; alone. No table is read"
+    add_value(parser, "--plan", "FILE", plan_file, text)
+    add_flag(parser, "--json", "print JSON")
+    _add_budget(parser)
+    error = parser.add_argument_group("or the error that you can bear")
+    text = "an answer is off by at most this, with the confidence"
+    add_value(error, "--error", "E", NOT_NEGATIVE, text)
+    text = "with --error: how surely, between 0 and 1 (default 0.95)"
+    add_value(error, "--confidence", "C", PROBABILITY, text)
+    person = parser.add_argument_group("what one person can change")
+    text = "one answer changes by at most this, a whole number unless with --rho (default 1)"
+    add_value(person, "--sensitivity", "S", POSITIVE, text)
+    add_value(person, "--queries", "K", whole_number, "at most so many answers change (default 1)")
+    text = "the same, of one column of counts in a table, as release has it"
+    add_value(person, "--rows-per-person", "K", whole_number, text)
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    """Print the discrete Gaussian noise that a budget asks for, and what it costs.
+
+    examples:
+      discretegauss calibrate --epsilon 1 --delta 1e-6 --queries 100
+      discretegauss calibrate --rho 0.1 --sensitivity 5
+      discretegauss calibrate --error 5 --confidence 0.95
+      discretegauss calibrate --plan plan.toml
+    """
+    from .. import release
+
+    failure = "the result could not be printed"
+    if arguments.plan is not None:
+        names = ("sensitivity", "queries", "rows_per_person", "error", "confidence", *_SPENT)
+        goes_without("--plan", arguments, names, "the plan says it")
+        plan_as = release.plan_json if arguments.json else release.plan_text
+        return printed(plan_as(release.read_plan(arguments.plan)), failure)
+    if arguments.rows_per_person is not None:
+        reason = "both say how many answers one person changes"
+        goes_without("--rows-per-person", arguments, ("queries",), reason)
+    sensitivity = arguments.sensitivity or Fraction(1)
+    queries = arguments.queries or arguments.rows_per_person or 1
+    if arguments.error is None:
+        if arguments.confidence is not None:
+            raise ParameterValueError("--confidence goes with --error")
+        budget = _budget(arguments)
+    else:
+        if got := " and ".join(given(arguments, _SPENT[:3])):
+            raise ParameterValueError(f"--error says what is spent, and goes without {got}")
+        budget = release.budget_for_error(
+            arguments.error, arguments.confidence, sensitivity, queries, queries
+        )
+    noise = release.calibration(budget, sensitivity, queries, arguments.report_delta)
+    noise_as = release.calibration_json if arguments.json else release.calibration_text
+    return printed(noise_as(noise), failure)
+
+
+# --- sample
+
+_SAMPLE_NOTES = """\
+The name of FILE says what is written: .npy (int64), .parquet, .arrow or .csv (a column "noise"). \
+.txt, a name without an ending, and stdout have a number on each line. \
+Memory does not grow with N. Nothing of a file is left behind if it is not complete.
+"""
+_OF_LAW = ("sigma2", "sigma", "scale", "beta")
+_ENDINGS = (".npy", ".parquet", ".arrow", ".csv", ".txt", "")
+
+_CHUNK = 2**18
+"""Draws at a time: their bytes and their text stay in the cache, or near."""
+
+
+def _add_sample(commands: Any) -> None:
+    law = "(--sigma2 V | --sigma S | --scale T [--beta B])"
+    usage = f"%(prog)s {law} --size N --out FILE [options]"
+    parser = add_command(commands, _sample, "draw noise to a file", _SAMPLE_NOTES, usage)
+    add_value(parser, "--size", "N", whole_number, "how many draws", required=True)
+    add_value(parser, "--out", "FILE", file_name, "where to; - is stdout", required=True)
+    add_flag(parser, "--force", "replace FILE if it exists")
+    choices = ["chacha20", "getrandom"]
+    text = "where bits come from (default chacha20)"
+    add_value(parser, "--source", None, str, text, choices=choices, default=choices[0])
+    add_value(parser, "--threads", "K", whole_number, "how many threads draw at most (default 1)")
+    law = parser.add_argument_group("law: one of --sigma2, --sigma and --scale")
+    add_value(law, "--sigma2", "V", POSITIVE, "discrete Gaussian of this sigma2")
+    add_value(law, "--sigma", "S", POSITIVE, "discrete Gaussian, sigma2 = S squared")
+    add_value(law, "--scale", "T", POSITIVE, "discrete Laplace of this scale")
+    text = "with --scale: generalised Gaussian of this exponent, at least 1"
+    add_value(law, "--beta", "B", FROM_1, text)
+    add_value(law, "--mu", "M", NUMBER, "the centre")
+
+
+def _sample(arguments: argparse.Namespace) -> int:
+    """Draw from a law and write the draws to a file or to stdout.
+
+    examples:
+      discretegauss sample --sigma2 100 --size 1000000000 --out noise.npy
+      discretegauss sample --scale 5/2 --size 10 --out -
+    """
+    from ..release import checked_destination, column_file, unbuffered_stdout
+
+    law = _law(arguments)
+    options = {"source": arguments.source, "threads": arguments.threads or 1}
+    try:
+        chunks = law.stream(arguments.size, _CHUNK, progress=True, **options)
+    except ParameterOverflowError:  # whose words are about a dtype
+        rule = "the law must keep to 64-bit integers with a probability above 1 - 2**-128"
+        values = ((name, getattr(arguments, name)) for name in (*_OF_LAW, "mu"))
+        got = " ".join(f"--{name} {describe(value)}" for name, value in values if value is not None)
+        raise ParameterOverflowError(f"{rule}, got {got}") from None
+    to_stdout = arguments.out == "-"
+    out = Path("" if to_stdout else arguments.out)
+    ending = out.suffix.lower()
+    if ending not in _ENDINGS:
+        known = ", ".join(ending for ending in _ENDINGS if ending)
+        raise OutputError(
+            f"--out: must end in one of {known}, or have no ending, got {describe(str(out))}"
+        )
+    opened: Any = unbuffered_stdout()
+    if not to_stdout:
+        destination = checked_destination(None, out, force=arguments.force)
+        opened = atomic_write(
+            destination, replace=arguments.force, before_placing=arguments.hold_signals
+        )
+    try:
+        with opened as sink, column_file(sink, ending, "noise", arguments.size) as append:
+            for draws in chunks:
+                append(draws)
+    except FileExistsError:  # since it was looked for
+        raise OutputError(f"{out}: exists already; use --force to replace it") from None
+    if to_stdout:
+        return 0
+    return printed(
+        f"{arguments.size} draws of {law} are written to {out}",
+        f"{out} is written, but that could not be printed",
+    )
+
+
+def _law(arguments: argparse.Namespace) -> Law:
+    from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
+
+    mu = arguments.mu or 0
+    parameters = [arguments.sigma2, arguments.sigma, arguments.scale]
+    beta_alone = arguments.scale is None and arguments.beta is not None
+    if sum(value is not None for value in parameters) != 1 or beta_alone:
+        rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
+        got = " and ".join(given(arguments, _OF_LAW)) or "none"
+        raise ParameterTypeError(f"{rule}; got {got}")
+    if arguments.scale is None:
+        return DiscreteGaussian(arguments.sigma2, mu, sigma=arguments.sigma)
+    if arguments.beta is None:
+        return DiscreteLaplace(arguments.scale, mu)
+    return GeneralizedGaussian(arguments.scale, arguments.beta, mu)
+
+
+# --- example and verify
+
+
+def _example(arguments: argparse.Namespace) -> int:
+    """Print a real table of counts: the flights that left New York City in 2013, by carrier, \
+origin, destination and month.
+
+    examples:
+      discretegauss example > flights.csv
+      discretegauss release flights.csv --column flights --rho 0.1 --out noisy.csv
+    """
+    from ..data import flights
+
+    text = flights().read_text(encoding="ascii").removesuffix("\n")
+    return printed(text, "the table could not be printed")
+
+
+_VERIFY_NOTES = """\
+--quick draws from fixed bits instead, compares with what is published, and needs a second.
+The proof takes minutes and needs python-flint: pip install python-flint.
+Exit codes: 0 all right, 1 something is wrong or not proven, 2 wrong arguments or no python-flint, \
+3 the results could not be written.
+"""
+
+
+def _add_verify(commands: Any) -> None:
+    summary, usage = "check that what is installed is right", "%(prog)s [--quick | --random N]"
+    parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
+    add_flag(parser, "--quick", "that draws are as published, in a second")
+    add_value(parser, "--random", "N", whole_number, "also prove N laws picked at random")
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    """Prove the tables of the compiled core right, by independent ball arithmetic.
+
+    examples:
+      discretegauss verify --quick
+      discretegauss verify --random 100
+    """
+    from ..verify.proof import main
+
+    if arguments.quick:
+        goes_without("--quick", arguments, ("random",), "it proves nothing")
+    random = [] if arguments.random is None else ["--random", str(arguments.random)]
+    return main(["--quick"] if arguments.quick else random, "discretegauss verify")
+
+
+# --- options
+
+
+class _Version(argparse.Action):
+    """--version, with the versions of the libraries below, asked for only then."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> NoReturn:
+        from .._drawing.engines import build_info
+
+        details = ", ".join(f"{name} {value}" for name, value in build_info().items())
+        text = f"discretegauss {__version__} ({details})"
+        sys.exit(printed(text, "the version could not be printed"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="discretegauss",
+        description="Exact integer noise for differential privacy.",
+        epilog=(
+            "example:\n  discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv\n\n"
+            "Each command has its own: discretegauss release --help"
+        ),
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(metavar="command", required=True)
+    _add_release(commands)
+    _add_calibrate(commands)
+    _add_sample(commands)
+    add_command(commands, _example, "print a table of counts to try")
+    _add_verify(commands)
+    return parser
+
+
+_SPENT = ("rho", "epsilon", "delta", "report_delta")
+
+
+def _add_budget(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
+    add_value(group, "--rho", "R", POSITIVE, "zCDP budget")
+    add_value(group, "--epsilon", "E", NOT_NEGATIVE, "with --delta")
+    add_value(group, "--delta", "D", PROBABILITY, "with --epsilon")
+    text = "with --rho: the delta at which epsilon is reported (default 1e-6)"
+    add_value(group, "--report-delta", "D", PROBABILITY, text)
+
+
+def _budget(arguments: argparse.Namespace) -> Budget:
+    """Return the budget, or raise an error in the words of the options."""
+    by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
+    if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
+        got = " and ".join(given(arguments, _SPENT[:3])) or "none"
+        raise ParameterTypeError(f"give either --rho, or both --epsilon and --delta; got {got}")
+    if arguments.rho is None and arguments.report_delta is not None:
+        raise ParameterValueError(
+            "--report-delta goes with --rho and must not be given with --epsilon and --delta"
+        )
+    from .._inputs.budget import Budget
+
+    return Budget(rho=arguments.rho, epsilon=arguments.epsilon, delta=arguments.delta)

@@ -1,18 +1,122 @@
-"""The parser of the command line: errors of one line, and help as narrow as the terminal."""
+"""How the command line reads its arguments and prints: each error is one line on stderr."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
+import inspect
+import io
+import os
 import sys
 import textwrap
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, NoReturn, TextIO
 
-from .output import WRONG_INPUT, fail, printed
+from .._inputs.messages import describe, printable
+from .._system.atomic_file import write_all
+from ..errors import DiscreteGaussError, ParameterValueError
+
+FAILED, WRONG_INPUT = 1, 2
+"""Exit codes."""
+UNREAD = 141
+"""128 + SIGPIPE: the reader of stdout has left, as ``head`` does."""
+
+
+# --- options
+
+
+def add_command(commands: Any, run: Any, summary: str, notes: str = "", usage: str = "") -> Any:
+    """Add the command that a function carries out, whose docstring is its description."""
+    about, name = inspect.cleandoc(run.__doc__ or ""), run.__name__.removeprefix("_")
+    parser = commands.add_parser(
+        name, help=summary, description=about, epilog=notes or None, usage=usage or None
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_value(
+    group: Any, name: str, metavar: str | None, kind: Any, text: str, **more: Any
+) -> None:
+    group.add_argument(name, metavar=metavar, type=kind, help=text, **more)
+
+
+def add_flag(group: Any, name: str, text: str) -> None:
+    group.add_argument(name, action="store_true", help=text)
+
+
+def given(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """Return which of these are given, as a user writes them."""
+    return [_shown(name) for name in names if getattr(arguments, name) not in (None, False)]
+
+
+def _shown(name: str) -> str:
+    return "TABLE" if name == "table" else f"--{name.replace('_', '-')}"
+
+
+def require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
+    """Raise an error, in the words of argparse, if one of these is not given."""
+    missing = ", ".join(_shown(name) for name in names if not given(arguments, (name,)))
+    if missing:
+        hint = "(help: discretegauss release --help)"
+        raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
+
+
+def goes_without(
+    option: str, arguments: argparse.Namespace, names: Sequence[str], reason: str
+) -> None:
+    """Raise an error if one of these is given beside an option."""
+    if found := given(arguments, names):
+        raise ParameterValueError(f"{option} goes without {found[0]}: {reason}")
+
+
+def file_name(text: str, instead: str = "") -> str:
+    """Return the name of a file, or ``-``; or raise the error that says what is to be instead."""
+    if text == "-" and instead:
+        raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
+    if not text:  # an unset variable of a shell
+        raise argparse.ArgumentTypeError("must name a file, got ''")
+    return text
+
+
+plan_file = partial(file_name, instead="a plan is a file")
+
+
+def _number(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:
+    from .._inputs.numbers import exact_rational
+
+    try:
+        value = exact_rational(text, "value")
+    except DiscreteGaussError:
+        finite = "must be a finite number such as 0.1 or 1/3, and not too long"
+        raise argparse.ArgumentTypeError(f"{finite}, got {describe(text)}") from None
+    if not holds(value):
+        raise argparse.ArgumentTypeError(f"{rule}, got {describe(text)}")
+    return value
+
+
+def whole_number(text: str) -> int:
+    rule = "must be a whole number, at least 1"
+    return int(_number(text, lambda x: x >= 1 and x.denominator == 1, rule))
+
+
+NUMBER = partial(_number, holds=lambda x: True, rule="")
+POSITIVE = partial(_number, holds=lambda x: x > 0, rule="must be positive")
+NOT_NEGATIVE = partial(_number, holds=lambda x: x >= 0, rule="must not be negative")
+FROM_1 = partial(_number, holds=lambda x: x >= 1, rule="must be at least 1")
+PROBABILITY = partial(
+    _number, holds=lambda x: 0 < x < 1, rule="must lie between 0 and 1, both excluded"
+)
+
+
+# --- the parser: errors of one line, and help as narrow as the terminal
 
 
 class _Once(argparse.Action):
-    """An option with a value, given once: else the first of two columns would stay raw."""
+    """An option with a value, given once: of two budgets, none may be dropped silently."""
 
     _given = False
 
@@ -21,6 +125,33 @@ class _Once(argparse.Action):
             raise argparse.ArgumentError(self, "must be given only once")
         self._given = True
         setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but an error is one line, also if it is that the help cannot be printed.
+
+    An option that has a value may be given once only, and by its whole name. Commands are of this
+    class, too.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Layout, allow_abbrev=False, **options)
+        self.register("action", None, _Once)  # what add_argument takes if nothing is said
+
+    def parse_known_args(  # type: ignore[override]  # of many signatures
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Parse; what is not known is refused by the command, whose help has what is."""
+        known, others = super().parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return known, others
+
+    def print_help(self, file: object = None) -> None:
+        sys.exit(printed(self.format_help().rstrip("\n"), "the help could not be printed"))
+
+    def error(self, message: str) -> NoReturn:
+        sys.exit(fail(WRONG_INPUT, f"{message} (help: {self.prog} --help)"))
 
 
 class _Layout(argparse.HelpFormatter):
@@ -58,28 +189,46 @@ def _filled(line: str, width: int, indent: str) -> str:
     )
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse, but an error is one line, also if it is that the help cannot be printed.
+# --- what is printed
 
-    An option that has a value may be given once only, and by its whole name. Commands are of this
-    class, too.
+
+def printed(
+    text: str, failure: str, *, on_stderr: bool = False, is_budget_spent: bool = False
+) -> int:
+    """Print the text on stdout, or on stderr; return the exit code.
+
+    That nobody reads it any more needs no word, unless the text says that a budget is spent.
     """
+    try:
+        _print(text, sys.stderr if on_stderr else sys.stdout)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError) and not is_budget_spent:
+            return UNREAD
+        return fail(FAILED, f"{failure}: {error.strerror}")
+    return 0
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=_Layout, allow_abbrev=False, **options)
-        self.register("action", None, _Once)  # what add_argument takes if nothing is said
 
-    def parse_known_args(  # type: ignore[override]  # of many signatures
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> tuple[Any, list[str]]:
-        """Parse; what is not known is refused by the command, whose help has what is."""
-        known, others = super().parse_known_args(args, namespace)
-        if others:
-            self.error(f"unrecognized arguments: {' '.join(others)}")
-        return known, others
+def fail(code: int, message: str) -> int:
+    """Print the message as one line on stderr; return the code."""
+    one_line = f"discretegauss: error: {printable(message)}"
+    with contextlib.suppress(OSError):  # the code says it, too
+        _print(one_line, sys.stderr)
+    return code
 
-    def print_help(self, file: object = None) -> None:
-        sys.exit(printed(self.format_help().rstrip("\n"), "the help could not be printed"))
 
-    def error(self, message: str) -> NoReturn:
-        sys.exit(fail(WRONG_INPUT, f"{message} (help: {self.prog} --help)"))
+def _print(text: str, stream: TextIO | None) -> None:
+    """Print, also where the stream's encoding lacks a character (of a file name, say)."""
+    if stream is None:  # it was closed when the process began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    encoding = stream.encoding or "utf-8"
+    shown = f"{text}\n".encode(encoding, "backslashreplace")
+    buffer = getattr(stream, "buffer", None)
+    try:
+        if isinstance(buffer, io.RawIOBase):  # python -u: print does not look how much is taken
+            write_all(buffer, shown)
+        else:
+            print(shown.decode(encoding), end="", file=stream, flush=True)
+    except OSError:
+        # Else the interpreter tries to write the rest when it ends, and complains again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise

@@ -53,6 +53,9 @@ _SOURCES: dict[Any, Any] = {
 }
 _FORMATS = {"i": lib.DG_INTEGERS, "f": lib.DG_FLOATS}
 
+#: Where the extension lies, and with it the source of the kernel.
+FOLDER = os.path.dirname(core_file)
+
 #: More threads than this are never started: far more than the processors there are take turns, and
 #: ten thousand would starve the machine.
 _MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
@@ -244,6 +247,29 @@ class NativeSampler:
         if status:
             raise_for_status(status, errors)
 
+    def noise_at(self, out: NDArray[Any], first_item: int, key: bytes | NDArray[Any]) -> None:
+        """Fill `out`, one axis, with the items from `first_item` on of a key's noise."""
+        given = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
+        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *given)
+        raise_for_status(status, refusal=_no_items)
+
+    def packed(self) -> NDArray[np.uint64]:
+        """Return the law as the kernel of a GPU reads it (dg_noise_pack)."""
+        n_bytes = ffi.new("size_t *")
+        refused = partial(raise_for_status, refusal=_no_items)
+        refused(lib.dg_noise_pack(ffi.NULL, n_bytes, self._handle))
+        law = np.empty(-(-n_bytes[0] // 8), np.uint64)
+        to = ffi.from_buffer("uint8_t[]", law, require_writable=True)
+        refused(lib.dg_noise_pack(to, n_bytes, self._handle))
+        return law
+
+    @property
+    def words(self) -> int:
+        """How many words an item's cell has (csrc/cells/noise_at.h)."""
+        info = ffi.new("dg_sampler_info *")
+        lib.dg_sampler_describe(info, self._handle)
+        return int(info.noise_words)
+
     def _fill_objects(self, out: NDArray[Any], source: Source, threads: int) -> None:
         """Fill `out`, one axis of objects, a piece at a time, with the draws of an int64 array."""
         chunk = lib.dg_sampler_chunk(self._handle)
@@ -263,17 +289,12 @@ class NativeSampler:
 
     def _integers(self, n: int, source: Source, threads: int = 1) -> list[int]:
         """Return n draws of any size."""
-        width = self._width
-        rows = np.empty(n * width, np.uint8)
-        view, call = rows.data, Call(source, threads)
+        rows, call = np.empty(n, f"V{self._width}"), Call(source, threads)
         try:
-            call(lib.dg_sampler_fill_wide, _buffer(rows), n, width, self._handle)
-            return [
-                int.from_bytes(view[i : i + width], "little", signed=True)
-                for i in range(0, n * width, width)
-            ]
+            call(lib.dg_sampler_fill_wide, _buffer(rows), n, self._width, self._handle)
+            return [int.from_bytes(row, "little", signed=True) for row in rows.tolist()]
         finally:
-            rows.fill(0)
+            rows.view(np.uint8).fill(0)
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
         """Let `out` hold integers plus draws: in the C core, if int64 holds the noise."""
@@ -290,6 +311,13 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
         "beta: so large that 128 bits of (abs(x - mu)/scale)**beta do not tell the integers "
         "next to mu apart; no table holds such a law, got beta = "
         f"{describe(spec.beta)} with scale = {describe(spec.parameter)}"
+    )
+
+
+def _no_items() -> ParameterValueError:
+    return ParameterValueError(
+        "law: noise by item, and on a GPU, has laws with a centre whose sigma, or scale, is up to "
+        "some 2**52; on a GPU from 1/4 on, of a GeneralizedGaussian from 1 on; got another law"
     )
 
 
@@ -365,7 +393,7 @@ def c_texts(spec: LawSpec) -> tuple[bytes, Any, Any]:
 
 def versions() -> dict[str, str]:
     """Return whether the libraries below the C core came with it, and the versions they report."""
-    beside = os.listdir(os.path.dirname(core_file))
+    beside = os.listdir(FOLDER)
     bundled = any(name.startswith("libgmp-") for name in beside)
     return {
         "libraries": "bundled" if bundled else "system",

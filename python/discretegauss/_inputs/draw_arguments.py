@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import prod
 from numbers import Integral
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -33,8 +33,15 @@ Method = Literal["auto", "reference", "cells", "isochronous"]
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    class Tensor(Protocol):
+        """An array of torch, CuPy or numba, on any device."""
+
+        @property
+        def __cuda_array_interface__(self) -> Any: ...
+
     #: What is filled, or a new array.
     Filled = TypeVar("Filled", bound=NDArray[Any], default=NDArray[Any])
+    TensorT = TypeVar("TensorT", bound=Tensor)
 
 
 class HowOnly(TypedDict, total=False):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from decimal import Decimal
 from importlib import import_module
-from typing import Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,16 @@ from .._inputs.messages import if_loaded, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
+from .._inputs.tensors import is_tensor
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 from .addition import Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_objects
+from .tensors import add_to_tensor, open_tensor
+
+if TYPE_CHECKING:
+    from .._inputs.draw_arguments import TensorT
 
 _Values = TypeVar("_Values")
 
@@ -61,6 +66,16 @@ def add_noise(
 
 @overload
 def add_noise(
+    values: TensorT,
+    law: Law | Budget | None = None,
+    *,
+    out: TensorT,
+    **asked: Unpack[_Asked],
+) -> TensorT: ...
+
+
+@overload
+def add_noise(
     values: _Values,
     law: Law | Budget | None = None,
     *,
@@ -83,7 +98,7 @@ def add_noise(
     overflow: Overflow = "raise",
     modulus: int | None = None,
     integral_floats: bool = False,
-    out: NDArray[Any] | None = None,
+    out: Any = None,
     method: Method = AUTO,
     source: Source = CHACHA20,
     threads: int = ONE_THREAD,
@@ -124,6 +139,8 @@ def add_noise(
     out : ndarray, optional
         With an array: where to put the result, which is also returned; of the shape of `values`, no
         memory shared with them, and the dtype of the result. Either may be a ``numpy.memmap``.
+        With a tensor of torch or CuPy (on a GPU: int32 or int64, docs/gpu.md): a tensor of the same
+        type, shape and device, that of `values` itself for sums in place.
     method, source, threads
         As for `discretegauss.discrete_gaussian`.
 
@@ -171,8 +188,16 @@ def add_noise(
             raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
         modulus = int(modulus)
     _check_law(law)
-    opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    if type(values) is not np.ndarray and is_tensor(values):
+        if columns is not None or modulus is not None or overflow != "raise" or integral_floats:
+            raise ParameterTypeError(
+                "columns, modulus, overflow and integral_floats do not go with a tensor"
+            )
+        opened, memory = open_tensor(values)
+        law = _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
+        return add_to_tensor(out, memory, law, method=method, source=source, threads=threads)
+    opened = opened_values(values, columns, floats=integral_floats)
     law = _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
     result = None if out is None else _checked_out(out, values)
     draws: HowOnly = {"method": method, "source": source, "threads": threads}
@@ -221,7 +246,10 @@ integral_floats
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
     """
     _check_law(law)
-    opened = opened_values(values, columns, floats=integral_floats)
+    if is_tensor(values):
+        opened, _ = open_tensor(values)
+    else:
+        opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
 

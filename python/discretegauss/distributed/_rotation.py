@@ -103,7 +103,7 @@ class Rotation:
             If vectors are not finite, or of another length; or if sums of their numbers are beyond
             floats.
         """
-        array = real_array(vectors, "vectors").astype(np.float64)
+        array = real_floats(vectors, "vectors")
         rows = self._rows(array, self.dimension, "vectors")
         wide = np.zeros((len(rows), self.padded))
         wide[:, : self.dimension] = rows
@@ -154,3 +154,12 @@ def real_array(values: ArrayLike, name: str) -> NDArray[Any]:
     if array.dtype == object and all(isinstance(x, int) for x in array.ravel().tolist()):
         return array
     return finite_array(array, name)
+
+
+def real_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return finite floats, or integers next to which there is one, as an array."""
+    array = real_array(values, name)
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise ParameterOverflowError(f"{name} must be floats, below 2**1024") from None

@@ -24,7 +24,7 @@ from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law, Skellam
-from ._rotation import Rotation, real_array
+from ._rotation import Rotation, real_floats
 from ._rounding import round_conditionally, rounded_norm
 
 _AT = arithmetic(128)
@@ -217,8 +217,8 @@ def total(messages: Any, modulus: int) -> NDArray[Any]:
     if array.ndim == 0:
         raise ParameterValueError("messages must have an axis of clients, got a single number")
     reduced = _residues(array, base)
-    exact = reduced if reduced.shape[0] * base < 2 * _WORD else reduced.astype(object)
-    half = base // 2
+    half = base // 2  # is added to the sum of all
+    exact = reduced if (reduced.shape[0] + 1) * base < 2 * _WORD else reduced.astype(object)
     summed = np.asarray((np.asarray(exact.sum(axis=0)) + half) % base - half)
     return summed.astype(np.int64 if base <= _WORD else object)
 
@@ -330,7 +330,7 @@ class SecureSum:
             Integers in [0, modulus); objects for a modulus above 2**62.
         """
         bits = checked_source(source)
-        given = real_array(vector, "vectors").astype(np.float64)
+        given = real_floats(vector, "vectors")
         scale: Any = 1.0  # what a long vector is made shorter by, before sums of its numbers
         if given.ndim:
             most = np.abs(given).max(axis=-1, keepdims=True, initial=0.0)

@@ -77,11 +77,12 @@ def consistent(
     Weighted least squares, each table weighed by the variance of its law: the estimate of the least
     variance that is linear and unbiased. Nested tables (each has all columns of the one before)
     take two passes. Tables that cross are solved by the analysis of variance if every combination
-    is a row, else by their equations: values are proven to 1e-9 standard errors, besides their
-    rounding to floats. Errors are exact; of such equations they are good to 1e-4, and of more than
-    2000 cells they are those of the noisy counts, an upper bound. With ``integers`` an error is an
-    upper bound, too: it includes how far a count was moved from its estimate, or from 0 if that is
-    below.
+    is a row. Both are computed in floats, whose rounding is some 1e-14 of the largest count: 1e-4
+    of 10**10. If combinations are missing, tables that cross are solved by their equations. Then
+    values are proven to 1e-9 standard errors, besides their rounding to floats. Errors are exact;
+    of such equations they are good to 1e-4, and of more than 2000 cells they are those of the noisy
+    counts, an upper bound. With ``integers`` an error is an upper bound, too: it includes how far a
+    count was moved from its estimate, or from 0 if that is below.
 
     An estimate's noise is a weighted sum of several draws, which is nearly normal if none of them
     outweighs the others: then value -+ 1.96 errors holds nearly 95 %. One draw alone holds as

@@ -16,22 +16,15 @@ from ..errors import ParameterValueError
 _INCHES = (12.0, 5.4)
 _DOTS_PER_INCH = 150
 
-Panels = tuple[Any, Any]
-"""The two sides of a figure, matplotlib axes."""
-
 _BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 _YELLOW = "#E69F00"
 
 LINES: dict[str, dict[str, Any]] = {
-    "discrete Gaussian": {"color": _BLUE, "linestyle": "-", "linewidth": 2.6, "marker": "o"},
-    "continuous Gaussian": {"color": "black", "linestyle": (0, (4, 2.5)), "linewidth": 1.3},
-    "rounded Gaussian": {"color": _GREEN, "linestyle": "-.", "linewidth": 1.8, "marker": "s"},
-    "discrete Laplace": {"color": _ORANGE, "linestyle": ":", "linewidth": 2.4, "marker": "^"},
-    "bound or conversion": {"color": _PURPLE, "linestyle": "--", "linewidth": 1.8, "marker": "D"},
-    "standard conversion": {"color": _YELLOW, "linestyle": (0, (1, 1)), "linewidth": 2.4},
+    "discrete Gaussian": {"color": _BLUE, "marker": "o"},
+    "discrete Laplace": {"color": _ORANGE, "marker": "^"},
 }
 """The same look for the same noise everywhere; the colours are told apart by the colour-blind
-(Okabe and Ito's), and no line differs from another by its colour alone."""
+(Okabe and Ito's), and no mark differs from another by its colour alone."""
 
 _DATES: dict[str, dict[str, None]] = {
     "png": {},
@@ -99,7 +92,7 @@ def render(
     --------
     >>> from discretegauss import plots
     >>> from discretegauss.plots.look import render
-    >>> render(lambda figure, ax: plots.tails(ax, sigma2=4))[1:4]
+    >>> render(lambda figure, ax: plots.before_after(ax, [1], [2]))[1:4]
     b'PNG'
     """
     if format not in list(_DATES):  # a list compares what has no hash, too
@@ -126,8 +119,3 @@ def finish(axes: Any, title: str, x: str, y: str, *, legend_at: str = "lower lef
     """Give the panel its title, the names of its axes and a legend."""
     axes.set(title=title, xlabel=x, ylabel=y)
     axes.legend(loc=legend_at)
-
-
-def look_of(name: str, label: str, **changes: Any) -> dict[str, Any]:
-    """Return the look of this noise, with a label."""
-    return LINES[name] | {"label": label} | changes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import describe
-from .._system.atomic_file import NewFile, errors_name
-from .._system.signals import signals_deferred
+from .._system.atomic_file import NewFile
 from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
@@ -34,7 +32,7 @@ class ConsistentTables:
     Parameters
     ----------
     folder : Path
-        Where to. `make_folder` makes it if it is not there.
+        Where to. It is there when the tables are written.
     tables : sequence of PlannedTable
         Of one column of counts each. The new ones have the names of their outputs, with the ending
         .csv.
@@ -54,24 +52,9 @@ class ConsistentTables:
         if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder}: is not a folder")
         self.files = [NewFile(_destination(folder / name, force), replace=force) for name in names]
-        self._folder = folder
-        self._made: list[Path] = []
+        self.folder = folder
         self._counts = [one.columns[0] for one in tables]
         self._tables: list[_Rows] = []
-
-    def make_folder(self) -> None:
-        """Make the folder, and those that it is in."""
-        with errors_name(self._folder), signals_deferred():
-            for path in reversed([self._folder, *self._folder.parents]):
-                if not path.is_dir():
-                    path.mkdir()
-                    self._made.append(path)
-
-    def discard(self) -> None:
-        """Remove what `make_folder` has made and in which there is nothing."""
-        with suppress(OSError):
-            for path in reversed(self._made):
-                path.rmdir()
 
     def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _Rows:
         """Return what is to be shown the noisy counts of the next table."""

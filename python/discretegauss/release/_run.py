@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
+from .._system.folders import folder_made
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
 from ..data import add_noise
@@ -263,35 +264,38 @@ def execute(
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
         picture = Picture(path.suffix, of_plan=plan.path is not None)
         watching.append(picture)
+    shares = tuple([one.share for one in plan.tables])
     for run in runs:
         _look_through(run)
     try:
-        try:
-            if added_up is not None:
-                added_up.make_folder()
-            done = PlanRelease(
-                path=plan.path,
-                shares=tuple([one.share for one in plan.tables]),
-                tables=tuple([_write(run, source, watching, progress=progress) for run in runs]),
-                cost=plan.cost,
-                consistent=() if added_up is None else added_up.write(),
-            )
-            if picture is not None:
-                with files[-1].content() as write:
-                    write(picture.drawn(done))
-            for stream in streams:
-                stream.place()
-            before_placing()
-            place_together(files)
-            return done
-        finally:
-            with signals_deferred():
+        with nullcontext() if added_up is None else folder_made(added_up.folder):
+            try:
+                # No comprehension here: in Python 3.12 and 3.13 what a trace function (a debugger
+                # that quits) raises inside one skips the `finally` below.
+                tables = []
+                for run in runs:
+                    tables.append(_write(run, source, watching, progress=progress))
+                done = PlanRelease(
+                    path=plan.path,
+                    shares=shares,
+                    tables=tuple(tables),
+                    cost=plan.cost,
+                    consistent=() if added_up is None else added_up.write(),
+                )
+                if picture is not None:
+                    with files[-1].content() as write:
+                        write(picture.drawn(done))
                 for stream in streams:
-                    stream.discard()
-                for file in files:
-                    file.discard()
-                if added_up is not None:
-                    added_up.discard()
+                    stream.place()
+                before_placing()
+                place_together(files)
+                return done
+            finally:
+                with signals_deferred():
+                    for stream in streams:
+                        stream.discard()
+                    for file in files:
+                        file.discard()
     except FileExistsError as error:  # another release, since it was looked for
         raise exists_already(Path(error.filename)) from None
     except BaseException as error:

@@ -6,7 +6,7 @@
 - What they are made of: `rounded_gaussian_pmf`, `rounded_gaussian_sf`, `rounded_gaussian_variance`;
   `continuous_gaussian_sf`, `continuous_gaussian_delta`.
 
-Nothing here draws noise. ``discretegauss figures --out DIR`` makes pictures of it.
+Nothing here draws noise. ``examples/paper_figures.py`` makes pictures of it.
 """
 
 from .compare import compare_noise, compare_queries

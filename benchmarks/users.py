@@ -1,0 +1,174 @@
+"""What users do, each beside the nearest that others offer: a line of the benchmark each."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import discretegauss as dg
+from measure import Rates, measure, repeated
+
+LAW = dg.DiscreteGaussian(100)
+COUNTS = np.random.default_rng(1).integers(0, 10**6, 10**6)
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a user does, and what another library has for it."""
+
+    name: str
+    peer: str
+    prepare: Callable[[Path], tuple[Call, Call]]
+    """Make ready in a folder what is not timed; return our call and the peer's.
+
+    An ImportError says what is not installed.
+    """
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was measured of a task; or why it was not."""
+
+    task: Task
+    ours: Rates | None = None
+    theirs: Rates | None = None
+    missing: str = ""
+
+    def __str__(self) -> str:
+        if self.ours is None or self.theirs is None:
+            return f"| {self.task.name} | not measured: {self.missing} | | |"
+        ratio = self.ours.ratio_to(self.theirs)
+        ours, theirs = _time(self.ours), _time(self.theirs)
+        return f"| {self.task.name} | {ours} | {self.task.peer}: {theirs} | {ratio:.3g} |"
+
+
+HEAD = "| what | time | beside | its time over ours |\n| --- | --- | --- | --- |"
+
+
+def single_draws(_folder: Path) -> tuple[Call, Call]:
+    generator = np.random.default_rng()
+    return LAW.sample, lambda: round(generator.normal(0.0, 10.0))
+
+
+def noise_on_a_frame(_folder: Path) -> tuple[Call, Call]:
+    import pandas as pd
+
+    frame, generator = pd.DataFrame({"n": COUNTS}), np.random.default_rng()
+    return (
+        lambda: dg.add_noise(frame, LAW, columns=["n"]),
+        lambda: frame.assign(
+            n=frame["n"] + np.rint(generator.normal(0, 10, COUNTS.size)).astype(int)
+        ),
+    )
+
+
+def release_of(ending: str) -> Callable[[Path], tuple[Call, Call]]:
+    """Return a release of 10^6 rows; polars reads, adds a rounded normal and writes."""
+
+    def prepare(folder: Path) -> tuple[Call, Call]:
+        import polars as pl
+
+        table, out, theirs = (folder / f"{name}.{ending}" for name in ("table", "out", "theirs"))
+        towns = np.array(["Springfield", "Shelbyville", "Ogdenville", "North Haverbrook"])
+        frame = pl.DataFrame(
+            {"town": towns[COUNTS % 4], "age": COUNTS % 100, "n": COUNTS, "code": COUNTS[::-1]}
+        )
+        getattr(frame, f"write_{ending}")(table)
+        generator = np.random.default_rng()
+
+        def by_polars() -> None:
+            read = getattr(pl, f"read_{ending}")(table)
+            noise = np.rint(generator.normal(0, 10, COUNTS.size)).astype(np.int64)
+            getattr(read.with_columns(pl.col("n") + noise), f"write_{ending}")(theirs)
+
+        return (
+            lambda: dg.release.release_table(table, "n", out, rho="1/200", force=True),
+            by_polars,
+        )
+
+    return prepare
+
+
+def epsilon_of_100_queries(_folder: Path) -> tuple[Call, Call]:
+    """Return both calls; each time with another sigma2, so that no answer is kept."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    sigma2s = _others(5000)
+
+    def theirs() -> float:
+        one = pld.from_discrete_gaussian_mechanism(math.sqrt(next(sigma2s)))
+        return float(one.self_compose(100).get_epsilon_for_delta(1e-6))
+
+    return (
+        lambda: dg.privacy.epsilon(dg.DiscreteGaussian(next(sigma2s)), "1e-6", queries=100),
+        theirs,
+    )
+
+
+def sampled_rounds(_folder: Path) -> tuple[Call, Call]:
+    """Return both calls: 1000 rounds, each of which samples a person with probability 1/100."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    sigma2s = _others(4)
+
+    def ours() -> Any:
+        one = dg.privacy.loss(dg.DiscreteGaussian(next(sigma2s)), sampling="0.01")
+        return (one**1000).epsilon("1e-6")
+
+    def theirs() -> float:
+        deviation = math.sqrt(next(sigma2s))
+        one = pld.from_discrete_gaussian_mechanism(deviation, sampling_prob=0.01)
+        return float(one.self_compose(1000).get_epsilon_for_delta(1e-6))
+
+    return ours, theirs
+
+
+def _others(first: int) -> Iterator[float]:
+    """Generate numbers near the first, each another one."""
+    return (first + i / 1024 for i in range(10**9))
+
+
+TASKS = (
+    Task("one draw, law.sample()", "numpy, rounded", single_draws),
+    Task("add_noise, pandas frame, 10^6 counts", "numpy, rounded", noise_on_a_frame),
+    Task("release, CSV of 10^6 rows", "polars", release_of("csv")),
+    Task("release, Parquet of 10^6 rows", "polars", release_of("parquet")),
+    Task("epsilon of 100 queries", "dp-accounting", epsilon_of_100_queries),
+    Task("epsilon of 1000 sampled rounds", "dp-accounting", sampled_rounds),
+)
+
+
+def lines(*, seconds: float, after: Callable[[], object] = lambda: None) -> list[Line]:
+    """Measure every task, ``seconds`` each and at least three times."""
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        for task in TASKS:
+            found.append(_line(task, Path(name), seconds))
+            after()
+    return found
+
+
+def _line(task: Task, folder: Path, seconds: float) -> Line:
+    try:
+        ours, theirs = task.prepare(folder)
+    except ImportError as error:
+        return Line(task, missing=str(error))
+    rates = measure({"ours": repeated(ours), "theirs": repeated(theirs)}, seconds=seconds)
+    return Line(task, rates["ours"], rates["theirs"])
+
+
+def _time(rates: Rates) -> str:
+    """Return the time of a call, in three figures."""
+    seconds = 1 / rates.median
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

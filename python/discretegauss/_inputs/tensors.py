@@ -1,0 +1,135 @@
+"""Tensors of other libraries, on the host or on a GPU, whose memory takes draws."""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterTypeError, ParameterValueError
+from .draw_arguments import CHACHA20
+
+__all__ = ["DeviceArray", "in_memory", "is_tensor", "require_defaults"]
+
+#: ``DLDeviceType`` of DLPack: memory that a host can read and write, and a GPU's.
+_HOST, _GPU = {1, 3}, {2, 13}
+
+_JAX = (
+    "{name} must be memory that can be written, and an array of jax never changes: draw into an "
+    "array of numpy or CuPy and make one of it; not within jax.jit, which would repeat the draws"
+)
+_COMPILED = (
+    "{name}: torch.compile would repeat the draws of one call; call this outside of it, or in a "
+    "function that torch.compiler.disable excludes"
+)
+
+
+class DeviceArray(NamedTuple):
+    """Integers on a GPU, that fill a block of memory in some order of their axes.
+
+    Parameters
+    ----------
+    address, device, stream : int
+        Where they lie, on which device, and the stream that the caller's library uses now.
+        `device` is None if the library does not tell: the current one.
+    shape, strides : tuple of int
+        `strides` in bytes.
+    dtype : dtype
+        int32 or int64.
+    """
+
+    address: int
+    device: int | None
+    stream: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        """Return how many they are."""
+        return prod(self.shape)
+
+
+def is_tensor(array: object) -> bool:
+    """Return whether an object is of a type that CUDA's array interface is for, on any device."""
+    return hasattr(type(array), "__cuda_array_interface__")
+
+
+def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
+    """Return where a tensor lies: as an array of numpy that shares its memory, or on a GPU.
+
+    Raises
+    ------
+    ParameterTypeError, ParameterValueError
+        If draws cannot be put there: no int32 or int64 on a GPU, gaps, an immutable array, or a
+        compiler that would repeat the call. Nothing was drawn.
+    """
+    root = type(tensor).__module__.partition(".")[0]
+    if root in ("jax", "jaxlib"):
+        raise ParameterTypeError(_JAX.format(name=name))
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    if root == "torch" and getattr(compiler, "is_compiling", bool)():
+        raise ParameterTypeError(_COMPILED.format(name=name))
+    tells_device = hasattr(tensor, "__dlpack_device__")
+    kind, device = tensor.__dlpack_device__() if tells_device else (2, None)
+    if int(kind) in _HOST:
+        try:
+            shared: NDArray[Any] = tensor.numpy() if root == "torch" else np.from_dlpack(tensor)
+        except (TypeError, RuntimeError, BufferError):  # sparse, or with a gradient
+            raise ParameterTypeError(f"{name} must be a dense tensor of integers") from None
+        return shared
+    if int(kind) not in _GPU:
+        raise ParameterTypeError(f"{name} must lie on the host or on a GPU of NVIDIA's")
+    return _on_gpu(tensor, name, None if device is None else int(device), root)
+
+
+def _on_gpu(tensor: Any, name: str, device: int | None, root: str) -> DeviceArray:
+    try:
+        told = tensor.__cuda_array_interface__
+    except Exception:  # sparse, or with a gradient
+        told = None
+    rule = f"{name} must be a dense array of int32 or int64 on a GPU"
+    if told is None or told.get("mask") is not None:
+        raise ParameterTypeError(f"{rule}, got an object of type {type(tensor).__name__}")
+    dtype = np.dtype(told["typestr"])
+    if dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        raise ParameterTypeError(f"{rule}, got {dtype}")
+    shape, (address, is_read_only) = tuple(map(int, told["shape"])), told["data"]
+    strides = told.get("strides")
+    strides = _of_c_order(shape, dtype) if strides is None else tuple(map(int, strides))
+    if is_read_only or (not address and prod(shape)):
+        raise ParameterValueError(f"{name} must be memory that can be written")
+    if not _is_dense(shape, strides, dtype.itemsize):
+        raise ParameterValueError(f"{name} must fill a block of memory without gaps on a GPU")
+    stream = told.get("stream")
+    if root == "torch":
+        stream = sys.modules["torch"].cuda.current_stream(device).cuda_stream
+    return DeviceArray(int(address), device, int(stream or 1), shape, strides, dtype)
+
+
+def _of_c_order(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
+    return tuple(dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bool:
+    """Return whether elements fill a block, whatever the order of the axes."""
+    step = item
+    for stride, n in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n != 1):
+        if stride != step:
+            return 0 in shape
+        step *= n
+    return True
+
+
+def require_defaults(method: object, source: object, threads: object) -> None:
+    """Refuse what there is no choice of on a GPU."""
+    if method not in ("auto", "cells"):
+        raise ParameterValueError("method must be 'auto' or 'cells' for an array on a GPU")
+    if not (isinstance(source, str) and source == CHACHA20):
+        raise ParameterValueError("source must be 'chacha20' for an array on a GPU")
+    if threads != 1:
+        raise ParameterValueError("threads must be 1 for an array on a GPU, which has its own")

@@ -1,0 +1,33 @@
+"""Folders that are made for files, and removed after an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from .atomic_file import errors_name
+from .signals import signals_deferred
+
+
+@contextmanager
+def folder_made(folder: Path) -> Iterator[None]:
+    """Make a folder and those that it is in; if the block raises, remove those made that are empty.
+
+    Folders that were there, or that another process makes meanwhile, stay. Errors name `folder`.
+    """
+    made: list[Path] = []
+    try:
+        with errors_name(folder), signals_deferred():
+            for path in reversed([folder, *folder.parents]):
+                if not path.is_dir():
+                    with suppress(FileExistsError):
+                        path.mkdir()
+                        made.append(path)
+            folder.mkdir(exist_ok=True)  # an error if it is a file
+        yield
+    except BaseException:
+        with suppress(OSError), signals_deferred():
+            for path in reversed(made):
+                path.rmdir()
+        raise

@@ -1,0 +1,223 @@
+"""Noise in tensors: launched as the kernel asks, refused before a draw, wiped behind it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_cuda import FakeGpu, Tensor
+from numpy.typing import NDArray
+
+import discretegauss as dg
+from discretegauss._drawing import cuda, engines
+from discretegauss.errors import (
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
+
+pytestmark = [
+    pytest.mark.skipif(engines.native is None, reason="the C core is not in use"),
+    pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang")), reason="needs C++"),
+]
+
+LAW = dg.DiscreteGaussian(10**4, mu="7/2")
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    for cached in (cuda._law_on, cuda._kernels):
+        cached.cache_clear()
+    monkeypatch.setattr(cuda, "_unused", [])
+    return FakeGpu(monkeypatch)
+
+
+def items(law: Any, n: int, key: bytes) -> NDArray[Any]:
+    """The noise of a key, by the core."""
+    out = np.zeros(n, np.int64)
+    engines.native.NativeSampler(law._spec, "cells").noise_at(out, 0, key)
+    return out
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_tensor_gets_the_noise_of_a_fresh_key(gpu: FakeGpu, dtype: str) -> None:
+    """All items, on the stream and the device of the tensor; the key is wiped, and used once."""
+    tensor = Tensor(np.zeros((3, 2000), dtype), device=1)
+    for _ in range(2):
+        assert LAW.sample(out=tensor) is tensor
+        assert (tensor.array.reshape(-1) == items(LAW, 6000, gpu.keys[-1])).all()
+    assert gpu.launched == [("noise", 33, 1)] * 2
+    assert gpu.current == 0
+    assert len(set(gpu.keys)) == 2
+    assert all(not call.view(np.uint8).any() for call in gpu.calls)
+    assert len(gpu.compiled) == 1
+    assert gpu.compiled[0]["arch"] == "sm_90"
+
+
+def test_noise_is_added_in_place_or_beside(gpu: FakeGpu) -> None:
+    values = np.arange(5000).reshape(50, 100).T  # any dense order of axes
+    tensor, beside = Tensor(values.copy("K")), Tensor(np.zeros((50, 100), np.int64).T)
+    assert dg.add_noise(tensor, LAW, out=beside) is beside
+    noise = items(LAW, 5000, gpu.keys[-1]).reshape(50, 100).T
+    assert (tensor.array == values).all()
+    assert (beside.array == values + noise).all()
+    dg.add_noise(tensor, rho="0.1", rows_per_person=2, out=tensor)
+    law = dg.noise_for(tensor, rho="0.1", rows_per_person=2)
+    assert law == dg.noise_for(values, rho="0.1", rows_per_person=2)
+    assert (tensor.array == values + items(law, 5000, gpu.keys[-1]).reshape(50, 100).T).all()
+    assert [name for name, *_ in gpu.launched] == ["ends", "noise"] * 2
+
+
+def test_the_host_draws_what_the_gpu_leaves(gpu: FakeGpu) -> None:
+    """Items in doubt are those of the key, too; one that does not fit is an error."""
+    gpu.doubt = [3, 2999, 700]
+    tensor = Tensor(np.full(3000, 1000))
+    dg.add_noise(tensor, LAW, out=tensor)
+    assert (tensor.array == 1000 + items(LAW, 3000, gpu.keys[-1])).all()
+    assert [name for name, *_ in gpu.launched] == ["ends", "noise", "finish"]
+    gpu.doubt = [5] * 257
+    with pytest.raises(RuntimeError, match="doubt"):
+        LAW.sample(out=tensor)
+    assert all(not call.view(np.uint8).any() for call in gpu.calls)
+
+
+def test_long_tensors_are_drawn_in_several_launches(
+    gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their items go on, under one key."""
+    monkeypatch.setattr(cuda, "_LAUNCH", 8192)
+    tensor = Tensor(np.zeros(20_000, np.int64))
+    LAW.sample(out=tensor)
+    assert len(gpu.launched) == 3
+    assert (tensor.array == items(LAW, 20_000, gpu.keys[0])).all()
+
+
+def refusals() -> list[tuple[Any, type[Exception], str]]:
+    """What is asked, and how it is refused: before a kernel is launched."""
+    whole = Tensor(np.zeros(8, np.int64))
+    read_only = Tensor(np.zeros(8, np.int64))
+    read_only.is_read_only = True
+    elsewhere = Tensor(np.zeros(8, np.int64), device=1)
+    full = Tensor(np.full(8, 2**63 - 50))
+    shared = np.zeros(16, np.int64)
+    add: Any = dg.add_noise
+    return [
+        (lambda: LAW.sample(out=Tensor(np.zeros(8))), ParameterTypeError, "float64"),
+        (lambda: LAW.sample(out=Tensor(np.zeros(8, np.int16))), ParameterTypeError, "int16"),
+        (lambda: LAW.sample(out=Tensor(shared[::2])), ParameterValueError, "gaps"),
+        (lambda: LAW.sample(out=read_only), ParameterValueError, "written"),
+        (lambda: LAW.sample(9, out=whole), ParameterValueError, "shape"),
+        (lambda: LAW.sample(dtype="int32", out=whole), ParameterValueError, "dtype"),
+        (lambda: LAW.sample(out=whole, source="getrandom"), ParameterValueError, "source"),
+        (lambda: LAW.sample(out=whole, threads=2), ParameterValueError, "threads"),
+        (lambda: LAW.sample(out=whole, method="reference"), ParameterValueError, "method"),
+        (lambda: dg.Skellam(3).sample(out=whole), ParameterValueError, "law"),
+        (lambda: dg.DiscreteGaussian(2**110).sample(out=whole), ParameterValueError, "law"),
+        (
+            lambda: dg.DiscreteGaussian(2**70).sample(out=Tensor(np.zeros(8, np.int32))),
+            ParameterOverflowError,
+            "int32",
+        ),
+        (lambda: add(full, LAW, out=full), ParameterOverflowError, "might not"),
+        (lambda: add(whole, LAW), ParameterTypeError, "out"),
+        (lambda: add(whole, LAW, out=elsewhere), ParameterValueError, "device"),
+        (lambda: add(whole, LAW, out=np.zeros(8, np.int64)), ParameterTypeError, "tensor"),
+        (
+            lambda: add(Tensor(shared[:8]), LAW, out=Tensor(shared[4:12])),
+            ParameterValueError,
+            "share",
+        ),
+        (lambda: add(whole, LAW, out=whole, modulus=7), ParameterTypeError, "modulus"),
+    ]
+
+
+@pytest.mark.parametrize(("ask", "error", "said"), refusals())
+def test_what_is_wrong_is_refused_before_a_draw(
+    gpu: FakeGpu, ask: Any, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        ask()
+    assert not gpu.keys
+    assert gpu.current == 0
+
+
+def test_what_would_repeat_a_key_is_refused(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream that captures a graph, a compiler of torch's, an array of jax's."""
+    gpu.capturing = {33}
+    with pytest.raises(ParameterValueError, match="captures"):
+        LAW.sample(out=Tensor(np.zeros(8, np.int64)))
+    as_torch = type("Tensor", (Tensor,), {"__module__": "torch"})
+    torch: Any = SimpleNamespace(
+        compiler=SimpleNamespace(is_compiling=lambda: True),
+        cuda=SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=44)),
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tensor = as_torch(np.zeros(8, np.int64))
+    with pytest.raises(ParameterTypeError, match=r"torch\.compile"):
+        LAW.sample(out=tensor)
+    torch.compiler.is_compiling = lambda: False
+    LAW.sample(out=tensor)
+    assert gpu.launched[-1] == ("noise", 44, 0)
+    as_jax = type("Array", (Tensor,), {"__module__": "jaxlib._jax"})
+    with pytest.raises(ParameterTypeError, match="jax never changes"):
+        LAW.sample(out=as_jax(np.zeros(8, np.int64)))
+    assert len(gpu.keys) == 1
+
+
+def test_what_is_missing_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    tensor = Tensor(np.zeros(8, np.int64))
+    for name in ("cuda", "cuda.core"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r"pip install 'cuda-core\[cu13\]'"):
+        LAW.sample(out=tensor)
+
+    def no_driver(*_: Any) -> Any:
+        raise OSError("libcuda was not found\nand more")
+
+    fake: Any = SimpleNamespace(core=SimpleNamespace(Device=no_driver))
+    monkeypatch.setitem(sys.modules, "cuda", fake)
+    monkeypatch.setitem(sys.modules, "cuda.core", fake.core)
+    with pytest.raises(RuntimeError, match=r"driver and a GPU; libcuda was not found$"):
+        LAW.sample(out=tensor)
+
+
+class OnHost(Tensor):
+    """A tensor on the host, as torch's, by DLPack."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self.array.__dlpack__(**asked)
+
+
+def test_tensors_on_the_host_need_no_gpu() -> None:
+    """They are filled, and get noise in place; their type bounds the sums."""
+    tensor = OnHost(np.zeros((20, 50), np.int32))
+    assert LAW.sample(out=tensor, source="getrandom") is tensor
+    assert len(np.unique(tensor.array)) > 100
+    tensor.array[:] = 10**6
+    assert dg.add_noise(tensor, LAW, out=tensor) is tensor
+    assert abs(tensor.array - 10**6).max() < 10**4
+    assert len(np.unique(tensor.array)) > 100
+    tensor.array[:] = 2**31 - 1
+    with pytest.raises(ParameterOverflowError, match="might not"):
+        dg.add_noise(tensor, LAW, out=tensor)
+
+
+def test_torch_on_the_host() -> None:
+    """The real library, where it is installed: tensors of any integers are filled and added to."""
+    torch = pytest.importorskip("torch")
+    for dtype in (torch.int16, torch.int32, torch.int64):
+        tensor = torch.zeros((300, 40), dtype=dtype)
+        assert dg.DiscreteGaussian(100).sample(out=tensor) is tensor
+        assert 9 < tensor.double().std() < 11
+        added = torch.full((40, 300), 1000, dtype=dtype).T
+        assert dg.add_noise(added, dg.DiscreteGaussian(100), out=added) is added
+        assert 999 < added.double().mean() < 1001
+    with pytest.raises(ParameterTypeError, match="dense"):
+        LAW.sample(out=torch.eye(3, dtype=torch.int64).to_sparse())

@@ -202,8 +202,8 @@ def epsilon(
     Returns
     -------
     float
-        Never below that epsilon; the smallest such float where `delta` is, and within 1e-9 of it
-        for several queries; inf if it exceeds every float.
+        Never below that epsilon; the smallest such float where `delta` is, and for several queries
+        larger by at most 1e-7 of it, as a rule; inf if it exceeds every float.
 
     Raises
     ------

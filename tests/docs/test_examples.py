@@ -32,6 +32,20 @@ def test_the_quickstart_runs() -> None:
     assert released == "5268 counts released, with noise of 2.24 standard deviation"
 
 
+def test_the_census_adds_up() -> None:
+    """Its plan is as it says, in at most 40 lines."""
+    done = run(EXAMPLES / "census.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(
+        "person              at most 3 records, no two of them in the same"
+    )
+    *_, nation, states, _ = done.stdout.split("\n\n")
+    total, *parts = (float(line.split()[-2]) for line in (nation + "\n" + states).splitlines()
+                     if line[-1:].isdigit())  # fmt: skip
+    assert abs(total - sum(parts)) < 0.2
+    assert len((EXAMPLES / "census.py").read_text().splitlines()) <= 40
+
+
 def test_the_attack_prints_its_table() -> None:
     """Most outputs of numpy's noise betray the data set, and none of ours."""
     done = run(EXAMPLES / "laplace_attack.py")

@@ -26,7 +26,7 @@ def planned(names: list[str], *columns: str) -> Any:
 def written(
     folder: Path, tables: list[Any], names: list[str], *, force: bool = False
 ) -> tuple[float, ...]:
-    collected = ConsistentTables(folder, planned(names, "n"), force=force)
+    collected = ConsistentTables(folder, planned(names, "n"), None, force=force)
     folder.mkdir(parents=True, exist_ok=True)
     for labels, cells, counts in tables:
         release: Any = SimpleNamespace(law=LAW)
@@ -68,6 +68,6 @@ def test_the_files_are_what_consistent_returns(tmp_path: Path) -> None:
 def test_what_is_wrong_is_refused(tmp_path: Path) -> None:
     """Two columns of counts, two files of one name."""
     with pytest.raises(ParameterValueError, match="one column"):
-        ConsistentTables(tmp_path, planned(["a.csv"], "n", "m"), force=False)
+        ConsistentTables(tmp_path, planned(["a.csv"], "n", "m"), None, force=False)
     with pytest.raises(OutputError, match=r"a\.csv"):
-        ConsistentTables(tmp_path, planned(["a.csv", "b/a.tsv"], "n"), force=False)
+        ConsistentTables(tmp_path, planned(["a.csv", "b/a.tsv"], "n"), None, force=False)

@@ -27,7 +27,7 @@ from discretegauss.privacy import calibrate, plan_loss, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.plan_loss import Table, largest_rho
 from discretegauss.release import done_json, read_plan
-from discretegauss.release._plan import Plan
+from discretegauss.release._plan import FilePlan
 from discretegauss.testing import TapeSource
 
 PLAN = """
@@ -130,7 +130,7 @@ def _plan_text(budget: str, tables: list[str]) -> str:
     return "\n".join([budget, *parts])
 
 
-def _epsilon_below(plan: Plan, delta: Fraction) -> float:
+def _epsilon_below(plan: FilePlan, delta: Fraction) -> float:
     """Return a number that epsilon of the whole is not below."""
     losses = [loss_of(n.law, n.sensitivity) ** n.queries for n in plan.noise]
     lower, _ = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)

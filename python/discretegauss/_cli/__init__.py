@@ -61,7 +61,7 @@ from .parser import (
 if TYPE_CHECKING:
     from .._inputs.budget import Budget
     from ..laws import Law
-    from ..release import Plan
+    from ..release import FilePlan
 
 __all__ = ["main", "program"]
 
@@ -221,7 +221,7 @@ def _release(arguments: argparse.Namespace) -> int:
     return _reported(report, written, on_stderr=to_stdout)
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
+def _plan(arguments: argparse.Namespace) -> FilePlan:
     from ..release import plan_of_one, read_plan
 
     if arguments.plan is not None:

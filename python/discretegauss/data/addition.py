@@ -122,6 +122,12 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
     )
 
 
+def require_room(columns: Sequence[Cells], law: Law) -> None:
+    """Refuse cells if a sum might not fit, as `noisy` does that is to raise: nothing is drawn."""
+    for cells in columns:
+        _plan(cells, law, "raise", None)
+
+
 def has_room(cells: Cells, law: Law) -> bool:
     """Return whether a sum is beyond the cells' range with a probability below 2**-128 only.
 

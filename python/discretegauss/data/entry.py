@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
@@ -27,6 +27,7 @@ from .tensors import add_to_tensor, open_tensor
 
 if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
+    from .person import Person
 
 _Values = TypeVar("_Values")
 
@@ -52,6 +53,8 @@ class AskedAnywhere(TypedDict, total=False):
 
 class _Asked(AskedAnywhere, total=False):
     threads: int
+    person: Person | None
+    by: str | Sequence[str] | None
 
 
 @overload
@@ -95,6 +98,8 @@ def add_noise(
     rows_per_person: int = 1,
     columns: object = None,
     disjoint: bool = False,
+    person: Person | None = None,
+    by: str | Sequence[str] | None = None,
     overflow: Overflow = "raise",
     modulus: int | None = None,
     integral_floats: bool = False,
@@ -129,6 +134,12 @@ def add_noise(
         come back as they are. A tuple that is a label is that one label.
     disjoint : bool, optional
         With a budget: nobody is in two columns, so that a person changes `rows_per_person` values.
+    person : release.Person, optional
+        With a budget, in the place of the three above: how many records a person has, and in what
+        they differ. A record counts in each of the columns.
+    by : str or sequence of str, optional
+        With a person: the columns by which the rows group the records. None: those that get no
+        noise, and the index if it has names. Rows must differ in them.
     overflow : "raise" or "saturate", optional
         What becomes of a sum beyond int64 (Int128, Decimals: their type): an error before anything
         is drawn, or the end of the type.
@@ -195,10 +206,22 @@ def add_noise(
                 "columns, modulus, overflow and integral_floats do not go with a tensor"
             )
         opened, memory = open_tensor(values)
-        law = _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
+        law = _law_for(
+            opened,
+            law,
+            budget,
+            sensitivity,
+            rows_per_person,
+            disjoint,
+            (values, person, by),
+        )
         return add_to_tensor(out, memory, law, method=method, source=source, threads=threads)
+    if person is not None and type(values).__name__ == "LazyFrame":
+        values = values.collect()  # once
     opened = opened_values(values, columns, floats=integral_floats)
-    law = _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
+    law = _law_for(
+        opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+    )
     result = None if out is None else _checked_out(out, values)
     draws: HowOnly = {"method": method, "source": source, "threads": threads}
     results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
@@ -216,14 +239,16 @@ def noise_for(
     rows_per_person: int = 1,
     columns: object = None,
     disjoint: bool = False,
+    person: Person | None = None,
+    by: str | Sequence[str] | None = None,
     integral_floats: bool = False,
 ) -> Law:
     """Return the law of the noise that `add_noise` adds, given the same arguments: error bars.
 
     Parameters
     ----------
-    values, law, rho, epsilon, delta, sensitivity, rows_per_person, columns, disjoint, \
-integral_floats
+    values, law, rho, epsilon, delta, sensitivity, rows_per_person, columns, disjoint, person, \
+by, integral_floats
         As for `add_noise`, which decides so, too. Nothing is drawn, and no value is told.
 
     Returns
@@ -251,7 +276,9 @@ integral_floats
     else:
         opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    return _law_for(opened, law, budget, sensitivity, rows_per_person, disjoint)
+    return _law_for(
+        opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+    )
 
 
 def _law_for(
@@ -261,23 +288,38 @@ def _law_for(
     sensitivity: object,
     rows_per_person: object,
     disjoint: object,
+    statement: tuple[Any, Person | None, object],
 ) -> Law:
-    """Return the law that was given, or the one that a budget for all cells pays for."""
+    """Return the law that was given, or the one that a budget for all cells pays for.
+
+    A statement is of these values, about a person, and by what their rows group.
+    """
+    values, person, by = statement
+    if person is None and by is not None:
+        raise ParameterTypeError("by goes with person, which was not given")
     checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
     given = [name for name, number in numbers.items() if number is not None]
     if law is None and not given:
         raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
+    of_one = type(sensitivity) is int and sensitivity == 1
+    all_others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
+    others = [name for name, is_given in all_others.items() if is_given]
     if law is None or isinstance(law, Budget):
         budget = Budget.of(law, **numbers)
+        if person is not None:
+            if others:
+                raise ParameterTypeError(f"{others[0]} must not be given: person says it")
+            from .groups import counting_of
+            from .person_noise import law_of_one
+
+            return law_of_one(person, counting_of(values, opened, person, by), budget)
         from ..privacy import calibrate  # not on workers, which have a law
 
         require_rows(rows, opened.n_rows, sensitivity)
         queries = rows * (1 if disjoint else opened.n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
-    of_one = type(sensitivity) is int and sensitivity == 1
-    others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
-    given = [name for name, is_given in others.items() if is_given] + given
+    given = others + ["person"] * (person is not None) + given
     if given:
         raise ParameterTypeError(f"give either a law or a budget: {given[0]} is of a budget")
     return law

@@ -3,13 +3,15 @@
 What ``__all__`` does not name is there for the command line.
 """
 
+from ..data.person import Person
 from ..errors import OutputError, TableError
 from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
 from ._destination import checked_destination as checked_destination
 from ._destination import unbuffered_stdout as unbuffered_stdout
 from ._formats import column_file as column_file
-from ._plan import Plan as Plan
+from ._frames import Plan, Table
+from ._plan import FilePlan as FilePlan
 from ._plan import plan_of_one as plan_of_one
 from ._plan import read_plan as read_plan
 from ._report import PlanRelease, Release
@@ -22,4 +24,14 @@ from ._run import execute as execute
 from ._run import release_plan, release_table
 from ._unknown_groups import release_groups as release_groups
 
-__all__ = ["OutputError", "PlanRelease", "Release", "TableError", "release_plan", "release_table"]
+__all__ = [
+    "OutputError",
+    "Person",
+    "Plan",
+    "PlanRelease",
+    "Release",
+    "Table",
+    "TableError",
+    "release_plan",
+    "release_table",
+]

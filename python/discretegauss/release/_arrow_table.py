@@ -55,6 +55,11 @@ class ArrowChunk(NamedTuple):
         texts = [_texts(self.rows.column(i)) for i in self.others]
         return list(zip(*texts, strict=True)) if texts else [()] * len(self.counts)
 
+    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return what tells rows apart in the other columns at these places: a null, too."""
+        columns = [map(repr, self.rows.column(self.others[i]).to_pylist()) for i in places]
+        return list(zip(*columns, strict=True)) if columns else [()] * len(self.counts)
+
 
 class _Counts:
     """How the counts of a column are stored, and will be."""

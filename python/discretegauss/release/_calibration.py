@@ -7,13 +7,17 @@ largest rho whose tables, composed, are proven to meet the budget (privacy/plan_
 
 Conversely, epsilon at delta is the least that is proven: by Corollary 13 from rho, which holds
 always; by Theorem 7 if there is one law; by the composition of the privacy losses if not.
+
+Tables with a statement about a person are together what `data/person_noise.py` says. If each of
+them changes as so many counts by so much, and the worst person for one is so for all, the above
+holds for them, too, and is tighter.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -25,18 +29,21 @@ from .._inputs.budget import Budget
 from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
+from ..data.person import Change, Counting, Person, change
+from ..data.person_noise import COROLLARY, largest_rho, least_epsilon, rho_of, sigma2_of
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import calibrate, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
-from ..privacy.plan_loss import Table, largest_rho, plan_loss
+from ..privacy.plan_loss import Table, plan_loss
+from ..privacy.plan_loss import largest_rho as largest_rho_of
 
 _DEFAULT_REPORT_DELTA = "1e-6"
 
 _SIGMA2_BELOW = 10**1200
 """Noise of more than 600 digits has no place in a table of decimal numbers."""
 
-_THEOREM, _COROLLARY = "arXiv 2004.00010, Theorem 7", "arXiv 2004.00010, Corollary 13"
+_THEOREM = "arXiv 2004.00010, Theorem 7"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +78,16 @@ class Calibration(Cost):
     sensitivity : Fraction
         The most that one person changes one answer.
     queries : int
-        The most answers that one person changes: rho is queries * sensitivity**2 / (2 sigma2).
+        The most answers that one person changes. Without `counting`, rho is queries *
+        sensitivity**2 / (2 sigma2).
     std : Decimal
         Standard deviation of the noise; 0 if it is below 1e-160.
     bound95 : int
         The smallest k such that the noise is within -k .. k with a probability of at least 0.95.
+    counting : Counting or None
+        What the table counts, if the plan has a statement about a person.
+    change : Change or None
+        The most that one person changes it, by that statement: rho is change.norm2 / (2 sigma2).
     """
 
     law: DiscreteGaussian
@@ -83,6 +95,8 @@ class Calibration(Cost):
     queries: int
     std: Decimal
     bound95: int
+    counting: Counting | None = None
+    change: Change | None = None
 
     @property
     def sigma2(self) -> Fraction:
@@ -145,7 +159,7 @@ def calibrations(
         _noise(_law_for(Budget(rho=rho * share), one, count), one, count, delta)
         for one, count, share in tables
     ]
-    found = [(zcdp_epsilon(rho, delta), _COROLLARY)]
+    found = [(zcdp_epsilon(rho, delta), COROLLARY)]
     first = noise[0]
     if first.is_tight and len({(one.sigma2, one.sensitivity) for one in noise}) == 1:
         queries = sum(one.queries for one in noise)
@@ -159,6 +173,77 @@ def calibrations(
     epsilon, by = min(found)
     return noise, Cost(
         rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=budget.epsilon
+    )
+
+
+def person_calibrations(
+    budget: Budget,
+    person: Person,
+    tables: Sequence[Counting],
+    shares: Sequence[Fraction],
+    report_delta: object = None,
+) -> tuple[list[Calibration], Cost]:
+    """Return the noise of tables that count the same people, and what all of it costs.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of all tables together.
+    shares : sequence of Fraction
+        The rho of each table by itself is in proportion to them.
+    report_delta : number, optional
+        As for `calibration`.
+    """
+    delta = _delta_of_report(budget, report_delta)
+    changes = [change(person, table) for table in tables]
+    parts = [one.part for one in changes if one.part is not None]
+    alone = [one.norm2 / share for one, share in zip(changes, shares, strict=True)]
+    if len(parts) == len(tables) and 2 * rho_of(person, tables, alone) == 1:
+        exact = [
+            (Fraction(most), queries, share)
+            for (most, queries), share in zip(parts, shares, strict=True)
+        ]
+        noise, cost = calibrations(budget, exact, report_delta)
+    else:
+        rho = budget.rho
+        if budget.epsilon is not None and budget.delta is not None:
+            rho = largest_rho(person, tables, shares, budget.epsilon, budget.delta)
+        sigma2 = sigma2_of(person, tables, shares, Fraction(rho or 0))
+        noise = [
+            _person_noise(person, table, one, delta)
+            for table, one in zip(tables, sigma2, strict=True)
+        ]
+        epsilon, by = least_epsilon(person, tables, sigma2, delta)
+        cost = Cost(
+            rho=Fraction(rho or 0),
+            epsilon=epsilon,
+            delta=delta,
+            epsilon_by=by,
+            asked_epsilon=budget.epsilon,
+        )
+    told = zip(noise, tables, changes, strict=True)
+    return [replace(one, counting=table, change=most) for one, table, most in told], cost
+
+
+def _person_noise(
+    person: Person, table: Counting, sigma2: Fraction, delta: Fraction
+) -> Calibration:
+    """Return all that is told of the noise of one table, by itself."""
+    most = change(person, table)
+    law = _law_for(Budget(rho=most.norm2 / (2 * sigma2)), Fraction(1), most.norm2)
+    if most.part is not None:
+        return _noise(law, Fraction(most.part[0]), most.part[1], delta)
+    epsilon, by = least_epsilon(person, [table], [sigma2], delta)
+    return Calibration(
+        law=law,
+        sensitivity=Fraction(most.cell),
+        queries=most.rows * table.columns,
+        rho=most.norm2 / (2 * sigma2),
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_by=by,
+        std=_standard_deviation(law),
+        bound95=lower_quantile(law._simplest, Fraction(39, 40)),
     )
 
 
@@ -178,7 +263,7 @@ def _rho_of(budget: Budget, tables: Sequence[tuple[Fraction, int, Fraction]]) ->
             Table(count * one**2 / (2 * rho * share), one, count) for one, count, share in tables
         ]
 
-    found = largest_rho(tables_of, budget.epsilon, budget.delta)
+    found = largest_rho_of(tables_of, budget.epsilon, budget.delta)
     if found <= 0:
         raise ParameterValueError(
             f"epsilon and delta must leave a positive rho, got {describe(budget.epsilon)} and "
@@ -232,7 +317,7 @@ def _noise(
             else zcdp_epsilon(rho, delta)
         ),
         delta=delta,
-        epsilon_by=_THEOREM if is_tight else _COROLLARY,
+        epsilon_by=_THEOREM if is_tight else COROLLARY,
         asked_epsilon=asked_epsilon,
         std=_standard_deviation(law),
         bound95=lower_quantile(law._simplest, Fraction(39, 40)),  # the law is symmetric

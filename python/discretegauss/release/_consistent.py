@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from .._system.atomic_file import NewFile
+from ..data.person import Person
 from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
@@ -36,16 +37,25 @@ class ConsistentTables:
     tables : sequence of PlannedTable
         Of one column of counts each. The new ones have the names of their outputs, with the ending
         .csv.
+    person : Person or None
+        What the plan says of every person.
     force : bool
         Whether files that exist are replaced.
     """
 
-    def __init__(self, folder: Path, tables: Sequence[PlannedTable], *, force: bool) -> None:
+    def __init__(
+        self, folder: Path, tables: Sequence[PlannedTable], person: Person | None, *, force: bool
+    ) -> None:
         for one in tables:
             if (n := len(one.columns)) != 1:
                 raise ParameterValueError(
                     f"tables that are to add up must have one column of counts, got {n}"
                 )
+        if person is not None and len({_counted(one, person) for one in tables}) > 1:
+            raise ParameterValueError(
+                "tables that are to add up must all count records, or sum the same values: "
+                "a person is counted in several rows, and once in their sum"
+            )
         names = [f"{_stem(one.out)}.csv" for one in tables]
         if len(set(names)) < len(names):
             raise OutputError(f"{folder}: two tables would be {describe(twice(names))} there")
@@ -107,6 +117,13 @@ def _destination(path: Path, force: bool) -> Path:
     if not path.parent.is_dir():
         return Path(os.path.realpath(path))
     return checked_destination(None, path, force=force)
+
+
+def _counted(one: PlannedTable, person: Person) -> object:
+    """Return what the counts of a table are; if people, of no other table."""
+    if one.counting is None or (one.counting.counts == "people" and person.records > 1):
+        return one.where
+    return one.counting.values
 
 
 def _stem(out: Path) -> str:

@@ -82,6 +82,10 @@ class CsvChunk:
         rows = (row for part in self._parts for row in part.all_rows(self._layout))
         return [others(row, self._layout) for row in rows]
 
+    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return what tells rows apart in the other columns at these places."""
+        return [tuple([cells[i] for i in places]) for cells in self.other_cells()]
+
     def with_counts(self, noisy: NDArray[Any], delimiter: str, line_end: str) -> bytes | memoryview:
         """Return the bytes of the rows, with other counts in the place of their own."""
         written, start = [], 0

@@ -32,6 +32,9 @@ class Chunk(Protocol):
     def other_cells(self) -> list[tuple[str, ...]]:
         """Return what stands in the other columns, row by row: never a count."""
 
+    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return what tells rows apart in the other columns at these places."""
+
 
 Write = Callable[[Any, NDArray[Any]], None]
 """Writes a chunk with these counts, rows by columns, in the place of its own; in their order."""

@@ -49,6 +49,10 @@ class NpyChunk(NamedTuple):
         texts = [list(map(str, column.tolist())) for column in self.others]
         return list(zip(*texts, strict=True)) if texts else [()] * len(self.rows)
 
+    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return what tells rows apart in the other columns at these places."""
+        return [tuple([cells[i] for i in places]) for cells in self.other_cells()]
+
 
 class NpyTable:
     """An array in a file, read from its beginning to its end.

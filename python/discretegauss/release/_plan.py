@@ -20,15 +20,26 @@ from .._inputs.numbers import checked_flag, exact_rational, positive, whole_numb
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
+from ..data.person import Counting, Person, change, checked_counting, require_known
+from ..data.person_noise import rho_of
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
-from ._calibration import Calibration, Cost, budget_for_error, calibrations
+from ._calibration import (
+    Calibration,
+    Cost,
+    budget_for_error,
+    calibrations,
+    person_calibrations,
+)
 from ._csv_rows import BLANKS
 from ._formats import checked_delimiter
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
-_OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables"}
-_OF_TABLE = {"table", "column", "out", "share", "sensitivity", "rows_per_person", "disjoint"}
-_OF_TABLE |= {"delimiter", "error", "weight", "cells"}
+_OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}
+_OF_PERSON = {"records", "distinct", "per_cell", "neighbours"}
+_SHORT_FORM = ("sensitivity", "rows_per_person", "disjoint")
+_OF_COUNTING = ("by", "across", "values", "counts")
+_OF_TABLE = {"table", "column", "out", "share", "delimiter", "error", "weight", "cells"}
+_OF_TABLE |= {*_SHORT_FORM, *_OF_COUNTING}
 
 _MOST_TABLES = 64
 """Their files are open at once."""
@@ -48,16 +59,25 @@ class PlannedTable:
     rows_per_person: int
     disjoint: bool
     delimiter: str | None
+    counting: Counting | None = None
+    """What it counts, if the plan has a statement about a person; the three above say nothing then,
+    but that columns are disjoint."""
 
     @property
     def queries(self) -> int:
         """How many counts one person changes."""
         return self.rows_per_person * (1 if self.disjoint else len(self.columns))
 
+    def norm2(self, person: Person | None) -> Fraction:
+        """Return the square of the norm of what one person changes."""
+        if person is None or self.counting is None:
+            return self.queries * self.sensitivity**2
+        return Fraction(change(person, self.counting).norm2)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """A plan that is right. No table has been looked at.
+class FilePlan:
+    """A plan of tables in files that is right. No table has been looked at.
 
     Attributes
     ----------
@@ -67,12 +87,15 @@ class Plan:
         Of each table.
     cost : Cost
         Of all of them together.
+    person : Person or None
+        What the plan says of every person.
     """
 
     path: Path | None
     tables: tuple[PlannedTable, ...]
     noise: tuple[Calibration, ...]
     cost: Cost
+    person: Person | None = None
 
 
 def plan_of_one(
@@ -83,7 +106,7 @@ def plan_of_one(
     budget: Budget,
     report_delta: object = None,
     **person: object,
-) -> Plan:
+) -> FilePlan:
     """Return a plan of one table; the parameters are those of `release_table`."""
     given = {"table": table, "column": column, "out": out, **person}
     one = _planned("", given, Fraction(1), Path())
@@ -92,7 +115,7 @@ def plan_of_one(
     return _calibrated(None, (one,), budget, report_delta)
 
 
-def read_plan(path: str | os.PathLike[str]) -> Plan:
+def read_plan(path: str | os.PathLike[str]) -> FilePlan:
     """Read a plan; paths in it are relative to its folder."""
     path = named_path(path, "path")
     content = _content(path)
@@ -103,36 +126,50 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
             raise ParameterValueError("tables must be an array of tables, [[tables]], at least one")
         if len(given) > _MOST_TABLES:
             raise ParameterValueError(f"tables must be at most {_MOST_TABLES}, got {len(given)}")
-    tables = tuple(_table(path, i, one, len(given)) for i, one in enumerate(given, 1))
+        person = _person(content["person"]) if "person" in content else None
+    tables = tuple(_table(path, i, one, len(given), person) for i, one in enumerate(given, 1))
     _check_outputs(path, tables)
     with named_in_errors(str(path)):
+        if person is not None:
+            require_known(person, [one.counting for one in tables if one.counting is not None])
         for key in ("share", "error"):
             if len({key in one for one in given}) > 1:
                 raise ParameterValueError(f"{key} must be given for all tables or for none")
         if "error" in given[0]:
-            tables, rho = _for_errors(tables, given, content)
-            return _calibrated(path, tables, Budget(rho=rho), content.get("report_delta"))
+            tables, rho = _for_errors(tables, given, content, person)
+            return _calibrated(path, tables, Budget(rho=rho), content.get("report_delta"), person)
         if "confidence" in content:
             raise ParameterValueError("confidence goes with error, which no table has")
         if "best" in [one.get("share") for one in given]:
-            tables = _best_shares(tables, given)
+            tables = _best_shares(tables, given, person)
         if (total := sum(one.share for one in tables)) != 1:
             raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
         budget = Budget(**{key: content[key] for key in _OF_BUDGET if key in content})
-        return _calibrated(path, tables, budget, content.get("report_delta"))
+        return _calibrated(path, tables, budget, content.get("report_delta"), person)
 
 
 def _calibrated(
-    path: Path | None, tables: tuple[PlannedTable, ...], budget: Budget, report_delta: object
-) -> Plan:
-    noise, cost = calibrations(
-        budget, [(one.sensitivity, one.queries, one.share) for one in tables], report_delta
-    )
-    return Plan(path=path, tables=tables, noise=tuple(noise), cost=cost)
+    path: Path | None,
+    tables: tuple[PlannedTable, ...],
+    budget: Budget,
+    report_delta: object,
+    person: Person | None = None,
+) -> FilePlan:
+    if person is None:
+        by_table = [(one.sensitivity, one.queries, one.share) for one in tables]
+        noise, cost = calibrations(budget, by_table, report_delta)
+    else:
+        counting = [one.counting for one in tables if one.counting is not None]
+        shares = [one.share for one in tables]
+        noise, cost = person_calibrations(budget, person, counting, shares, report_delta)
+    return FilePlan(path=path, tables=tables, noise=tuple(noise), cost=cost, person=person)
 
 
 def _for_errors(
-    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]], content: dict[str, Any]
+    tables: Sequence[PlannedTable],
+    given: Sequence[dict[str, Any]],
+    content: dict[str, Any],
+    person: Person | None,
 ) -> tuple[tuple[PlannedTable, ...], Fraction]:
     """Return the tables with the shares that the errors ask for, and rho of all of them."""
     if used := [key for key in _OF_BUDGET if key in content] + ["share"] * ("share" in given[0]):
@@ -140,22 +177,25 @@ def _for_errors(
     parts = []
     for one, keys in zip(tables, given, strict=True):
         with named_in_errors(one.where):
-            budget = budget_for_error(
-                keys["error"], content.get("confidence"), one.sensitivity, one.queries
-            )
-            parts.append(Fraction(budget.rho or 0))
-    rho = sum(parts, Fraction(0))
-    shares = [part / rho for part in parts]
+            of_one = budget_for_error(keys["error"], content.get("confidence"), Fraction(1), 1)
+            parts.append(Fraction(of_one.rho or 0) * one.norm2(person))
+    total = sum(parts, Fraction(0))
+    rho = total
+    if person is not None:
+        sigma2 = [one.norm2(person) / (2 * x) for one, x in zip(tables, parts, strict=True)]
+        counting = [one.counting for one in tables if one.counting is not None]
+        rho = rho_of(person, counting, sigma2)
+    shares = [part / total for part in parts]
     return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True)), rho
 
 
 def _best_shares(
-    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]]
+    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]], person: Person | None
 ) -> tuple[PlannedTable, ...]:
     """Return the tables with the shares for which the weighted sum of all variances is least.
 
-    A table's variance is queries sensitivity**2/(2 rho_t), of so many cells: with their weight w
-    the sum is least for rho_t in proportion to sensitivity sqrt(queries w), by Cauchy's inequality.
+    A table's variance is norm2/(2 rho_t), of so many cells: with their weight w the sum is least
+    for rho_t in proportion to sqrt(norm2 w), by Cauchy's inequality.
     Shares are rounded to 1/10**4; the largest has the rest.
     """
     roots = []
@@ -168,7 +208,7 @@ def _best_shares(
             weight = positive(keys.get("weight", 1), "weight")
             cells = whole_number(keys["cells"], "cells", minimum=1)
             require_rows(one.rows_per_person, cells, one.sensitivity)
-            of_all = one.sensitivity**2 * one.queries * cells * weight
+            of_all = one.norm2(person) * cells * weight
             roots.append(math.isqrt(math.floor(of_all * 2**128)))
     shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
     shares[shares.index(max(shares))] += 1 - sum(shares)
@@ -211,6 +251,32 @@ def _content(path: Path) -> dict[str, Any]:
         raise ParameterValueError(f"{path}: is not a TOML file{place}") from None
 
 
+def _person(given: object) -> Person:
+    with named_in_errors("person"):
+        if not isinstance(given, dict):
+            raise ParameterTypeError(f"must be a table, [person], got {describe(given)}")
+        _known(given, _OF_PERSON)
+        if "records" not in given:
+            raise ParameterValueError("records must be given: the most records of one person")
+        return Person(**given)
+
+
+def _counting(given: Mapping[str, Any], columns: int, person: Person | None) -> Counting | None:
+    """Return what a table counts; None if the plan has no statement about a person."""
+    if person is None:
+        if extra := [key for key in _OF_COUNTING if key in given]:
+            raise ParameterValueError(f"{extra[0]} goes with [person], which the plan has not")
+        return None
+    if extra := [key for key in _SHORT_FORM if key in given]:
+        raise ParameterValueError(f"{extra[0]} must not be given: [person] says it")
+    if "by" not in given:
+        raise ParameterValueError(
+            "by must be given with [person]: the columns by which the table groups the records"
+        )
+    said = {key: given[key] for key in _OF_COUNTING if key in given}
+    return checked_counting(columns=columns, **said)
+
+
 def _known(given: dict[str, Any], keys: set[str]) -> None:
     for key in given:
         if key not in keys:
@@ -219,7 +285,7 @@ def _known(given: dict[str, Any], keys: set[str]) -> None:
             )
 
 
-def _table(plan: Path, number: int, given: Any, of: int) -> PlannedTable:
+def _table(plan: Path, number: int, given: Any, of: int, person: Person | None) -> PlannedTable:
     where = f"{plan}: table {number}"
     with named_in_errors(where):
         if not isinstance(given, dict):
@@ -238,7 +304,10 @@ def _table(plan: Path, number: int, given: Any, of: int) -> PlannedTable:
             share = exact_rational(given["share"], "share")
         if share <= 0:
             raise ParameterValueError(f"share must be positive, got {share}")
-        return _planned(where, given, share, plan.parent)
+        planned = _planned(where, given, share, plan.parent)
+        counting = _counting(given, len(planned.columns), person)
+        disjoint = planned.disjoint or (counting is not None and counting.across is not None)
+        return replace(planned, counting=counting, disjoint=disjoint)
 
 
 def _planned(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -14,8 +15,10 @@ import gmpy2
 
 from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
+from ..data.person import Change, Person
+from ..data.person_noise import COROLLARY
 from ._calibration import Calibration, Cost
-from ._plan import Plan
+from ._plan import FilePlan
 
 _WIDTH = len("standard deviation")
 
@@ -63,6 +66,8 @@ class PlanRelease:
         None: of one table, which was released alone.
     shares : tuple[Fraction, ...]
         Of the plan's rho, one for each table.
+    person : Person or None
+        What the plan says of every person.
     consistent : tuple[tuple[Path, float], ...]
         Of each table, if they were made to add up: the file, and by what its variance fell.
     """
@@ -71,6 +76,7 @@ class PlanRelease:
     shares: tuple[Fraction, ...]
     tables: tuple[Release, ...]
     cost: Cost
+    person: Person | None = None
     consistent: tuple[tuple[Path, float], ...] = ()
 
     @property
@@ -97,7 +103,8 @@ class PlanRelease:
         ]
         for part, (file, gain) in zip(parts, self.consistent, strict=False):
             part.append(("made to add up", f"{_name(file)}, variance 1/{gain:.3f} on average"))
-        return _with_total(parts, self.path, self.cost)
+        alone = sum((one.rho for one in self.tables), Fraction(0))
+        return _with_total(parts, f"{_name(self.path)}, ", self.cost, self.person, alone)
 
 
 def done_json(done: PlanRelease) -> str:
@@ -113,19 +120,33 @@ def done_json(done: PlanRelease) -> str:
     ]
     for fields, (file, gain) in zip(tables, done.consistent, strict=False):
         fields |= {"consistent": str(file), "variance_divided_by": gain}
-    return _json(_total_fields(done.path, done.cost, tables))
+    return _json(_total_fields(done.path, done.cost, tables, done.person))
 
 
-def plan_text(plan: Plan) -> str:
+def plan_text(plan: FilePlan) -> str:
     """Return the noise that a plan asks for; no table is looked at."""
+    names = [_name(one.table) for one in plan.tables]
+    shares = [one.share for one in plan.tables]
+    return noise_text(names, shares, plan.noise, plan.cost, plan.person, f"{_name(plan.path)}, ")
+
+
+def noise_text(
+    names: Sequence[str],
+    shares: Sequence[Fraction],
+    noise: Sequence[Calibration],
+    cost: Cost,
+    person: Person | None,
+    plan: str = "",
+) -> str:
+    """Return the noise of tables that have these names; `plan` stands before their number."""
     parts = [
-        [("table", _name(one.table)), _share(one.share), *_noise_lines(noise, "answer", "answer")]
-        for one, noise in zip(plan.tables, plan.noise, strict=True)
+        [("table", name), _share(share), *_noise_lines(one, "answer", "answer")]
+        for name, share, one in zip(names, shares, noise, strict=True)
     ]
-    return _with_total(parts, plan.path, plan.cost)
+    return _with_total(parts, plan, cost, person, sum((one.rho for one in noise), Fraction(0)))
 
 
-def plan_json(plan: Plan) -> str:
+def plan_json(plan: FilePlan) -> str:
     """Return the noise that a plan asks for as JSON, in the same form."""
     tables = [
         {
@@ -136,7 +157,7 @@ def plan_json(plan: Plan) -> str:
         }
         for one, noise in zip(plan.tables, plan.noise, strict=True)
     ]
-    return _json(_total_fields(plan.path, plan.cost, tables))
+    return _json(_total_fields(plan.path, plan.cost, tables, plan.person))
 
 
 def calibration_text(noise: Calibration) -> str:
@@ -165,9 +186,14 @@ def _table_fields(release: Release) -> dict[str, Any]:
     }
 
 
-def _total_fields(path: Path | None, cost: Cost, tables: list[dict[str, Any]]) -> dict[str, Any]:
+def _total_fields(
+    path: Path | None, cost: Cost, tables: list[dict[str, Any]], person: Person | None
+) -> dict[str, Any]:
     asked = None if cost.asked_epsilon is None else _exact(cost.asked_epsilon)
-    return {"plan": str(path), **_cost_fields(cost), "asked_epsilon": asked, "tables": tables}
+    total = {"plan": str(path), **_cost_fields(cost), "asked_epsilon": asked}
+    if person is not None:
+        total["person"] = asdict(person)
+    return {**total, "tables": tables}
 
 
 def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
@@ -177,10 +203,24 @@ def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
         "sigma2": _exact(noise.sigma2),
         "std": str(noise.std),
         "interval95": [-noise.bound95, noise.bound95],
-        "sensitivity": _exact(noise.sensitivity),
-        queries: noise.queries,
+        **_change_fields(noise, queries),
         **_cost_fields(noise),
         "epsilon_by": noise.epsilon_by.rpartition(", ")[2],
+    }
+
+
+def _change_fields(noise: Calibration, queries: str) -> dict[str, Any]:
+    if noise.counting is None or noise.change is None:
+        return {"sensitivity": _exact(noise.sensitivity), queries: noise.queries}
+    counting = noise.counting
+    return {
+        "by": counting.by,
+        "across": counting.across,
+        "values": counting.values,
+        "counts": counting.counts,
+        "norm2": _exact(Fraction(noise.change.norm2)),
+        "l1": _exact(Fraction(noise.change.l1)),
+        "rows_per_person": noise.change.rows,
     }
 
 
@@ -210,13 +250,19 @@ def aligned(lines: Lines) -> str:
     return "\n".join([f"{name:<{_WIDTH}}  {text}" for name, text in lines])
 
 
-def _with_total(parts: list[Lines], path: Path | None, cost: Cost) -> str:
+def _with_total(
+    parts: list[Lines], plan: str, cost: Cost, person: Person | None, alone: Fraction
+) -> str:
+    more = ""
+    if alone > cost.rho:
+        more = f"; by themselves {rounded_up(alone)}: nobody is the worst case of every table"
     total = [
-        ("plan", f"{_name(path)}, {number_of(len(parts), 'table')}"),
-        ("total rho", f"{rounded_up(cost.rho)} (zCDP)"),
+        ("plan", f"{plan}{number_of(len(parts), 'table')}"),
+        ("total rho", f"{rounded_up(cost.rho)} (zCDP){more}"),
         ("(epsilon, delta)", _achieved(cost, ", by")),
     ]
-    return "\n\n".join(map(aligned, [*parts, total]))
+    said = [] if person is None else [[("person", printable(str(person)))]]
+    return "\n\n".join(map(aligned, [*said, *parts, total]))
 
 
 def _name(path: Path | None) -> str:
@@ -241,7 +287,7 @@ def _table_lines(release: Release) -> Lines:
 
 
 def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
-    bound, by = noise.bound95, ", by" if noise.is_tight else " from rho, by"
+    bound, by = noise.bound95, ", by" if noise.epsilon_by != COROLLARY else " from rho, by"
     of_noise = (
         "of the noise" if bound else "of the noise: nearly all answers are published unchanged"
     )
@@ -250,10 +296,34 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
         ("sigma2", _sigma2(noise.sigma2)),
         ("standard deviation", _std(noise.std)),
         ("95 % interval", f"{f'{-bound} .. {bound}' if bound else '0 .. 0'} ({of_noise})"),
-        ("sensitivity", _sensitivity(noise, changed)),
-        ("rho", f"{rounded_up(noise.rho)} (zCDP)"),
+        *_change_lines(noise, changed),
+        ("rho", f"{rounded_up(noise.rho)} (zCDP){'' if noise.change is None else ', by itself'}"),
         ("(epsilon, delta)", _achieved(noise, by)),
     ]
+
+
+def _change_lines(noise: Calibration, changed: str) -> Lines:
+    counting, most = noise.counting, noise.change
+    if counting is None or most is None:
+        return [("sensitivity", _sensitivity(noise, changed))]
+    by = ", ".join(counting.by) or "nothing: one row"
+    lines = [("grouped by", printable(by))]
+    if counting.across is not None:
+        lines.append(("across", printable(f"{counting.across}: the names of the columns")))
+    if counting.values is not None:
+        low, high = counting.values
+        lines.append(("values", f"each record adds {low} .. {high}; no file can show it"))
+    if counting.counts == "people":
+        lines.append(("counts", "people, each once in a row"))
+    what = "sums" if counting.values is not None else "counts"
+    return [*lines, ("one person", f"changes {what} by at most {_change(most)}")]
+
+
+def _change(most: Change) -> str:
+    l1, norm2, cell = (_no_more(Fraction(x)) for x in (most.l1, most.norm2, most.cell))
+    norm = math.isqrt(most.norm2)
+    text = _no_more(Fraction(norm)) if norm**2 == most.norm2 else f"the root of {norm2}"
+    return f"{l1} in all, each by at most {cell} (Euclidean norm {text})"
 
 
 def _sigma2(sigma2: Fraction) -> str:

@@ -32,9 +32,10 @@ from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
 from ._interface import Chunk, Table
-from ._plan import Plan, PlannedTable, named_in_errors, plan_of_one, read_plan
+from ._plan import FilePlan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
+from ._rows_by import RowsBy
 
 
 def release_table(
@@ -229,7 +230,7 @@ class _Run:
 
 
 def execute(
-    plan: Plan,
+    plan: FilePlan,
     *,
     force: bool,
     plot: str | os.PathLike[str] | None = None,
@@ -255,7 +256,7 @@ def execute(
     added_up = None
     if consistent is not None:
         folder = named_path(consistent, "consistent")
-        added_up = ConsistentTables(folder, plan.tables, force=force)
+        added_up = ConsistentTables(folder, plan.tables, plan.person, force=force)
         watching.append(added_up)
         files += added_up.files
     picture = None
@@ -280,6 +281,7 @@ def execute(
                     shares=shares,
                     tables=tuple(tables),
                     cost=plan.cost,
+                    person=plan.person,
                     consistent=() if added_up is None else added_up.write(),
                 )
                 if picture is not None:
@@ -316,7 +318,7 @@ def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: b
         return _Run(one, noise, *formats, NewFile(destination, replace=force))
 
 
-def _checked_plot(plan: Plan, outputs: Sequence[NewFile], plot: Path, force: bool) -> Path:
+def _checked_plot(plan: FilePlan, outputs: Sequence[NewFile], plot: Path, force: bool) -> Path:
     require_plot(plot)
     found = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
     tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
@@ -332,13 +334,17 @@ def _look_through(run: _Run) -> None:
     """
     one, has_any_room = run.one, run.of_table.kind == "text"
     is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
-    if is_pipe or (has_any_room and one.rows_per_person == 1):
+    if is_pipe or (has_any_room and one.rows_per_person == 1 and one.counting is None):
         return
     rows = 0
     with (
         _faults_name(one.where),
         opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
     ):
+        if one.counting is not None:
+            RowsBy(one.counting, table)  # which refuses columns that are not there
+        if has_any_room and one.rows_per_person == 1:
+            return
         for chunk in table.chunks():
             _require_room(table, chunk, run.noise.law, rows)
             rows += len(chunk.counts)
@@ -389,6 +395,7 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
             disjoint=one.disjoint,
             seconds=0.0,
         )
+        by = None if one.counting is None else RowsBy(one.counting, table)
         shown = [each.next_table(release, table.other_columns) for each in watching]
         with (
             compressed(whole, run.of_out.compression) as sink,
@@ -399,6 +406,8 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
                 _require_room(table, chunk, run.noise.law, rows)
                 sums = _noisy(chunk.counts, run.noise.law, source)
                 write(chunk, sums)
+                if by is not None:
+                    by.add(chunk)
                 rows += len(sums)
                 bar.update(rows, table.fraction())
                 for each in shown:
@@ -407,6 +416,8 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
             if not rows:
                 raise TableError("the file has a header but no rows: there is nothing to release")
             require_rows(one.rows_per_person, rows, one.sensitivity)
+            if by is not None:
+                by.require_differing()
     return replace(release, rows=rows, seconds=time.perf_counter() - start)
 
 

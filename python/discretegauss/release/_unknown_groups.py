@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +16,7 @@ from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op
+from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
@@ -70,6 +71,7 @@ def release_groups(
     epsilon: object,
     delta: object,
     groups_per_person: int = 1,
+    person: Person | None = None,
     delimiter: str | None = None,
     force: bool = False,
     source: Source = "chacha20",
@@ -93,6 +95,9 @@ def release_groups(
     groups_per_person : int
         In how many rows one person is counted, at most. How many rows there are is a secret, so
         they are not compared.
+    person : Person, optional
+        In the place of that: `distinct` are the columns that name a group, so that a person is
+        counted once in each of `records` groups.
     delimiter : ",", ";", "|" or a tab, optional
         Of both; by default a comma in ``out``, and what the name says in the table.
     force : bool
@@ -118,6 +123,8 @@ def release_groups(
     The table is held in memory.
     """
     start = time.perf_counter()
+    if person is not None:
+        groups_per_person = person.records
     rule = keep_rule(epsilon, delta, groups_per_person)
     force = checked_flag(force, "force")
     read, written = named_path(table, "table"), named_path(out, "out")
@@ -130,6 +137,8 @@ def release_groups(
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written}: must end in .csv, as groups are written so")
     with opened_table(read, names, of_table, of_table) as opened:
+        if person is not None:
+            _require_once(person, opened.other_columns)
         groups: dict[tuple[str, ...], int] = {}
         n = 0
         for chunk in opened.chunks():
@@ -156,3 +165,17 @@ def release_groups(
         rule=rule,
         seconds=time.perf_counter() - start,
     )
+
+
+def _require_once(person: Person, names: Sequence[str]) -> None:
+    """Refuse a statement by which a person may be counted more than once in a group."""
+    once = set(person.distinct) == set(names) and person.per_cell == 1
+    if person.records > 1 and not once:
+        raise ParameterValueError(
+            "distinct must be the columns that name a group, all of them, and per_cell 1: a person "
+            "is counted once in a group"
+        )
+    if person.neighbours != "add or remove":
+        raise ParameterValueError(
+            "neighbours must be 'add or remove' for groups that nobody knew, got 'replace'"
+        )

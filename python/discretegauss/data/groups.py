@@ -1,0 +1,96 @@
+"""Rows of a table as groups of records, by the columns that say which group it is."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.messages import describe
+from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from .cells import Opened
+from .labelled import Labelled
+from .person import Counting, Person, checked_counting, names_of, require_known
+
+_NO_NAME = "\0row"
+"""Stands for the keys of rows that have no names."""
+
+
+def group_hashes(keys: Iterable[Hashable]) -> NDArray[np.int64]:
+    """Return a hash of each row's keys."""
+    return np.fromiter(map(hash, keys), np.int64)
+
+
+def require_groups(
+    hashes: NDArray[np.int64],
+    by: Sequence[object],
+    error: type[DiscreteGaussError] = ParameterValueError,
+) -> None:
+    """Refuse two rows of one group; the error shows no key.
+
+    Rows that differ are refused by mistake if their hashes agree: with a probability below 1 in
+    10**6, up to 10**6 rows.
+    """
+    if not by and len(hashes) > 1:
+        raise error(f"by is empty, so there must be one row, got {len(hashes)}")
+    order = np.argsort(hashes, kind="stable")
+    again = np.flatnonzero(np.diff(hashes[order]) == 0)
+    if again.size:
+        first, second = order[again[0]] + 1, order[again[0] + 1] + 1
+        names = ", ".join(map(str, by))
+        raise error(f"rows {first} and {second} must differ in by ({names})")
+
+
+def require_grouped(table: Labelled, by: Sequence[Any], counts: Sequence[Any]) -> None:
+    """Refuse a frame that has not these columns, or in which two rows are of one group."""
+    labels, levels = table.labels(), table.levels()
+    for name in by:
+        if name in counts:
+            raise ParameterValueError(f"by must name no column of counts, got {describe(name)}")
+        if labels.count(name) + levels.count(name) != 1:
+            fault = "there twice" if name in labels or name in levels else "not there"
+            raise ParameterValueError(
+                f"by must name columns of the frame, but {describe(name)} is {fault}"
+            )
+    n_rows = len(table.column(counts[0]))
+    columns = [map(repr, table.column(name)) for name in by]
+    keys = zip(*columns, strict=True) if columns else [()] * n_rows
+    require_groups(group_hashes(keys), by)
+
+
+def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Counting:
+    """Return what a container that is held counts, and refuse it if its rows are no groups.
+
+    Parameters
+    ----------
+    by : str or sequence of str, or None
+        The columns by which the rows group records. None: all that are no counts.
+    """
+    if not isinstance(person, Person):
+        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+    counts = [one.label for one in opened.cells]
+    if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
+        values, counts = values.to_frame(_NO_NAME), [_NO_NAME]
+    table = None
+    if counts[0] is not None:
+        table = Labelled(values, "values")
+    if by is not None:
+        if table is None:
+            raise ParameterTypeError(
+                f"by goes with a frame or table, not with values of type {type(values).__name__}"
+            )
+        counting = checked_counting(by=names_of(by, "by"), columns=opened.n_columns)
+    else:
+        keys: tuple[Any, ...] = ()
+        if table is not None:
+            keys = tuple(name for name in table.labels() if name not in counts)
+            keys += tuple(name for name in table.levels() if name not in keys)
+        if not keys and opened.n_rows > 1:
+            table, keys = None, (_NO_NAME,)
+        counting = Counting(by=keys, columns=opened.n_columns)
+    if table is not None:
+        require_grouped(table, counting.by, counts)
+    require_known(person, [counting])
+    return counting

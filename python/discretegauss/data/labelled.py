@@ -1,0 +1,95 @@
+"""The columns of a table, whatever library it is of: a frame, a table of pyarrow, or a dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.messages import describe
+from ..errors import ParameterTypeError
+
+
+class Labelled:
+    """A table, which errors call by this name: labels, columns, the same with other columns."""
+
+    def __init__(self, table: Any, name: str) -> None:
+        library = type(table).__module__.partition(".")[0]
+        if library == "polars" and hasattr(table, "collect"):
+            table = table.collect()
+        told = "column_names" if library == "pyarrow" else "columns"
+        is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, told)
+        if not is_frame and not isinstance(table, dict):
+            raise ParameterTypeError(
+                f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of "
+                f"columns, got {describe(table)}"
+            )
+        self.table, self._library = table, library
+
+    def labels(self) -> list[Any]:
+        """Return the labels of the columns."""
+        if self._library == "pyarrow":
+            return list(self.table.column_names)
+        return list(self.table if isinstance(self.table, dict) else self.table.columns)
+
+    def levels(self) -> list[Any]:
+        """Return the names of the index, where there is one that has names."""
+        if self._library != "pandas":
+            return []
+        return [name for name in self.table.index.names if name is not None]
+
+    def column(self, label: Any) -> list[Any]:
+        """Return a column of keys as Python objects; NaN, which equals nothing, is None.
+
+        What is no column is a level of the index.
+        """
+        if label in self.levels() and label not in self.labels():
+            values = self.table.index.get_level_values(label)
+        else:
+            values = self.table[label]
+        for to_list in ("to_pylist", "to_list", "tolist"):
+            if hasattr(values, to_list):
+                values = getattr(values, to_list)()
+                break
+        return _keys(values)
+
+    def codes(self, label: Any) -> tuple[NDArray[np.intp], list[Any]]:
+        """Return a column as numbers from 0 on, and what they stand for."""
+        if self._library == "pandas":
+            import pandas as pd
+
+            codes, values = pd.factorize(self.table[label], use_na_sentinel=False)
+            return codes.astype(np.intp, copy=False), _keys(values.tolist())
+        numbers: dict[Any, int] = {}
+        listed = [numbers.setdefault(value, len(numbers)) for value in self.column(label)]
+        return np.array(listed, np.intp), list(numbers)
+
+    def with_columns(self, columns: dict[Any, Any]) -> Any:
+        """Return a new table of the same kind, with these arrays as columns."""
+        table = self.table
+        if isinstance(table, dict):
+            return {**table, **{label: values.tolist() for label, values in columns.items()}}
+        if self._library == "polars":
+            import polars as pl
+
+            return table.with_columns(*(pl.Series(k, v) for k, v in columns.items()))
+        if self._library == "pandas":
+            table = table.copy(deep=False)
+            for label, values in columns.items():
+                table[label] = values
+            return table
+        import pyarrow as pa
+
+        for label, values in columns.items():
+            if label in table.column_names:
+                place = table.column_names.index(label)
+                table = table.set_column(place, label, pa.array(values))
+            else:
+                table = table.append_column(label, pa.array(values))
+        return table
+
+
+def _keys(values: Iterable[Any]) -> list[Any]:
+    return [None if isinstance(value, float) and value != value else value for value in values]

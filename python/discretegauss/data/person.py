@@ -1,0 +1,286 @@
+"""One statement about a person, and how far one person changes a table: exact arithmetic.
+
+`docs/person.md` proves what is computed here, and `tests/data/test_person.py` compares it with
+every possible person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from .._inputs.messages import describe, refused
+from .._inputs.privacy_arguments import word_count
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+
+Neighbours = Literal["add or remove", "replace"]
+Counted = Literal["records", "people"]
+
+
+@dataclass(frozen=True, init=False)
+class Person:
+    """What is true of the records of every person.
+
+    Parameters
+    ----------
+    records : int
+        The most records that one person has.
+    distinct : str or sequence of str, optional
+        Columns: no two records of a person agree in all of them. Left out, all records of a person
+        may agree in everything. No file can show whether it is true.
+    per_cell : int, optional
+        With `distinct`: so many records of a person may agree in all of those columns.
+    neighbours : "add or remove" or "replace", optional
+        Whether the privacy is that of a person more or less, or of one whose records are replaced.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is wrong.
+
+    Examples
+    --------
+    >>> Person(3, distinct=["town", "age"])
+    Person(records=3, distinct=('town', 'age'), per_cell=1, neighbours='add or remove')
+    """
+
+    records: int
+    distinct: tuple[str, ...]
+    per_cell: int
+    neighbours: Neighbours
+
+    def __init__(
+        self,
+        records: int,
+        distinct: str | Sequence[str] | None = None,
+        per_cell: int = 1,
+        neighbours: Neighbours = "add or remove",
+    ) -> None:
+        most = word_count(records, "records")
+        names = () if distinct is None else names_of(distinct, "distinct")
+        if distinct is not None and not names:
+            raise ParameterValueError("distinct must name at least one column, or be left out")
+        alike = word_count(per_cell, "per_cell")
+        if alike > 1 and not names:
+            raise ParameterValueError(f"per_cell goes with distinct, got {alike} without it")
+        if not isinstance(neighbours, str) or neighbours not in ("add or remove", "replace"):
+            raise refused("neighbours", "be 'add or remove' or 'replace'", neighbours)
+        given = {"records": most, "distinct": names, "per_cell": alike, "neighbours": neighbours}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    def __str__(self) -> str:
+        """Return the statement as a report has it."""
+        records = f"at most {self.records} record{'s' if self.records > 1 else ''}"
+        how = ""
+        if self.distinct and self.records > 1:
+            same = "no two" if self.per_cell == 1 else f"at most {self.per_cell}"
+            how = f", {same} of them in the same {' and '.join(self.distinct)}"
+        then = "one person more or less"
+        if self.neighbours == "replace":
+            then = "the records of one person replaced"
+        return f"{records}{how}; {then}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """What the rows and columns of a table count.
+
+    Attributes
+    ----------
+    by : tuple of str
+        The columns by which the table groups the records; none: it has one row.
+    across : str or None
+        The key whose values are the names of the columns of counts.
+    columns : int
+        How many columns of counts there are.
+    values : tuple of int or None
+        The range of what each record adds to a sum; None: it adds 1.
+    counts : "records" or "people"
+        Whether a person is counted in a row as often as there are records, or once.
+    """
+
+    by: tuple[str, ...] = ()
+    across: str | None = None
+    columns: int = 1
+    values: tuple[int, int] | None = None
+    counts: Counted = "records"
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return what records must agree in to be counted in one cell."""
+        return frozenset(self.by) | ({self.across} if self.across is not None else set())
+
+    @property
+    def most(self) -> int:
+        """Return the most by which one record changes one cell."""
+        return 1 if self.values is None else max(map(abs, self.values))
+
+    @property
+    def at_once(self) -> int:
+        """Return in how many columns one record is counted."""
+        return 1 if self.across is not None else self.columns
+
+
+class Change(NamedTuple):
+    """The most that one person changes a table.
+
+    Attributes
+    ----------
+    norm2, l1 : int
+        The square of the Euclidean norm of the change, and the sum of all its sizes.
+    rows : int
+        In how many rows.
+    cell : int
+        One count changes by at most this.
+    part : tuple of (int, int) or None
+        If noise of this change has an exact cost: by how much each count changes, and how many do.
+        ``part[0]**2 * part[1]`` is `norm2`.
+    """
+
+    norm2: int
+    l1: int
+    rows: int
+    cell: int
+    part: tuple[int, int] | None
+
+
+def names_of(names: object, name: str) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
+    several = (names,) if isinstance(names, str) else names
+    if not isinstance(several, Sequence):
+        raise ParameterTypeError(
+            f"{name} must be a string, or several strings, got {describe(names)}"
+        )
+    for i, one in enumerate(several):
+        if not isinstance(one, str):
+            raise ParameterTypeError(f"{name} must be strings, got {type(one).__name__}")
+        if not one:
+            raise refused(name, "not be empty", one)
+        if one in several[:i]:
+            raise ParameterValueError(f"{name} must name each column once, got {one!r} twice")
+    return tuple(several)
+
+
+def checked_counting(
+    *,
+    by: object,
+    across: object = None,
+    columns: int = 1,
+    values: object = None,
+    counts: object = "records",
+) -> Counting:
+    """Return what a table counts, as a user says it."""
+    keys = names_of(by, "by")
+    if across is not None:
+        if not isinstance(across, str) or not across:
+            raise refused("across", "be the name of a key", across, ParameterTypeError)
+        if across in keys:
+            raise ParameterValueError(f"across must not be in by, got {across!r}")
+    if not isinstance(counts, str) or counts not in ("records", "people"):
+        raise refused("counts", "be 'records' or 'people'", counts)
+    if values is not None and counts == "people":
+        raise ParameterValueError("values goes with counts = 'records': people are counted once")
+    return Counting(
+        by=keys,
+        across=across,
+        columns=columns,
+        values=None if values is None else _range_of(values),
+        counts="people" if counts == "people" else "records",
+    )
+
+
+def _range_of(values: Any) -> tuple[int, int]:
+    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != 2:
+        raise ParameterTypeError(
+            f"values must be two integers, the least and the largest, got {describe(values)}"
+        )
+    for one in values:
+        if isinstance(one, bool) or not isinstance(one, int):
+            raise ParameterTypeError(f"values must be integers, got {describe(one)}")
+        if one.bit_length() > 64:
+            raise refused("values", "be below 2**64 in size", one, ParameterOverflowError)
+    low, high = values
+    if low > high or low == high == 0:
+        raise ParameterValueError(
+            "values must be the least and the largest that a record adds, not both 0, "
+            f"got {low} and {high}"
+        )
+    return low, high
+
+
+def change(person: Person, table: Counting) -> Change:
+    """Return the most that one person changes a table."""
+    k, signed = person.records, table.values is not None and table.values[0] < 0
+    replaced = person.neighbours == "replace"
+    sides = 2 if replaced else 1
+    rows, cells = sides * k if table.by else 1, k if table.keys else 1
+    if table.counts == "people":
+        counts = sides * cells * table.at_once
+        return Change(counts, counts, rows, 1, (1, counts))
+    alike = _alike(person, table)
+    in_one = min(person.per_cell, k) if alike else k
+    norm2 = (_most_pairs(person) if alike else k**2) * table.at_once * table.most**2
+    part = None
+    if in_one == 1 and not (signed and replaced):
+        part = (table.most, sides * k * table.at_once)
+    elif not table.keys and not replaced:
+        part = (table.most * k, table.at_once)
+    return Change(
+        norm2=norm2 * _factor(person, table),
+        l1=sides * k * table.most * table.at_once,
+        rows=rows,
+        cell=table.most * in_one * (2 if signed and replaced else 1),
+        part=part,
+    )
+
+
+def together(person: Person, tables: Sequence[Counting], weights: Sequence[Fraction]) -> Fraction:
+    """Return the most that the weighted squares of one person's changes add up to."""
+    own, of_records = Fraction(0), []
+    for table, weight in zip(tables, weights, strict=True):
+        if table.counts == "people":
+            own += weight * change(person, table).norm2
+        else:
+            a = weight * table.at_once * table.most**2 * _factor(person, table)
+            of_records.append((table, a))
+    every = sum((a for _, a in of_records), Fraction(0))
+    apart = every
+    if person.distinct:
+        apart = max(
+            sum((a for table, a in of_records if column not in table.keys), Fraction(0))
+            for column in person.distinct
+        )
+    return own + apart * person.records**2 + (every - apart) * _most_pairs(person)
+
+
+def require_known(person: Person, tables: Sequence[Counting]) -> None:
+    """Refuse a column of `distinct` that no table has: a typing error would only cost noise."""
+    known = frozenset[str]().union(*(table.keys for table in tables))
+    for column in person.distinct:
+        if column not in known:
+            raise ParameterValueError(
+                f"distinct must name columns of by or across, and {column!r} is in none"
+            )
+
+
+def _alike(person: Person, table: Counting) -> bool:
+    """Return whether records in one cell agree in all columns of `distinct`."""
+    return bool(person.distinct) and table.keys.issuperset(person.distinct)
+
+
+def _most_pairs(person: Person) -> int:
+    """Return how many ordered pairs of one person's records agree in `distinct`, at most."""
+    if not person.distinct:
+        return person.records**2
+    of_one = min(person.per_cell, person.records)
+    groups, rest = divmod(person.records, of_one)
+    return groups * of_one**2 + rest**2
+
+
+def _factor(person: Person, table: Counting) -> int:
+    if person.neighbours == "add or remove":
+        return 1
+    return 4 if table.values is not None and table.values[0] < 0 else 2

@@ -1,0 +1,272 @@
+"""Plans of tables that are held, as frames: one statement about a person, and one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .._inputs.budget import Budget
+from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, HowOnly
+from .._inputs.messages import describe
+from .._inputs.numbers import positive
+from .._inputs.source import Source
+from ..data.addition import noisy, require_room
+from ..data.cells import Opened
+from ..data.entry import opened_values
+from ..data.groups import require_grouped
+from ..data.labelled import Labelled
+from ..data.person import Counted, Counting, Person, checked_counting, require_known
+from ..errors import ParameterTypeError, ParameterValueError
+from ..laws import DiscreteGaussian
+from ._calibration import Calibration, Cost, person_calibrations
+from ._plan import column_names, named_in_errors
+from ._report import noise_text
+
+
+@dataclass(frozen=True, init=False)
+class Table:
+    """What a table of a `Plan` counts.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns by which the table groups the records, as in GROUP BY; [] if it has one row.
+    columns : str or sequence of str, optional
+        The columns of counts. None: one, which `Plan.add_noise` is told.
+    across : str, optional
+        The key whose values are the names of these columns: each record is counted in one of them.
+        Without it a record is counted in all.
+    values : two integers, optional
+        For sums: the range to which you have clipped what each record adds. No table can show it.
+    counts : "records" or "people", optional
+        "people": a person is counted once in a row, however many records there are.
+    share : number, optional
+        Of rho, for all tables or none; by default all are equal.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+    """
+
+    columns: tuple[str, ...] | None
+    share: Fraction | None
+    counting: Counting
+
+    def __init__(
+        self,
+        by: str | Sequence[str],
+        columns: str | Sequence[str] | None = None,
+        *,
+        across: str | None = None,
+        values: Sequence[int] | None = None,
+        counts: Counted = "records",
+        share: object = None,
+    ) -> None:
+        names = None if columns is None else column_names(columns)
+        counting = checked_counting(
+            by=by, columns=len(names or "1"), across=across, values=values, counts=counts
+        )
+        object.__setattr__(self, "columns", names)
+        object.__setattr__(self, "share", None if share is None else positive(share, "share"))
+        object.__setattr__(self, "counting", counting)
+
+
+class Plan:
+    """Tables of the same people under one budget; printed, it is their noise. Nothing is drawn.
+
+    Parameters
+    ----------
+    person : Person
+        What is true of the records of every person.
+    tables : mapping of str to Table
+        What each table counts.
+    rho, epsilon, delta : number, optional
+        The budget of all tables together: rho, or epsilon with delta.
+    report_delta : number, optional
+        With rho: the delta at which epsilon is reported; 1e-6 by default.
+
+    Attributes
+    ----------
+    laws : dict of str to DiscreteGaussian
+        The noise of each count of a table.
+    rho : Fraction
+        What all tables cost together, exactly.
+    epsilon : float
+        At `delta`: an upper bound.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If a parameter is wrong.
+
+    Notes
+    -----
+    `docs/person.md` has what is derived, and the proofs.
+
+    Examples
+    --------
+    >>> import discretegauss as dg
+    >>> person = dg.release.Person(3, distinct=["town", "age"])
+    >>> tables = {
+    ...     "nation": dg.release.Table(by=[]),
+    ...     "cells": dg.release.Table(by=["town", "age"]),
+    ... }
+    >>> plan = dg.release.Plan(person, tables, rho="0.1")
+    >>> plan.laws["nation"], plan.laws["cells"]
+    (DiscreteGaussian(sigma2=90), DiscreteGaussian(sigma2=30))
+    """
+
+    def __init__(
+        self,
+        person: Person,
+        tables: Mapping[str, Table],
+        *,
+        rho: object = None,
+        epsilon: object = None,
+        delta: object = None,
+        report_delta: object = None,
+    ) -> None:
+        if not isinstance(person, Person):
+            raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+        if not isinstance(tables, Mapping):
+            raise ParameterTypeError(
+                f"tables must be a dict of release.Table by names, got {describe(tables)}"
+            )
+        for name, table in tables.items():
+            if not isinstance(name, str):
+                raise ParameterTypeError(f"tables must have texts as names, got {describe(name)}")
+            if not isinstance(table, Table):
+                raise ParameterTypeError(
+                    f"tables[{name!r}] must be a release.Table, got {describe(table)}"
+                )
+        if not tables:
+            raise ParameterValueError("tables must have at least one table, got none")
+        self.person, self.tables = person, dict(tables)
+        counting = [table.counting for table in self.tables.values()]
+        require_known(person, counting)
+        shares = self._shares()
+        budget = Budget(rho=rho, epsilon=epsilon, delta=delta)
+        noise, self._cost = person_calibrations(budget, person, counting, shares, report_delta)
+        self._noise = dict(zip(self.tables, noise, strict=True))
+        self._all_shares = shares
+
+    def _shares(self) -> list[Fraction]:
+        given = [table.share for table in self.tables.values() if table.share is not None]
+        if not given:
+            return [Fraction(1, len(self.tables))] * len(self.tables)
+        if len(given) < len(self.tables):
+            raise ParameterValueError("share must be given for all tables or for none")
+        if (total := sum(given)) != 1:
+            raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
+        return given
+
+    @property
+    def laws(self) -> dict[str, DiscreteGaussian]:
+        """The noise of each count of a table."""
+        return {name: one.law for name, one in self._noise.items()}
+
+    @property
+    def noise(self) -> dict[str, Calibration]:
+        """All that is told of each table's noise."""
+        return dict(self._noise)
+
+    @property
+    def cost(self) -> Cost:
+        """What all tables cost together."""
+        return self._cost
+
+    @property
+    def rho(self) -> Fraction:
+        """What all tables cost together, exactly."""
+        return self._cost.rho
+
+    @property
+    def epsilon(self) -> float:
+        """At `delta`, of all tables together: an upper bound."""
+        return self._cost.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """At which epsilon is reported."""
+        return self._cost.delta
+
+    def __str__(self) -> str:
+        noise = list(self._noise.values())
+        return noise_text(list(self.tables), self._all_shares, noise, self._cost, self.person)
+
+    def add_noise(
+        self,
+        frames: Mapping[str, Any],
+        columns: object = None,
+        *,
+        integral_floats: bool = False,
+        source: Source = CHACHA20,
+    ) -> dict[str, Any]:
+        """Return the tables with noise, as `discretegauss.add_noise` does each of them.
+
+        Parameters
+        ----------
+        frames : mapping of str to frame
+            Of pandas, polars or pyarrow, by the names of the plan: all of them, and no others.
+        columns : label, optional
+            The one column of counts of those tables whose `Table` names none.
+        integral_floats, source
+            As for `discretegauss.add_noise`.
+
+        Returns
+        -------
+        dict
+            New frames, by the same names.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError
+            As `discretegauss.add_noise`; if frames are not those of the plan; if a column of `by`
+            is not there, or two rows are of one group. All tables are checked before anything is
+            drawn for one.
+
+        Notes
+        -----
+        Each call spends the budget again. The rows of a table are published as they are: list each
+        group, whether anybody is in it or not.
+        """
+        if not isinstance(frames, Mapping):
+            raise ParameterTypeError(
+                f"frames must be a dict of frames by names, got {describe(frames)}"
+            )
+        if set(frames) != set(self.tables):
+            names = ", ".join(map(repr, self.tables))
+            raise ParameterValueError(f"frames must be those of the plan, {names}, and no others")
+        opened = {}
+        for name, table in self.tables.items():
+            with named_in_errors(f"frames[{name!r}]"):
+                opened[name] = _opened(frames[name], table, columns, integral_floats)
+                require_room(opened[name].cells, self.laws[name])
+        how: HowOnly = {"method": AUTO, "source": source, "threads": ONE_THREAD}
+        done = {}
+        for name, one in opened.items():
+            law = self.laws[name]
+            sums = noisy(one.cells, law, overflow="raise", modulus=None, draws=how)
+            done[name] = one.close(sums)
+        return done
+
+
+def _opened(frame: Any, table: Table, columns: object, floats: bool) -> Opened:
+    """Return a frame that is as its table says."""
+    labelled = Labelled(frame, "the table")
+    if isinstance(labelled.table, dict):
+        raise ParameterTypeError("the table must be a frame of pandas, polars or pyarrow, got dict")
+    named = columns if table.columns is None else list(table.columns)
+    if named is None:
+        raise ParameterValueError("columns must name the column of counts, here or in its Table")
+    opened = opened_values(labelled.table, named, floats=floats)
+    if opened.n_columns != table.counting.columns:
+        raise ParameterValueError(
+            f"columns must name one column here, got {opened.n_columns}: a Table with columns= may "
+            "have several"
+        )
+    require_grouped(labelled, table.counting.by, [one.label for one in opened.cells])
+    return opened

@@ -1,0 +1,381 @@
+"""Plans that say who is counted: the cases of docs/person.md, in files and in frames."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import discretegauss
+from discretegauss.data.person import change, checked_counting
+from discretegauss.errors import (
+    DiscreteGaussError,
+    ParameterValueError,
+    TableError,
+)
+from discretegauss.release import Person, Plan, Table, done_json, plan_json, plan_text, read_plan
+from discretegauss.testing import TapeSource
+
+dg: Any = discretegauss
+
+BUDGET = 'rho = "1/10"'
+THREE = "[person]\nrecords = 3"
+PERSON = '[person]\nrecords = 3\ndistinct = ["town", "age"]'
+NATION = 'table = "nation.csv"\ncolumn = "n"\nby = []'
+TOWNS = 'table = "towns.csv"\ncolumn = "n"\nby = ["town"]'
+CELLS = 'table = "cells.csv"\ncolumn = "n"\nby = ["town", "age"]'
+WIDE = 'table = "wide.csv"\ncolumn = ["young", "old"]\nby = ["town"]\nacross = "age"'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "nation.csv").write_text("n\n20\n")
+    (tmp_path / "towns.csv").write_text("town,n\nA,13\nB,7\n")
+    (tmp_path / "cells.csv").write_text("town,age,n\nA,young,5\nA,old,8\nB,young,3\nB,old,4\n")
+    (tmp_path / "wide.csv").write_text("town,young,old\nA,5,8\nB,3,4\n")
+    return tmp_path
+
+
+def _text(*tables: str, person: str = PERSON, budget: str = BUDGET) -> str:
+    parts = [f'[[tables]]\n{one}\nout = "out{i}.csv"' for i, one in enumerate(tables)]
+    return "\n".join([budget, person, *parts])
+
+
+def _sigma2(folder: Path, *tables: str, person: str = PERSON, budget: str = BUDGET) -> list[Any]:
+    (folder / "plan.toml").write_text(_text(*tables, person=person, budget=budget))
+    return [one.sigma2 for one in read_plan(folder / "plan.toml").noise]
+
+
+def _refused(folder: Path, message: str, *tables: str, person: str = PERSON) -> None:
+    """The release is, nothing was drawn that anybody sees, and no cell is shown."""
+    (folder / "plan.toml").write_text(_text(*tables, person=person))
+    files = sorted(folder.iterdir())
+    with pytest.raises(DiscreteGaussError, match=message):
+        dg.release.release_plan(folder / "plan.toml")
+    assert sorted(folder.iterdir()) == files
+
+
+# --- the cases of the design, one each
+
+
+def test_the_analyst_s_plan_is_right_without_a_thought(folder: Path) -> None:
+    """K = 3 in distinct cells: margins get the norm 3, cells its root; nested, they only add."""
+    assert _sigma2(folder, NATION, TOWNS, CELLS) == [135, 135, 45]
+    done = dg.release.release_plan(folder / "plan.toml")
+    assert [one.change.norm2 for one in done.tables] == [9, 9, 3]
+    assert done.rho == Fraction(1, 10)
+    assert [one.rows for one in done.tables] == [1, 2, 4]
+    assert (folder / "out1.csv").read_text().startswith("town,n\nA,")
+
+
+def test_tables_that_cross_have_less_noise(folder: Path) -> None:
+    ages = TOWNS.replace('"town"', '"age"')
+    assert _sigma2(folder, NATION, TOWNS, ages, CELLS) == [150, 150, 150, 50]
+    text = plan_text(read_plan(folder / "plan.toml"))
+    assert "total rho           0.1 (zCDP); by themselves 0.12: nobody is the worst case" in text
+
+
+def test_rows_per_person_above_the_rows_cannot_be_said_any_more(folder: Path) -> None:
+    """Three records of a person may all be in the one row."""
+    assert _sigma2(folder, NATION, person=THREE) == [45]
+    _refused(folder, "rows_per_person must not be given: .person. says it",
+             NATION + "\nrows_per_person = 3", CELLS)  # fmt: skip
+
+
+def test_a_record_counts_in_each_of_several_columns(folder: Path) -> None:
+    """Which doubles the square of the norm; `across` says that it counts in one of them."""
+    several = WIDE.replace('\nacross = "age"', "")
+    distinct = PERSON.replace('"town", "age"', '"town"')
+    assert _sigma2(folder, several, person=distinct) == [30]
+    assert _sigma2(folder, WIDE, person=distinct) == [15]
+
+
+def test_disjoint_columns_are_named_by_their_key(folder: Path) -> None:
+    """If that is in `distinct`, the square of the norm is K, and not K**2."""
+    assert _sigma2(folder, WIDE) == [15]
+    assert _sigma2(folder, WIDE, person=THREE) == [45]
+
+
+def test_tables_of_people_do_not_add_up(folder: Path) -> None:
+    """Where a person may be in several rows; a release is fine, and tables of records add up."""
+    people = TOWNS + '\ncounts = "people"'
+    both = people, NATION + '\ncounts = "people"'
+    assert _sigma2(folder, *both, person=THREE) == [30, 10]
+    with pytest.raises(ParameterValueError, match="must all count records"):
+        dg.release.release_plan(folder / "plan.toml", consistent=folder / "sums")
+    assert _sigma2(folder, people, CELLS, person="[person]\nrecords = 1") == [10, 10]
+    dg.release.release_plan(folder / "plan.toml", consistent=folder / "sums")
+    assert (folder / "sums" / "out1.csv").exists()
+
+
+def test_a_column_of_distinct_that_a_coarse_table_has_not_costs_its_norm() -> None:
+    """Town alone does not tell the records apart: the norm is K."""
+    person = Person(3, ["town", "age"])
+    assert change(person, checked_counting(by=["town"])).norm2 == 9
+    assert change(person, checked_counting(by=["town", "age", "sex"])).norm2 == 3
+
+
+def test_there_is_one_statement(folder: Path) -> None:
+    """A second one is an error of the plan's form; so is a word that is none."""
+    _refused(folder, "is not a TOML file", CELLS, person=PERSON + "\n" + PERSON)
+    _refused(folder, "'months' is no key", CELLS, person=PERSON + "\nmonths = 12")
+
+
+def test_a_table_of_fewer_records_changes_by_no_more() -> None:
+    """Of women, say: the bound for a person with fewer records is not larger."""
+    tables = [checked_counting(by=by) for by in ([], ["town"], ["town", "age"])]
+    for table in tables:
+        norms = [change(Person(k, ["town", "age"], 2), table).norm2 for k in range(1, 9)]
+        assert norms == sorted(norms)
+
+
+def test_sums_change_by_their_largest_value(folder: Path) -> None:
+    """Which no file can show: the report says so. Negative ones cost replaced people twice more."""
+    income = TOWNS + "\nvalues = [0, 100]"
+    assert _sigma2(folder, income, person=THREE) == [9 * 100**2 * 5]
+    assert "no file can show it" in plan_text(read_plan(folder / "plan.toml"))
+    replaced = THREE + '\nneighbours = "replace"'
+    assert _sigma2(folder, income, person=replaced) == [2 * 9 * 100**2 * 5]
+    signed = TOWNS + "\nvalues = [-100, 50]"
+    assert _sigma2(folder, signed, person=replaced) == [4 * 9 * 100**2 * 5]
+    _refused(folder, "values goes with counts = 'records'", income + '\ncounts = "people"', CELLS)
+
+
+def test_replacing_people_costs_twice_even_in_one_row(folder: Path) -> None:
+    """There it is once, in truth: the bound is on the safe side."""
+    assert _sigma2(folder, NATION, person='[person]\nrecords = 1\nneighbours = "replace"') == [10]
+
+
+def test_two_plans_about_different_people_add_up(folder: Path) -> None:
+    """One plan has one person; the rho of two plans are those of both."""
+    for name, k in (("a", 1), ("b", 2)):
+        text = _text(CELLS, person=f"[person]\nrecords = {k}").replace("out0", f"{name}_out")
+        (folder / f"{name}.toml").write_text(text)
+    both = [dg.release.release_plan(folder / f"{name}.toml") for name in "ab"]
+    assert sum(one.rho for one in both) == Fraction(1, 5)
+
+
+def test_records_that_were_cut_to_k_are_a_statement(folder: Path) -> None:
+    """Of nobody's records it is known how many may agree: K**2, the default."""
+    assert _sigma2(folder, CELLS, person="[person]\nrecords = 5") == [125]
+
+
+def test_a_norm_that_no_statement_has_is_a_sensitivity(folder: Path) -> None:
+    """As before, without [person]: one row by 2, and two by 1."""
+    old = CELLS.replace('\nby = ["town", "age"]', "") + '\nsensitivity = "2.4495"'
+    assert _sigma2(folder, old, person="") == [Fraction("2.4495") ** 2 * 5]
+
+
+def test_pure_epsilon_of_laplace_noise_needs_the_l1_norm_alone() -> None:
+    """A plan is Gaussian; epsilon is the sum of l1/scale."""
+    person = Person(3, ["town", "age"])
+    tables = [checked_counting(by=by) for by in (["town"], ["town", "age"])]
+    assert [change(person, table).l1 for table in tables] == [3, 3]
+
+
+def test_unknown_groups_take_the_statement(folder: Path) -> None:
+    """A person is in K groups if `distinct` is what the groups are called, else it is refused."""
+    (folder / "groups.csv").write_text("town,age,n\n" + "A,old,900\nB,old,800\n")
+    how: Any = {"epsilon": 1, "delta": "1e-6", "force": True}
+    paths = folder / "groups.csv", "n", folder / "kept.csv"
+    done = discretegauss.release.release_groups(*paths, person=Person(3, ["town", "age"]), **how)
+    assert done.groups_per_person == 3
+    for person in (Person(3), Person(3, ["town"]), Person(4, ["town", "age"], 2)):
+        with pytest.raises(ParameterValueError, match="distinct must be the columns that name"):
+            discretegauss.release.release_groups(*paths, person=person, **how)
+
+
+# --- files
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('by = ["town"]', "", "table 2: by must be given with .person."),
+        ('by = ["town"]', 'by = ["twon"]', "table 2: .*the table has no column 'twon'"),
+        ('by = ["town"]', 'by = ["n"]', "table 2: .*by must name no column of counts, got 'n'"),
+        ('by = ["town"]', 'by = ["town"]\nacross = "town"', "across must not be in by"),
+        ('by = ["town"]', 'by = ["town"]\ncounts = "all"', "counts must be 'records' or 'people'"),
+        ('by = ["town"]', 'by = ["town"]\nvalues = [0, 0.5]', "values must be integers"),
+        ('by = ["town"]', 'by = ["town"]\nvalues = [5, 1]', "values must be the least and the"),
+        ('by = ["town"]', 'by = ["town"]\ndisjoint = true', "disjoint must not be given"),
+        ("records = 3", "", "person: records must be given"),
+        ('distinct = ["town", "age"]', 'distinct = ["twon"]', "'twon' is in none"),
+        (PERSON, "", "table 1: by goes with .person."),
+        (PERSON, "person = 3", "person: must be a table"),
+    ],
+)
+def test_a_plan_that_is_wrong_is_refused(folder: Path, old: str, new: str, message: str) -> None:
+    text = _text(NATION, TOWNS, CELLS)
+    assert old in text
+    (folder / "plan.toml").write_text(text.replace(old, new, 1))
+    files = sorted(folder.iterdir())
+    with pytest.raises(DiscreteGaussError, match=message):
+        dg.release.release_plan(folder / "plan.toml", source=TapeSource(b""))
+    assert sorted(folder.iterdir()) == files
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
+def test_a_group_that_is_listed_twice_is_refused(folder: Path, kind: str) -> None:
+    """Whatever the file: a person would change both rows."""
+    towns, counts = ["A", "B", "A"], [13, 7, 1]
+    if kind == "csv":
+        (folder / "t.csv").write_text("town,n\nA,13\nB,7\nA,1\n")
+    elif kind == "parquet":
+        parquet.write_table(pa.table({"town": towns, "n": counts}), folder / "t.parquet")
+    else:
+        rows = np.array(list(zip(towns, counts, strict=True)), [("town", "U1"), ("n", "i8")])
+        np.save(folder / "t.npy", rows)
+    text = _text(TOWNS.replace("towns.csv", f"t.{kind}"), person=THREE)
+    (folder / "plan.toml").write_text(text.replace("out0.csv", f"out0.{kind}"))
+    files = sorted(folder.iterdir())
+    with pytest.raises(TableError, match=r"table 1: .*rows 1 and 3 must differ in by \(town\)"):
+        dg.release.release_plan(folder / "plan.toml")
+    assert sorted(folder.iterdir()) == files
+
+
+def test_a_null_is_a_group_of_its_own(folder: Path) -> None:
+    """Beside an empty text."""
+    parquet.write_table(pa.table({"town": ["", None, "A"], "n": [1, 2, 3]}), folder / "t.parquet")
+    text = _text(TOWNS.replace("towns.csv", "t.parquet"), person="[person]\nrecords = 1")
+    (folder / "plan.toml").write_text(text.replace("out0.csv", "out0.parquet"))
+    assert dg.release.release_plan(folder / "plan.toml").tables[0].rows == 3
+
+
+def test_a_total_of_two_rows_is_refused(folder: Path) -> None:
+    (folder / "nation.csv").write_text("n\n20\n3\n")
+    _refused(folder, "table 1: .*by is empty, so there must be one row, got 2", NATION, CELLS)
+
+
+def test_errors_and_best_shares_know_the_statement(folder: Path) -> None:
+    """An error gives the noise, and rho is what all of it costs; best shares go by the norms."""
+    ages = TOWNS.replace('"town"', '"age"')
+    each = [one + "\nerror = 20" for one in (NATION, TOWNS, ages, CELLS)]
+    found = _sigma2(folder, *each, budget="")
+    assert len(set(found)) == 1
+    rho = read_plan(folder / "plan.toml").cost.rho
+    # Towns and ages alone are blind to a column each: 9 (nation, one of them) and 3 (the others).
+    assert rho == (2 * 9 + 2 * 3) / (2 * found[0])
+    best = [one + f'\nshare = "best"\ncells = {n}' for one, n in ((NATION, 1), (CELLS, 3))]
+    found = _sigma2(folder, *best)
+    assert found == [90, 30]  # sqrt(9) and sqrt(3 * 3)
+
+
+def test_the_report_says_who_is_counted(folder: Path) -> None:
+    (folder / "plan.toml").write_text(_text(NATION, WIDE, TOWNS + "\nvalues = [0, 5]"))
+    text = plan_text(read_plan(folder / "plan.toml"))
+    assert text.startswith(
+        "person              at most 3 records, no two of them in the same town and age; "
+        "one person more or less\n"
+    )
+    assert "grouped by          nothing: one row\n" in text
+    norm = "changes counts by at most 3 in all, each by at most"
+    assert f"one person          {norm} 3 (Euclidean norm 3)" in text
+    assert f"one person          {norm} 1 (Euclidean norm the root of 3)" in text
+    planned = json.loads(plan_json(read_plan(folder / "plan.toml")))
+    done = json.loads(done_json(dg.release.release_plan(folder / "plan.toml")))
+    said = {"records": 3, "distinct": ["town", "age"], "per_cell": 1, "neighbours": "add or remove"}
+    assert planned["person"] == done["person"] == said
+    for one in (planned, done):
+        assert [table["norm2"] for table in one["tables"]] == ["9", "3", "225"]
+        assert [table["by"] for table in one["tables"]] == [[], ["town"], ["town"]]
+        assert one["tables"][1]["across"] == "age"
+        assert one["tables"][2]["values"] == [0, 5]
+    assert [table["rows_per_person"] for table in done["tables"]] == [1, 3, 3]
+
+
+# --- frames
+
+
+def _frames() -> dict[str, Any]:
+    cells = {"town": ["A", "A", "B", "B"], "age": ["young", "old"] * 2, "n": [5, 8, 3, 4]}
+    return {
+        "nation": pd.DataFrame({"n": [20]}),
+        "towns": pl.DataFrame({"town": ["A", "B"], "n": [13, 7]}),
+        "cells": pa.table(cells),
+    }
+
+
+def _plan(**tables: Table) -> Plan:
+    each = {"nation": Table([]), "towns": Table("town"), "cells": Table(["town", "age"])}
+    return Plan(Person(3, ["town", "age"]), tables or each, rho="0.1")
+
+
+def test_a_plan_of_frames_is_that_of_files(folder: Path) -> None:
+    """The same noise and cost, whatever the frames are of; they come back as they are."""
+    plan = _plan()
+    assert [law.sigma2 for law in plan.laws.values()] == _sigma2(folder, NATION, TOWNS, CELLS)
+    assert plan.rho == Fraction(1, 10)
+    assert plan.epsilon == read_plan(folder / "plan.toml").cost.epsilon
+    frames = _frames()
+    noisy = plan.add_noise(frames, "n")
+    assert {name: type(one) for name, one in noisy.items()} == {
+        name: type(one) for name, one in frames.items()
+    }
+    assert noisy["cells"]["town"].to_pylist() == ["A", "A", "B", "B"]
+    assert frames["towns"]["n"].to_list() == [13, 7]
+    assert "person              at most 3 records" in str(plan)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"towns": None}, "frames must be those of the plan"),
+        ({"more": 1}, "frames must be those of the plan"),
+        ({"nation": pd.DataFrame({"n": [1, 2]})}, r"frames\['nation'\]: by is empty"),
+        ({"towns": pl.DataFrame({"town": ["A", "A"], "n": [1, 2]})}, "rows 1 and 2 must differ"),
+        ({"towns": pl.DataFrame({"t": ["A"], "n": [1]})}, r"frames\['towns'\]: .*'town' is not"),
+        ({"cells": {"n": [1]}}, "must be a frame of pandas, polars or pyarrow"),
+        ({"cells": pa.table({"town": ["A"], "age": ["o"], "n": [2**63 - 1]})}, "must fit int64"),
+    ],
+)
+def test_a_frame_that_is_wrong_leaves_no_draw(changed: dict[str, Any], message: str) -> None:
+    """For none of them."""
+    frames = {name: one for name, one in (_frames() | changed).items() if one is not None}
+    with pytest.raises(DiscreteGaussError, match=message):
+        _plan().add_noise(frames, "n", source=TapeSource(b""))
+
+
+def test_a_wide_frame_names_its_columns() -> None:
+    """Any other has one, which `add_noise` is told."""
+    wide = pd.DataFrame({"town": ["A", "B"], "young": [5, 3], "old": [8, 4]})
+    across = Table("town", ["young", "old"], across="age")
+    plan = Plan(Person(3, ["town", "age"]), {"wide": across}, rho="0.1")
+    assert plan.laws["wide"].sigma2 == 15
+    assert plan.add_noise({"wide": wide})["wide"].shape == (2, 3)
+    one = Plan(Person(3, ["town"]), {"wide": Table("town")}, rho="0.1")
+    with pytest.raises(ParameterValueError, match="columns must name one column here, got 2"):
+        one.add_noise({"wide": wide}, ["young", "old"])
+    with pytest.raises(ParameterValueError, match="columns must name the column of counts"):
+        one.add_noise({"wide": wide})
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({}, "tables must have at least one"),
+        ({"a": 3}, r"tables\['a'\] must be a release.Table"),
+        ({"a": Table("town", share="1/2"), "b": Table("age")}, "share must be given for all"),
+        ({"a": Table("town", share="1/2"), "b": Table("age", share="1/3")}, "they are 5/6"),
+        ({"a": Table("town")}, "'age' is in none"),
+    ],
+)
+def test_a_plan_of_frames_that_is_wrong_is_refused(tables: Any, message: str) -> None:
+    with pytest.raises(DiscreteGaussError, match=message):
+        Plan(Person(3, ["town", "age"]), tables, rho="0.1")
+
+
+def test_frames_made_to_add_up() -> None:
+    """With the laws of the plan."""
+    plan = _plan()
+    noisy = plan.add_noise(_frames(), "n")
+    best = dg.estimate.consistent(list(noisy.values()), list(plan.laws.values()), "n")
+    assert float(best[0]["n"][0]) == pytest.approx(sum(best[1]["n"]))

@@ -69,6 +69,15 @@ def test_a_draw_takes_no_detour(make: Callable[[], Callable[[], object]], most: 
     assert len(called) <= most, "\n".join(called)
 
 
+@pytest.mark.usefixtures("native_engine")
+def test_a_release_of_twenty_rows_takes_no_detour(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("g,n\n" + "".join(f"x{i},{7 * i}\n" for i in range(20)))
+    run = partial(dg.release.release_table, table, "n", tmp_path / "out.csv", rho="0.1", force=True)
+    run()
+    assert len(calls(run)) <= 700
+
+
 # --- public names ----------------------------------------------------------------------------
 
 #: Modules and what is in them. The paper's names, which are not ours, are in `compat` beside these.

@@ -61,4 +61,4 @@ def calibrate_shares(
     moved = two_rho / (rate**2 * queries)
     if rate != 1:
         moved = fraction_of(_AT.log1p(_AT.rational(moved)).lower)
-    return law_of(crossing(excess, change.squared / (moved * change.clients)))
+    return law_of(crossing(excess, change.squared / (moved * change.clients), steep=1.0))

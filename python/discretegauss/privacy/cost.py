@@ -4,8 +4,8 @@
   (hockey_stick.py).
 - All else where one person changes integers by whole numbers, also on a sample of the people: a
   `PrivacyLoss`, between proven bounds (loss_distribution.py). A pure epsilon, or rho, may be less.
-- Vectors, and sums of Gaussian shares: the `Best` of several bounds, also on a sample (shares.py).
-- Skellam noise of a variance above 2**28: a `RenyiCurve` (renyi.py).
+- Vectors, sums of shares, and Skellam noise of a variance above 2**28, also on a sample: the `Best`
+  of several bounds (shares.py).
 
 docs/concepts/accounting.md says how tight each is.
 """
@@ -37,7 +37,7 @@ from ..errors import ParameterTypeError
 from ..laws import Law, centred
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
-from .question import Change, clients_of, is_vector, refuse_vector
+from .question import clients_of, is_vector, refuse_vector
 from .renyi import RenyiCurve
 from .shares import Best, cost_of_shares
 from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
@@ -264,16 +264,16 @@ def _cost(
 def cost_of_sum(one: Law, change: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
     """Return what so many sums of shares give away, each share of this law."""
     spec = centred(one)
-    total = spec.parameter * change.clients
-    if spec.kind is not Kind.SKELLAM or not change.of_a_number or total > LARGEST_TABLE:
+    if spec.kind is not Kind.SKELLAM or not change.of_a_number:
         return cost_of_shares(spec, change, count, rate)
-    return cost_of(spec._replace(parameter=total), int(change.norm), count, rate)
+    total = spec._replace(parameter=spec.parameter * change.clients)
+    return cost_of(total, int(change.norm), count, rate)
 
 
 def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
     """Return what so many queries give away, with the noise of a law that is centred."""
-    if rate == 1 and spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return RenyiCurve.of_skellam(Change(1, change, 1, None), spec.parameter, count)
+    if spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
+        return cost_of_shares(spec, SumOfGaussians(1, change, 1, None), count, rate)
     rho = None
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         rho = count * change**2 / (2 * spec.parameter)

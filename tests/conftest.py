@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ if not hasattr(discretegauss, "__path__"):  # before anything of ours is importe
 
 # isort: split
 import shims
+from command import SIGNALS
 from engine import ENGINE
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
@@ -69,6 +72,17 @@ def pytest_collection_finish() -> None:
     _first_example()  # what is frozen refers to nothing, for the collector
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def usual_handlers() -> Iterator[None]:
+    """Whoever starts the tests may ignore a signal, as nohup does."""
+    usual: dict[signal.Signals, Any] = dict.fromkeys(SIGNALS, signal.SIG_DFL)
+    usual[signal.SIGINT] = signal.default_int_handler
+    before = {number: signal.signal(number, usual[number]) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -410,7 +410,7 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
     names = packed(CSRC.parent, tmp_path / "clean")
     ours = "benchmarks cmake csrc docs examples licenses python tests tools"
     ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"
-    ours += " README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff"
+    ours += " .importlinter README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff"
     assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
     assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
     assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names

@@ -25,7 +25,7 @@ def test_scripts_reject_every_change_of_what_they_quote(tmp_path: Path) -> None:
     planted = runpy.run_path(str(FUZZ / "planted.py"))
     lines = runpy.run_path(str(ROOT / "tools" / "code_lines.py"))
     faults = [None, *(f for f in planted["FAULTS"] if f.target == planted["LINES"])]
-    assert len(faults) > 12
+    assert len(faults) > 8
     for i, fault in enumerate(faults):
         core = tmp_path / str(i)
         for room in ("bounds", "cells", "isochronous"):

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from command import Command, Outcome, interrupted_while_reading, process, release
+from command import SIGNALS, Command, Outcome, interrupted_while_reading, process, release
 from engine import before_noise_is_added
 
 from discretegauss import _cli as cli
@@ -59,12 +58,12 @@ def test_failures_of_the_system_have_their_own_codes(
 
 @pytest.mark.process
 def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
-    """A real failure in the middle of writing: the process may write files of 10 kB at most."""
+    """A real failure in the middle of writing: the process may write files of 20 kB at most."""
     before = tmp_path / "o.csv"
     before.write_text("before")
     done = process(
         *release(before, "--rho", 1, "--force"),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+        under="ulimit -f 20",
     )
     assert done.code == 2
     assert done.is_one_line_with("o.csv: File too large"), done.err
@@ -78,7 +77,7 @@ def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
     done = process(
         *release("-", "--rho", 1),
         env={**os.environ, "TMPDIR": str(tmp_path)},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+        under="ulimit -f 20",
     )
     assert done.code == 2
     assert done.is_one_line_with(f" {tmp_path}: File too large: the whole table must fit into")
@@ -131,26 +130,13 @@ def test_an_output_is_replaced_where_a_standard_stream_is_closed(
     done = process(
         *release("o.csv", "--rho", 1, "--force"),
         cwd=tmp_path,
-        preexec_fn=lambda: os.close(closed),
+        under=f"exec {closed}>&-",
     )
     assert done.code == (1 if closed == 1 else 0)  # the report could not be printed
     assert len((tmp_path / "o.csv").read_text().splitlines()) == 5269
 
 
 # --- signals
-
-SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-
-
-@pytest.fixture
-def usual_handlers() -> Iterator[None]:
-    """Whoever starts the tests may ignore a signal, as nohup does."""
-    usual: dict[signal.Signals, Any] = dict.fromkeys(SIGNALS, signal.SIG_DFL)
-    usual[signal.SIGINT] = signal.default_int_handler
-    before = {number: signal.signal(number, usual[number]) for number in SIGNALS}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def sending(number: signal.Signals) -> Callable[..., None]:
@@ -338,7 +324,7 @@ def test_a_reader_that_has_left_is_told_of_a_budget_that_is_spent(tmp_path: Path
     assert done.is_one_line_with("o.csv is written, the budget is spent, but the report ")
 
 
-def without_reader(*arguments: object, **options: object) -> Outcome:
+def without_reader(*arguments: object, **options: Any) -> Outcome:
     reading, writing = os.pipe()
     os.close(reading)
     done = process(*arguments, stdout=writing, **options)

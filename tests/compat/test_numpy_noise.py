@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import math
 import os
 import pickle
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -126,36 +124,6 @@ def test_children_are_others_of_the_same_kind() -> None:
     assert prng.spawn(0) == []
     with pytest.raises(ValueError, match="n_children must be at least 0, got -1"):
         prng.spawn(-1)
-
-
-@pytest.mark.evidence
-@pytest.mark.skipif(ENGINE != "native", reason="the other engine's draws take longer themselves")
-def test_one_number_takes_at_most_three_times_a_draw_of_the_law() -> None:
-    """By CPU time, the least of many short turns."""
-    prng, gaussian, laplace = NumpyNoise("1/4"), dg.DiscreteGaussian(100), dg.DiscreteLaplace(16)
-
-    def draw() -> int:
-        return gaussian.sample()
-
-    def draw_laplace() -> int:
-        return laplace.sample()
-
-    pairs: list[tuple[Callable[[], object], Callable[[], object]]] = [
-        (draw, lambda: prng.normal(0, 2.5)),
-        (draw, lambda: prng.normal(1204, 2.5)),
-        (draw, lambda: prng.normal(0.25, np.float64(2.5))),
-        (draw_laplace, lambda: prng.laplace(np.int64(3), 4)),
-    ]
-    least = np.full((len(pairs), 2), math.inf)
-    for _ in range(200):
-        for i, pair in enumerate(pairs):
-            for j, call in enumerate(pair):
-                start = time.process_time_ns()
-                for _ in range(200):
-                    call()
-                least[i, j] = min(least[i, j], time.process_time_ns() - start)
-    ratios = least[:, 1] / least[:, 0]
-    assert ratios.max() <= 3, ratios
 
 
 def test_one_number_and_no_noise() -> None:

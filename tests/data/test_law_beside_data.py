@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 
 import discretegauss as dg
 
@@ -34,8 +35,8 @@ def beside() -> list[Any]:
     return values
 
 
-@pytest.mark.parametrize("values", beside(), ids=lambda x: type(x).__name__)
-@pytest.mark.parametrize("operation", [operator.add, operator.sub])
+@at_once("values", beside())
+@at_once("operation", [operator.add, operator.sub])
 def test_a_law_beside_data_raises_and_names_add_noise(
     values: Any, operation: Callable[[Any, Any], Any]
 ) -> None:

@@ -244,3 +244,22 @@ def test_a_vector_just_too_long_is_refused_however_small(exponent: int) -> None:
     round_conditionally([[3 * unit, 4 * unit]], norm=5 * unit)
     with pytest.raises(ValueError, match="norm of at most norm"):
         round_conditionally([[3 * unit, 5 * unit]], norm=5 * unit)
+
+
+def test_a_coin_decides_about_the_vector_and_never_about_the_noise() -> None:
+    """4000 messages, seeded: the vector is in a quarter of them, the noise in all."""
+    law, rate, n = dg.DiscreteGaussian(4), Fraction(1, 4), 4000
+    secure = SecureSum(2, clip=1, steps=1000, law=law, most_clients=n)
+    vectors = np.tile([1.0, 0.0], (n, 1))
+    sent = secure.message(vectors, sampling=rate, source=seeded(4))
+    base = secure.modulus
+    steps = (sent + base // 2) % base - base // 2
+    there = np.abs(steps).sum(axis=1) > 500
+    assert stats.binomtest(int(there.sum()), n, float(rate)).pvalue > 1e-6
+    missing = steps[~there]
+    assert abs(np.var(missing) - law.var()) < 0.2
+    assert np.abs(missing).max() < 20
+    one = secure.message(vectors[0], sampling=rate, source=seeded(5))
+    assert one.shape == (2,)
+    with pytest.raises(ValueError, match="sampling must be at most 1"):
+        secure.message(vectors[0], sampling=2, source=must_not_draw)

@@ -9,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from command import Command
 
 import discretegauss as dg
-from discretegauss import _cli as cli
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "privacy.md").read_text(encoding="utf-8")
 
@@ -40,8 +40,8 @@ def test_the_lines_of_python_return_what_their_comments_say() -> None:
 
 def test_the_command_prints_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     command, *shown = block(r"\$ discretegauss calibrate")
-    assert cli.main(shlex.split(command)[2:]) == 0
-    assert capsys.readouterr().out.splitlines() == shown
+    done = Command(capsys)(*shlex.split(command)[2:])
+    assert (done.code, done.out.splitlines()) == (0, shown)
 
 
 def test_a_norm_as_a_float_may_be_too_small_and_the_next_float_is_not() -> None:

@@ -21,7 +21,7 @@ import discretegauss as dg
 from discretegauss import errors, reference
 from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.python_engine import PythonSampler
-from discretegauss._law import Kind, LawSpec, fits_range
+from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import SeededSource, TapeSource
 
 needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
@@ -60,13 +60,6 @@ def test_without_the_extension_the_twin_draws(
             imported_anew("discretegauss._drawing.engines", monkeypatch)
     monkeypatch.undo()
     assert importlib.import_module("discretegauss._drawing.engines") is imported
-
-
-def test_the_variable_of_the_engine_takes_no_other_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is neither 0 nor 1 is refused before the engine is chosen."""
-    monkeypatch.setenv("DISCRETEGAUSS_PURE_PYTHON", "2")
-    with pytest.raises(errors.ParameterValueError, match=r"DISCRETEGAUSS_PURE_PYTHON .* got '2'"):
-        _engine._plain_python_is_forced()
 
 
 def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,34 +123,6 @@ def test_randomness_that_fails_is_an_error_of_the_twin(
     monkeypatch.setattr(os, there, random_bytes, raising=False)
     with pytest.raises(errors.EntropyError):
         reference.SystemBytes().read(8)
-
-
-def test_a_uniform_integer_fits_where_it_fits() -> None:
-    """UNIFORM_BELOW, which has no public function, takes 0, ..., n - 1."""
-    law = LawSpec(Kind.UNIFORM_BELOW, Fraction(256))
-    assert fits_range(law, 0, 255)
-    assert not fits_range(law, 0, 254)
-    assert not fits_range(law, 1, 256)
-
-
-@needs_the_core
-def test_every_status_of_the_core_is_an_error_of_its_own() -> None:
-    """No status passes for a draw."""
-    from discretegauss._drawing.native import raise_for_status
-    from discretegauss._native import lib
-
-    expected = {
-        lib.DG_ERR_ENTROPY: errors.EntropyError,
-        lib.DG_ERR_SOURCE: errors.SourceError,
-        lib.DG_ERR_NOMEM: MemoryError,
-        lib.DG_ERR_STOPPED: RuntimeError,  # in the child of a fork
-        lib.DG_ERR_RANGE: errors.RangeError,
-        lib.DG_ERR_TOO_LONG: errors.ParameterOverflowError,
-        lib.DG_ERR_PARAMETER: errors.ParameterValueError,
-    }
-    for status, error in expected.items():
-        with pytest.raises(error):
-            raise_for_status(status, None)
 
 
 def test_laws_that_fit_one_by_one_are_drawn_together() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import parts
 import pytest
-from evidence_cases import evidence
+from evidence_cases import at_once, evidence, some
 from exact_law import ExactLaw
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
@@ -34,11 +34,10 @@ from narrow_twin import NarrowTwin, is_narrow
 
 import discretegauss as dg
 from discretegauss import errors
-from discretegauss._drawing import engines as _engine
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
 
-pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+pytestmark = pytest.mark.usefixtures("native_engine")
 
 
 def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
@@ -55,7 +54,6 @@ def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
 
 
 def lanes(spec: LawSpec, isa: int = 0) -> Any:
-    assert _engine.native is not None
     return parts.NativeLanes(spec, isa=isa)
 
 
@@ -149,7 +147,7 @@ def stream(seed: int, n_bytes: int) -> bytes:
     return random.Random(seed).randbytes(n_bytes)
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=ids)
+@pytest.mark.parametrize("spec", some(SPECS, 12), ids=ids)
 def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
     """1000 draws from a tape by every kernel: the model's values, and the model's bytes used.
 
@@ -184,7 +182,7 @@ def test_a_broken_model_draws_otherwise(broken: type[Model]) -> None:
     assert out.tolist() != [model.draw(read) for _ in range(10_000)]
 
 
-@pytest.mark.parametrize("spec", WIDE, ids=ids)
+@at_once("spec", WIDE)
 def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
     """Where each of the first steps begins g is at most its height, on both sides."""
     model = Model(spec)
@@ -195,7 +193,7 @@ def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
             assert whole < 2**100 or (whole == 2**100 and exact)
 
 
-@pytest.mark.parametrize("spec", NARROW, ids=ids)
+@pytest.mark.parametrize("spec", some(NARROW), ids=ids)
 def test_words_that_are_settled(spec: LawSpec) -> None:
     """Of narrow laws: parts of words, tails on several levels, and words that draw nothing."""
     model = NarrowTwin(spec)
@@ -210,7 +208,7 @@ def test_words_that_are_settled(spec: LawSpec) -> None:
         assert source.used == len(tape)
 
 
-@pytest.mark.parametrize("spec", WIDE, ids=ids)
+@pytest.mark.parametrize("spec", some(WIDE), ids=ids)
 def test_attempts_next_to_the_edge(spec: LawSpec) -> None:
     """Heights next to 2^k g(y), which words alone do not decide, by every kernel.
 
@@ -256,7 +254,7 @@ def check_tape(spec: LawSpec, model: Model, tape: bytes) -> None:
         assert out.tolist() == expected
 
 
-@pytest.mark.parametrize("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 70, 71, 72])
+@at_once("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 70, 71, 72])
 @pytest.mark.parametrize("spec", [laplace(10), laplace(10**12, "1/3"), gaussian(400)], ids=ids)
 def test_levels_far_out_are_reached(spec: LawSpec, ones: int) -> None:
     """Tail levels as far as the bits go, on either side, among attempts that are not special."""

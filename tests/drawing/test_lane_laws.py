@@ -21,12 +21,11 @@ from parts import fill_in_lanes
 from same_bits import same_bits
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterValueError
 from discretegauss.testing import TapeSource
 
-pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+pytestmark = pytest.mark.usefixtures("native_engine")
 
 KINDS = [Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE]
 LOG2_E = F(1549082004, 2**30)  # from below

@@ -11,11 +11,10 @@ import pytest
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
 
-native = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+native = pytest.mark.usefixtures("native_engine")
 
 
 def bits() -> TapeSource:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterValueError
 from discretegauss.testing import TapeSource
 
-pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+pytestmark = pytest.mark.usefixtures("native_engine")
 
 BULK, BULK_BESIDE_REFERENCE = 2**17, 2**12
 """From so many draws on by cells; the second where few draws are by Algorithms 1-3."""
@@ -52,7 +52,7 @@ CASES: list[tuple[Any, int | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("law", "n", "method"), CASES, ids=str)
+@at_once(("law", "n", "method"), CASES)
 def test_auto_draws_as_the_method_that_it_stands_for(law: Any, n: int | None, method: str) -> None:
     """From the same bits the same draws, and the same bytes are used."""
     assert drawn(law, n, "auto") == drawn(law, n, method)

@@ -18,6 +18,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from evidence_cases import some
 from mpmath import mp, mpf
 
 from discretegauss import reference
@@ -177,7 +178,7 @@ def spread_of(law: dict[int, Any]) -> int:
     return sum(p > mpf(10) ** -20 for p in law.values())
 
 
-@pytest.mark.parametrize("gamma", ["0", "1/7", "1/2", "1", "3/2", "7/3", "3"])
+@pytest.mark.parametrize("gamma", some(["0", "1/7", "1/2", "1", "3/2", "7/3", "3"], 4))
 def test_algorithm_1(gamma: str, replace: Callable[..., None], oracle: Oracle) -> None:
     """Bernoulli(exp(-gamma)), from Bernoulli(gamma/k)."""
     replace("bernoulli")
@@ -186,7 +187,7 @@ def test_algorithm_1(gamma: str, replace: Callable[..., None], oracle: Oracle) -
     assert abs(law[True] - mpmath.exp(-number(g))) < _OPEN
 
 
-@pytest.mark.parametrize("scale", ["1/3", "1", "5/2", "7", "20/3"])
+@pytest.mark.parametrize("scale", some(["1/3", "1", "5/2", "7", "20/3"], 3))
 def test_the_geometric_half_of_algorithm_2(
     scale: str, replace: Callable[..., None], oracle: Oracle
 ) -> None:
@@ -198,8 +199,8 @@ def test_the_geometric_half_of_algorithm_2(
     assert spread_of(law) > 10
 
 
-@pytest.mark.parametrize("scale", ["1/3", "1", "5/2", "20/3"])
-@pytest.mark.parametrize("mu", ["0", "5", "1/3", "-2/5", "1/2", "-7/2"])
+@pytest.mark.parametrize("scale", some(["1/3", "1", "5/2", "20/3"], 2))
+@pytest.mark.parametrize("mu", some(["0", "5", "1/3", "-2/5", "1/2", "-7/2"], 4))
 def test_algorithm_2(scale: str, mu: str, replace: Callable[..., None], oracle: Oracle) -> None:
     """Discrete Laplace, from a geometric, a fair coin and, off centre, the choice of the side."""
     b, m = Fraction(scale), Fraction(mu)
@@ -210,8 +211,8 @@ def test_algorithm_2(scale: str, mu: str, replace: Callable[..., None], oracle: 
     assert spread_of(law) > 20
 
 
-@pytest.mark.parametrize("sigma2", ["1/4", "1", "355/113", "30"])
-@pytest.mark.parametrize("mu", ["0", "-3", "1/3", "-2/5", "1/2", "-7/2"])
+@pytest.mark.parametrize("sigma2", some(["1/4", "1", "355/113", "30"], 2))
+@pytest.mark.parametrize("mu", some(["0", "-3", "1/3", "-2/5", "1/2", "-7/2"], 4))
 def test_algorithm_3(sigma2: str, mu: str, replace: Callable[..., None], oracle: Oracle) -> None:
     """Discrete Gaussian, from a discrete Laplace and Bernoulli(exp(-gamma))."""
     replace("_centred_laplace", "bernoulli_exp", attempt="_centred_laplace")

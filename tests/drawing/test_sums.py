@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 from law_checks import gaussian_table, laplace_table, rejected
 
 import discretegauss as dg
@@ -18,7 +19,7 @@ from discretegauss._drawing.add import Addend, add_objects
 from discretegauss.errors import ParameterOverflowError, ParameterValueError, RangeError
 from discretegauss.testing import TapeSource
 
-native = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+native = pytest.mark.usefixtures("native_engine")
 
 DTYPES = ["i1", "i2", ">i4", "i8", "u1", ">u2", "u4", "u8", "O"]
 
@@ -43,9 +44,9 @@ RULES: list[dict[str, Any]] = [
 
 
 @native
-@pytest.mark.parametrize("rule", RULES, ids=str)
+@at_once("rule", RULES)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("has_nulls", [False, True])
+@at_once("has_nulls", [False, True])
 def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: bool) -> None:
     """Integers of any dtype, by each rule, near the ends of int64 and elsewhere: the same sums from
     the same bits, or RangeError from both."""

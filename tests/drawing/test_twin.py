@@ -13,12 +13,11 @@ import numpy as np
 import parts
 import pytest
 
-from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
 
-pytestmark = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+pytestmark = pytest.mark.usefixtures("native_engine")
 
 
 def F(value: Any, den: int = 1) -> Fraction:

@@ -12,18 +12,19 @@ import numpy as np
 import parts
 import pytest
 from cases import PARAMETERS
+from engine import ENGINE
+from evidence_cases import at_once
 from keystream import Tape, chacha20_block, key_tape
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec
 
 FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
-needs_core = pytest.mark.skipif(_engine.native is None, reason="the C core is not in use")
+needs_core = pytest.mark.usefixtures("native_engine")
 
 #: The isochronous sampler needs a C long of 64 bits (csrc/base/int128.h), which Windows has not.
-IS_ISOCHRONOUS = _engine.native is not None and struct.calcsize("P") == 8
+IS_ISOCHRONOUS = ENGINE == "native" and struct.calcsize("P") == 8
 needs_isochronous = pytest.mark.skipif(
     not IS_ISOCHRONOUS, reason="there is no isochronous sampler here"
 )
@@ -78,20 +79,20 @@ def test_the_stream_is_that_of_rfc_8439() -> None:
     assert block.hex()[:32] == "10f1e7e4d13b5915500fdd1fa32071c4"
 
 
-@pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
+@at_once("case", FILE["algorithms"])
 def test_the_plain_python_engine_replays_the_algorithms(case: dict[str, Any]) -> None:
     replay(PythonSampler(spec_of(case)), case)
 
 
 @needs_core
 @pytest.mark.parametrize("words", [True, False], ids=["words", "gmp"])
-@pytest.mark.parametrize("case", FILE["algorithms"], ids=ids)
+@at_once("case", FILE["algorithms"])
 def test_the_compiled_core_replays_the_algorithms(case: dict[str, Any], words: bool) -> None:
     replay(parts.NativeLaw(spec_of(case), words=words), case)
 
 
 @needs_core
-@pytest.mark.parametrize("case", FILE["tables"], ids=ids)
+@at_once("case", FILE["tables"])
 def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
     """With every loop that this machine has, and into int64 where the law fits."""
     from discretegauss._native import lib
@@ -118,7 +119,7 @@ def native_table(case: dict[str, Any], isa: int) -> Any:
 
 
 @needs_core
-@pytest.mark.parametrize("case", FILE["fills"], ids=ids)
+@at_once("case", FILE["fills"])
 def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -> None:
     """With every kernel that this machine has, cut anywhere, into int64 and into objects."""
     from discretegauss._native import lib
@@ -162,7 +163,7 @@ PUBLIC = {
 def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: str) -> None:
     """Parameters given as the strings that stand in the file."""
     kind = spec_of(case).kind
-    if method != "reference" and _engine.native is None:
+    if method != "reference" and ENGINE != "native":
         pytest.skip("the C core is not in use")
     tape = tape_of(case)
     how = {} if kind is Kind.GEOMETRIC_EXP else {"method": method}
@@ -172,7 +173,7 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
 
 
 @needs_isochronous
-@pytest.mark.parametrize("case", FILE["fills"], ids=ids)
+@at_once("case", FILE["fills"])
 def test_single_draws_replay_the_fills(case: dict[str, Any]) -> None:
     """Draws without size, by the public functions: one call each, on one tape."""
     kind, tape = spec_of(case).kind, tape_of(case)

@@ -10,6 +10,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 from inputs import (
     CENTRED,
     INTEGER_CODES,
@@ -30,7 +31,7 @@ from discretegauss.testing import TapeSource
 
 
 @each_function
-@pytest.mark.parametrize(
+@at_once(
     ("size", "shape"),
     [
         (0, (0,)),
@@ -50,7 +51,6 @@ from discretegauss.testing import TapeSource
         (np.array([], int), ()),
         (np.array([4, 3], object), (4, 3)),
     ],
-    ids=str,
 )
 def test_size_gives_the_shape(function: Function, name: str, size: Any, shape: Any) -> None:
     """An int or a tuple of ints is the shape of the array that comes back."""
@@ -86,7 +86,7 @@ def test_a_size_of_a_class_that_compares_in_its_own_way_is_looked_at(
 
 
 @each_function
-@pytest.mark.parametrize(
+@at_once(
     "size",
     [
         *(True, np.True_, 2.0, "3", b"3", 1j, (None,), (2, 1.5), (True,), {}, {3}),
@@ -105,7 +105,6 @@ def test_a_size_of_a_class_that_compares_in_its_own_way_is_looked_at(
             np.timedelta64("NaT", "s"),
         ),
     ],
-    ids=label,
 )
 def test_a_size_that_is_no_integer_is_a_type_error(
     function: Function, name: str, size: Any
@@ -132,10 +131,8 @@ def test_a_huge_size_is_a_clear_error(function: Function, name: str, parameter: 
 # --- dtype ---
 
 
-@pytest.mark.parametrize(
-    "dtype", [*INTEGER_CODES, "i4", ">i4", "<u2", ">u8", int, np.int16, np.dtype("u4")], ids=str
-)
-@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
+@at_once("dtype", [*INTEGER_CODES, "i4", ">i4", "<u2", ">u8", int, np.int16, np.dtype("u4")])
+@at_once("function", [*CENTRED, dg.geometric_exp])
 def test_every_integer_dtype(function: Function, dtype: Any) -> None:
     """Any integer type that holds the law gives the same draws, in that type."""
     centre: dict[str, Any] = {} if function is dg.geometric_exp else {"mu": 60}
@@ -146,14 +143,13 @@ def test_every_integer_dtype(function: Function, dtype: Any) -> None:
     assert [int(x) for x in result] == wanted.tolist()
 
 
-@pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
-@pytest.mark.parametrize(
+@at_once("function", [*CENTRED, dg.geometric_exp])
+@at_once(
     "dtype",
     [
         *(float, np.float32, complex, bool, None, "S4", "U", "M8[s]", "m8[s]", "i4,i4", "no", 5),
         *([1], np.dtype(("i8", [("low", "i4"), ("high", "i4")]))),
     ],
-    ids=label,
 )
 def test_other_dtypes_are_type_errors(function: Function, dtype: Any) -> None:
     """Floats, bool, dates, texts: refused, and so is what numpy does not know."""
@@ -162,8 +158,8 @@ def test_other_dtypes_are_type_errors(function: Function, dtype: Any) -> None:
             function(3, size, dtype=dtype, source=must_not_draw)
 
 
-@pytest.mark.parametrize("size", [None, 1, 0, (2, 2)])
-@pytest.mark.parametrize(
+@at_once("size", [None, 1, 0, (2, 2)])
+@at_once(
     ("function", "parameter", "mu", "dtype"),
     [
         (dg.discrete_gaussian, 100, 0, np.int8),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine import ENGINE
+from evidence_cases import at_once
 from inputs import INTEGER_CODES, label, layouts, must_not_draw, tape
 
 import discretegauss as dg
@@ -44,10 +45,9 @@ each_way = pytest.mark.parametrize("draw", WAYS.values(), ids=WAYS)
 
 
 @each_way
-@pytest.mark.parametrize(
+@at_once(
     ("size", "shape"),
     [(0, (0,)), ((), ()), ((0, 5), (0, 5)), (3, (3,)), ((2, 3), (2, 3)), ([2, 3], (2, 3))],
-    ids=str,
 )
 def test_size_gives_the_shape(draw: Draw, size: Any, shape: Any) -> None:
     """An int or a tuple of ints is the shape; nothing is drawn for none."""
@@ -65,7 +65,7 @@ def test_a_huge_size_is_a_clear_error(draw: Draw, size: Any) -> None:
 
 
 @each_way
-@pytest.mark.parametrize("dtype", [*INTEGER_CODES, "O"])
+@at_once("dtype", [*INTEGER_CODES, "O"])
 def test_out_of_any_layout_and_dtype(draw: Draw, dtype: str) -> None:
     """The draws land in out, in order, whatever its strides, byte order and alignment."""
     wanted = draw((4, 6), dtype=object, source=tape())

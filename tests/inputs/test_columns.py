@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 from inputs import label, must_not_draw
 
 import discretegauss as dg
@@ -259,14 +260,13 @@ MARKED = [40_961, 40_962, 40_963]
 """Counts that a message would show as 4096."""
 
 
-@pytest.mark.parametrize("name", ["dtype", "method", "source", "threads", "seed", "queries"])
-@pytest.mark.parametrize(
+@at_once("name", ["dtype", "method", "source", "threads", "seed", "queries"])
+@at_once(
     "counts",
     [
         *(MARKED, [MARKED], dict.fromkeys(MARKED, 1), set(MARKED), range(40_961, 40_963)),
         *(np.array(MARKED), np.array([MARKED]), np.array(MARKED) + 0.5, np.ma.array(MARKED)),
     ],
-    ids=label,
 )
 def test_counts_in_the_place_of_another_argument_are_not_shown(name: str, counts: Any) -> None:
     """The error names the argument, and no count: errors end up in logs."""

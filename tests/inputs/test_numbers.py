@@ -18,7 +18,8 @@ from typing import Any
 import gmpy2
 import numpy as np
 import pytest
-from inputs import Function, each_centred, each_function, label, must_not_draw, tape
+from evidence_cases import at_once
+from inputs import Function, each_centred, each_function, must_not_draw, tape
 
 import discretegauss as dg
 from discretegauss._inputs.numbers import exact_rational
@@ -187,7 +188,7 @@ NOT_POSITIVE: list[Any] = [
 
 
 @each_function
-@pytest.mark.parametrize(("value", "exact"), NUMBERS, ids=label)
+@at_once(("value", "exact"), NUMBERS)
 def test_a_number_means_exactly_what_it_holds(
     function: Function, name: str, value: Any, exact: Fraction
 ) -> None:
@@ -209,7 +210,7 @@ NEGATIVES = [
 
 
 @each_centred
-@pytest.mark.parametrize(("value", "exact"), NUMBERS + NEGATIVES, ids=label)
+@at_once(("value", "exact"), NUMBERS + NEGATIVES)
 def test_mu_means_exactly_what_it_holds(function: Function, value: Any, exact: Fraction) -> None:
     """mu takes the same numbers, of either sign."""
     mine = function(3, 5, mu=value, dtype=object, source=tape())
@@ -218,7 +219,7 @@ def test_mu_means_exactly_what_it_holds(function: Function, value: Any, exact: F
 
 
 @each_centred
-@pytest.mark.parametrize("zero", [0, 0.0, -0.0, "0", Decimal("-0"), Fraction(0), np.int8(0)])
+@at_once("zero", [0, 0.0, -0.0, "0", Decimal("-0"), Fraction(0), np.int8(0)])
 def test_mu_may_be_zero_of_any_kind(function: Function, zero: Any) -> None:
     """Zero is a centre, minus zero the same one."""
     mine = function(10, 20, mu=zero, source=tape())
@@ -226,8 +227,8 @@ def test_mu_may_be_zero_of_any_kind(function: Function, zero: Any) -> None:
 
 
 @each_function
-@pytest.mark.parametrize("value", NOT_NUMBERS, ids=label)
-@pytest.mark.parametrize("size", [None, 3])
+@at_once("value", NOT_NUMBERS)
+@at_once("size", [None, 3])
 def test_what_is_no_number_is_a_type_error(
     function: Function, name: str, value: Any, size: Any
 ) -> None:
@@ -237,8 +238,8 @@ def test_what_is_no_number_is_a_type_error(
 
 
 @each_function
-@pytest.mark.parametrize("value", [*NOT_FINITE, *NOT_NUMBER_TEXTS], ids=label)
-@pytest.mark.parametrize("size", [None, 3])
+@at_once("value", [*NOT_FINITE, *NOT_NUMBER_TEXTS])
+@at_once("size", [None, 3])
 def test_what_is_not_finite_is_a_value_error(
     function: Function, name: str, value: Any, size: Any
 ) -> None:
@@ -248,8 +249,8 @@ def test_what_is_not_finite_is_a_value_error(
 
 
 @each_function
-@pytest.mark.parametrize("value", TOO_LONG, ids=label)
-@pytest.mark.parametrize("size", [None, 3])
+@at_once("value", TOO_LONG)
+@at_once("size", [None, 3])
 def test_what_is_too_long_is_an_overflow_error(
     function: Function, name: str, value: Any, size: Any
 ) -> None:
@@ -259,7 +260,7 @@ def test_what_is_too_long_is_an_overflow_error(
 
 
 @each_centred
-@pytest.mark.parametrize(
+@at_once(
     ("values", "error"),
     [
         (NOT_NUMBERS, ParameterTypeError),
@@ -267,7 +268,6 @@ def test_what_is_too_long_is_an_overflow_error(
         (NOT_NUMBER_TEXTS, ParameterValueError),
         (TOO_LONG, ParameterOverflowError),
     ],
-    ids=["not numbers", "not finite", "texts", "too long"],
 )
 def test_mu_is_refused_for_the_same_reasons(
     function: Function, values: list[Any], error: type[Exception]
@@ -280,8 +280,8 @@ def test_mu_is_refused_for_the_same_reasons(
 
 
 @each_function
-@pytest.mark.parametrize("value", NOT_POSITIVE, ids=label)
-@pytest.mark.parametrize("size", [None, 3, 0])
+@at_once("value", NOT_POSITIVE)
+@at_once("size", [None, 3, 0])
 def test_zero_and_negative_parameters_are_value_errors(
     function: Function, name: str, value: Any, size: Any
 ) -> None:
@@ -338,7 +338,7 @@ def test_a_cached_law_is_not_taken_for_an_equal_key() -> None:
 # --- arrays of parameters ---
 
 
-@pytest.mark.parametrize(
+@at_once(
     ("sigma2", "mu", "size", "shape"),
     [
         ([1, 2, 3], 0, None, (3,)),
@@ -364,7 +364,7 @@ def test_arrays_of_parameters_broadcast(sigma2: Any, mu: Any, size: Any, shape: 
 
 
 @each_function
-@pytest.mark.parametrize(
+@at_once(
     "value",
     [
         [1, None],
@@ -385,7 +385,6 @@ def test_arrays_of_parameters_broadcast(sigma2: Any, mu: Any, size: Any, shape: 
         np.array([1], dtype="m8[s]"),
         np.array([(1, 2)], dtype="i4,i4"),
     ],
-    ids=label,
 )
 def test_one_bad_element_refuses_the_array(function: Function, name: str, value: Any) -> None:
     """One bad element among the parameters: the whole call is refused, before any draw."""
@@ -409,7 +408,7 @@ def test_a_masked_parameter_is_not_drawn_with() -> None:
     assert dg.discrete_gaussian([whole, [3, 4]]).shape == (2, 2)
 
 
-@pytest.mark.parametrize("code", ["m8[ns]", "M8[ns]", "m8[s]", "m8"])
+@at_once("code", ["m8[ns]", "M8[ns]", "m8[s]", "m8"])
 def test_times_are_no_numbers(code: str) -> None:
     """In arrays of any number of axes, and in lists of them: numpy would make integers of some."""
     for value in (np.array([5, 6]).astype(code), np.array(5).astype(code)):
@@ -431,7 +430,7 @@ SEQUENCES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", SEQUENCES, ids=lambda value: type(value).__name__)
+@at_once("value", SEQUENCES)
 def test_what_numpy_would_make_an_array_of_is_no_number(value: Any) -> None:
     """Bytes in a buffer, say: neither alone, nor in a list, nor beside an array."""
     for mu in in_lists(value):

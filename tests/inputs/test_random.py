@@ -191,7 +191,7 @@ def random_calls(examples: int) -> Callable[[Test], Test]:
 
 
 @each_way_to_draw
-@random_calls(150)
+@random_calls(80)
 def test_random_calls(function: Function, call: dict[str, Any], seed: int) -> None:
     """No random call crashes, hangs, draws before it refuses, or returns another type."""
     check_call(function, call, seed)

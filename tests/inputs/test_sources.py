@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine import ENGINE
+from evidence_cases import at_once
 from inputs import Function, each_function, must_not_draw, tape
 
 import discretegauss as dg
@@ -85,8 +87,8 @@ class SourceFailedError(Exception):
 
 
 @each_function
-@pytest.mark.parametrize("size", [None, 3, (100, 100)])
-@pytest.mark.parametrize("error", [SourceFailedError, KeyboardInterrupt, MemoryError, SystemExit])
+@at_once("size", [None, 3, (100, 100)])
+@at_once("error", [SourceFailedError, KeyboardInterrupt, MemoryError, SystemExit])
 def test_an_exception_of_the_source_comes_through(
     function: Function, name: str, size: Any, error: type[BaseException]
 ) -> None:
@@ -265,7 +267,7 @@ def test_methods(function: Function, name: str, size: Any) -> None:
     """auto and reference are methods; all else is refused by name."""
     for method in ("auto", "reference"):
         function(3, size, method=method)
-    if name in ("sigma2", "scale") and _engine.native is not None:
+    if name in ("sigma2", "scale") and ENGINE == "native":
         function(3, size, method="isochronous")
     for text in ("cell", "", "AUTO"):
         with pytest.raises(ParameterValueError, match="method"):

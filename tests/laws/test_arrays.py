@@ -9,7 +9,7 @@ from typing import Any
 import gmpy2
 import numpy as np
 import pytest
-from evidence_cases import evidence
+from evidence_cases import some
 from law_sums import GG, G, L
 
 from discretegauss._certified import wide_tails
@@ -59,7 +59,7 @@ def points(law: Any, rng: np.random.Generator, n: int) -> Any:
     return ks
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law", some(LAWS), ids=str)
 @pytest.mark.parametrize("name", ["pmf", "cdf", "sf"])
 def test_arrays_are_rounded_as_numbers_are(law: Any, name: str) -> None:
     ks = points(law, np.random.default_rng(1), 12)
@@ -82,7 +82,7 @@ def test_arrays_of_random_laws_are_rounded_as_numbers_are(seed: int) -> None:
             assert values[some].tolist() == [function(k) for k in ks[some].tolist()], law
 
 
-@pytest.mark.parametrize("law", LAWS[:7], ids=str)
+@pytest.mark.parametrize("law", some(LAWS[:7], 3), ids=str)
 @pytest.mark.parametrize("name", ["pmf", "cdf", "sf"])
 def test_next_to_none_are_left_to_the_certified_functions(law: Any, name: str) -> None:
     """One in 2**11 or so is near to where rounding changes; none is beyond 600 = phi."""
@@ -92,7 +92,7 @@ def test_next_to_none_are_left_to_the_certified_functions(law: Any, name: str) -
     assert (~decided).sum() <= 60
 
 
-@pytest.mark.parametrize("law", [*LAWS[:5], *evidence(*LAWS[5:8])], ids=str)
+@pytest.mark.parametrize("law", some(LAWS[:8], 3), ids=str)
 def test_quantiles_are_those_of_numbers(law: Any) -> None:
     """Also next to the jumps, where the floats beside a value of the cdf decide."""
     rng = np.random.default_rng(3)
@@ -138,7 +138,15 @@ def test_a_sum_in_rows_is_the_sum() -> None:
 
 @pytest.mark.parametrize(
     "law",
-    [GG(10**6, "3/2"), GG(10**9, "5/2", "1/3"), GG(10**12, "11/10", "-1/3"), GG(10**9, 20, "1/2")],
+    some(
+        [
+            GG(10**6, "3/2"),
+            GG(10**9, "5/2", "1/3"),
+            GG(10**12, "11/10", "-1/3"),
+            GG(10**9, 20, "1/2"),
+        ],
+        2,
+    ),
     ids=str,
 )
 def test_tails_of_wide_laws_are_those_certified(law: Any) -> None:

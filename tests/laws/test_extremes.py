@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import some
 from law_sums import GG, G, L
 
 
@@ -47,7 +48,7 @@ EXTREME = [
 ]
 
 
-@pytest.mark.parametrize("law", EXTREME, ids=range(len(EXTREME)))
+@pytest.mark.parametrize("law", some(EXTREME), ids=range(len(EXTREME)))
 def test_extreme_laws_answer_consistently(law: Any) -> None:
     """Bounds of pmf, cdf and sf fit together, quantiles invert, moments are enclosed."""
     scale = law.ppf(0.74) - law.ppf(0.26)  # 3/4 may take 10**5 bits to decide, as 0.1 does below

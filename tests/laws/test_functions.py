@@ -10,11 +10,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from evidence_cases import some
 from law_sums import GG, LAWS, G, L, close, encloses, phi, weights
 from mpmath import mp, mpf
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law", some(LAWS), ids=str)
 def test_probabilities_are_those_of_the_sums(law: Any) -> None:
     """pmf, cdf, sf and their logarithms are right to 1e-14, and their bounds certainly hold."""
     table = weights(law)
@@ -43,7 +44,7 @@ def test_probabilities_are_those_of_the_sums(law: Any) -> None:
                     assert close(log(k), mpmath.log(exact)), (name, k)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law", some(LAWS), ids=str)
 def test_moments_are_those_of_the_sums(law: Any) -> None:
     """Mean, variance, standard deviation and entropy."""
     table = weights(law)
@@ -83,7 +84,7 @@ def log_tail(law: Any, m: int) -> Any:
     return mpmath.log(total) - first
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law", some(LAWS), ids=str)
 def test_far_tails_and_their_logarithms_are_those_of_the_sums(law: Any) -> None:
     """Down to the smallest floats and far below them, on both sides."""
     with mp.workdps(60):
@@ -160,8 +161,8 @@ def test_mu_moves_the_law() -> None:
     assert moved.var() == law.var()
 
 
-@pytest.mark.parametrize("mu", [0, 5, "1/2", "1/3", "-2/5"])
-@pytest.mark.parametrize("sigma2", ["1/50", "1/3", 1, 100, 10**6, 10**40])
+@pytest.mark.parametrize("mu", some([0, 5, "1/2", "1/3", "-2/5"], 3))
+@pytest.mark.parametrize("sigma2", some(["1/50", "1/3", 1, 100, 10**6, 10**40], 3))
 def test_the_papers_tail_bound_holds(sigma2: Any, mu: Any) -> None:
     """P(X >= k) <= P(N(mu, sigma2) >= k - 1), arXiv:2004.00010, Proposition 25; and not far off."""
     law = G(sigma2, mu)
@@ -182,8 +183,8 @@ def test_the_papers_tail_bound_holds(sigma2: Any, mu: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("beta", [1, "5/4", "5/2", 20, 10**6, 10**300])
-@pytest.mark.parametrize("scale", ["1/30", 1, 100, 10**50])
+@pytest.mark.parametrize("beta", some([1, "5/4", "5/2", 20, 10**6, 10**300], 4))
+@pytest.mark.parametrize("scale", some(["1/30", 1, 100, 10**50], 2))
 def test_the_tail_bound_of_other_exponents_holds(scale: Any, beta: Any) -> None:
     """The same for the Laplace (beta = 1), and any mu."""
     for mu in (0, "1/2", "1/3"):

@@ -12,10 +12,11 @@ from typing import Any, assert_type, cast
 
 import numpy as np
 import pytest
+from engine import ENGINE
+from evidence_cases import at_once
 from numpy.typing import NDArray
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 
 F = Fraction
 
@@ -25,7 +26,7 @@ LAWS: list[Any] = [
     dg.DiscreteLaplace(0.1, -2),
     dg.Skellam("5/2"),
 ]
-if _engine.native is not None:
+if ENGINE == "native":
     LAWS.append(dg.GeneralizedGaussian(10, "3/2", mu=1))
 
 
@@ -89,7 +90,7 @@ def test_results_are_of_the_types_that_checkers_are_told() -> None:
         *assert_type(law.interval([0.5, 0.9]), tuple[NDArray[Any], NDArray[Any]]),
     ):
         assert isinstance(array, np.ndarray)
-    if _engine.native is not None:
+    if ENGINE == "native":
         assert assert_type(dg.generalized_gaussian(10, "3/2", 4), NDArray[Any]).shape == (4,)
 
 
@@ -112,8 +113,8 @@ LONG_LAWS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("law", LAWS + LONG_LAWS, ids=repr)
+@at_once("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@at_once("law", LAWS + LONG_LAWS)
 def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
     """By any protocol, also with numbers of more digits than Python writes."""
     other = pickle.loads(pickle.dumps(law, protocol))
@@ -192,7 +193,7 @@ def test_bad_parameters_are_refused_when_the_law_is_made() -> None:
             make(0)
         with pytest.raises(TypeError, match="mu"):
             make(1, None)
-    if _engine.native is not None:
+    if ENGINE == "native":
         with pytest.raises(ValueError, match="beta"):
             dg.GeneralizedGaussian(1, 0.5)
 
@@ -221,7 +222,7 @@ def _says(law: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize(
     "law",
     [dg.DiscreteGaussian("1e-6", 7), dg.DiscreteLaplace("1e-6", 7)]
-    + [dg.GeneralizedGaussian("1e-6", 2, 7)] * (_engine.native is not None),
+    + [dg.GeneralizedGaussian("1e-6", 2, 7)] * (ENGINE == "native"),
     ids=lambda law: type(law).__name__,
 )
 def test_a_law_is_made_once(law: Any) -> None:

@@ -14,6 +14,7 @@ import gmpy2
 import mpmath
 import numpy as np
 import pytest
+from evidence_cases import some
 from law_sums import GG, LAWS, G, L, weights
 from mpmath import mp, mpf
 
@@ -24,7 +25,7 @@ from discretegauss._law_functions.quantiles import _finder, _sure
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law", some(LAWS), ids=str)
 def test_quantiles_invert_the_cdf(law: Any) -> None:
     """ppf(q) is the smallest integer whose cdf reaches q; isf its mirror."""
     table = weights(law)
@@ -45,7 +46,9 @@ def test_quantiles_invert_the_cdf(law: Any) -> None:
 
 @pytest.mark.parametrize(
     "law",
-    [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2"), G("1/9"), G("1/4", "1/3"), L("1/3", "-2/5")],
+    some(
+        [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2"), G("1/9"), G("1/4", "1/3"), L("1/3", "-2/5")], 3
+    ),
     ids=str,
 )
 def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
@@ -67,7 +70,7 @@ def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", [G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], ids=str
+    "law", some([G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], 2), ids=str
 )
 def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None:
     """Too wide for a table of tails: they are searched for; beyond the floats one by one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 import discretegauss as dg
 from discretegauss._certified.search import crossing
-from discretegauss.privacy import _calibrate_gaussian, calibrate, delta
+from discretegauss.privacy import calibrate, calibration, delta
 
 EPSILONS = ["0.01", "0.05", "0.1", "0.25", "0.5", "1", "2", "3", "5", "7", "10", "12", "15"]
 DELTAS = ["1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7", "1e-8", "1e-10", "1e-12"]
@@ -88,6 +89,32 @@ def test_a_crossing_of_the_budget_need_not_be_the_least_noise() -> None:
         assert crossing(excess, 5 * found) > Fraction(3, 2) * found
 
 
+@pytest.mark.parametrize("guess", [Fraction(1, 10**9), Fraction(7, 10), Fraction(10**9)])
+@pytest.mark.parametrize("steep", [1.0, 20.0, 400.0])
+def test_a_crossing_is_found_in_few_steps(guess: Fraction, steep: float) -> None:
+    """Wherever a search begins, and however wrong the slope is."""
+    tried = []
+
+    def excess(x: Fraction) -> float:
+        tried.append(x)
+        return -20 * math.log(x * 3)
+
+    assert crossing(excess, guess, steep) == Fraction(333334, 10**6)
+    assert len(tried) < 40
+
+
+@pytest.mark.parametrize(
+    ("e", "d", "change", "queries"), [("0.27989", "3e-11", 2, 1), ("2.3769", "1.2e-9", 2, 2)]
+)
+def test_laplace_noise_is_at_most_what_delta_0_asks_for(
+    e: str, d: str, change: int, queries: int
+) -> None:
+    """Also where the next decimal of six digits is more."""
+    how: dict[str, Any] = {"sensitivity": change, "queries": queries}
+    law = calibrate(dg.DiscreteLaplace, epsilon=e, delta=d, **how)
+    assert law.scale <= calibrate(dg.DiscreteLaplace, epsilon=e, **how).scale
+
+
 @pytest.mark.evidence
 @pytest.mark.parametrize(("e", "d", "change"), BUDGETS)
 def test_650_budgets_get_the_least_noise(e: str, d: str, change: int) -> None:
@@ -115,7 +142,7 @@ def test_a_bad_guess_is_only_slower(guess: Fraction, monkeypatch: pytest.MonkeyP
     """Also one in whose order of magnitude ends are looked at by the billion."""
     budgets = [("10", "1e-2"), ("2", "1e-5"), ("1e-9", "1e-20")]
     expected = [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets]
-    monkeypatch.setattr(_calibrate_gaussian.GaussianTarget, "guess", lambda _: guess)
+    monkeypatch.setattr(calibration.GaussianTarget, "guess", lambda _: guess)
     assert [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets] == expected
 
 

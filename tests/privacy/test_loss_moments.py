@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from statistics import NormalDist
 
-import gmpy2
 import mpmath
 import numpy as np
 import pytest
 
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss
-from discretegauss.privacy._loss_bounds import Moment, log_moment
+from discretegauss.privacy._loss_bounds import log_moment
 from discretegauss.privacy._outcomes import Cells
 
 
@@ -40,14 +38,6 @@ def test_a_moment_is_not_below_that_of_any_outcomes_in_the_cells(seed: int, s: f
         columns = [np.array(column) for column in zip(*rows, strict=True)]
         found = log_moment(Cells._make([*columns, 0.0, 0.0, 0.0, None]), s)
         assert mpmath.log(exact) <= mpmath.mpf(found) < mpmath.log(ends) + 1e-13
-
-
-def test_a_moment_is_a_renyi_divergence_converted() -> None:
-    """By Proposition 12 of arXiv 2004.00010, which `renyi_delta` has."""
-    moment = Moment(0.5, 3)
-    by_order = dg.privacy.renyi_delta(6, "3/2", 20)
-    assert math.isclose(math.exp(moment.log_delta(Fraction(20))), by_order, rel_tol=1e-12)
-    assert math.isclose(moment.epsilon(gmpy2.mpfr(by_order)), 20, rel_tol=1e-12)
 
 
 @pytest.mark.parametrize(

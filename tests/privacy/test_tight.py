@@ -258,14 +258,14 @@ def test_the_search_for_epsilon_stays_among_the_floats(
     change: int, goal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where delta hardly falls Newton's step for log(epsilon) is long: exp of that is not tried."""
-    about, tried = hockey_stick.log_delta_about, []
+    about, tried = hockey_stick.log_of_log, []
 
-    def recorded(spec: Any, epsilon: Any, change: int) -> Any:
+    def recorded(spec: Any, epsilon: Any, change: int, goal: Any) -> float:
         tried.append(epsilon)
-        return about(spec, epsilon, change)
+        return about(spec, epsilon, change, goal)
 
     law = dg.DiscreteGaussian(5)
-    monkeypatch.setattr(hockey_stick, "log_delta_about", recorded)
+    monkeypatch.setattr(hockey_stick, "log_of_log", recorded)
     found = epsilon(law, goal, change)
     assert delta(law, found, change) <= Fraction(goal) < delta(law, found * (1 - 1e-9), change)
     assert tried

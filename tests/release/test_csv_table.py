@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,10 +133,8 @@ def test_the_output_does_not_depend_on_how_a_count_is_written(cells: list[str], 
     assert table.with_counts([[n] for n in noisy]) == rows([str(n) for n in noisy])
 
 
-@pytest.mark.parametrize(
-    "header", ["n\u00a0\u00a0", '"\u2003n"', "n    ", "\t n", ' "n" ', '"n    "', ' " n" ']
-)
-@pytest.mark.parametrize("row", ["{},b", "a,{}", "{}"])
+@at_once("header", ["n\u00a0\u00a0", '"\u2003n"', "n    ", "\t n", ' "n" ', '"n    "', ' " n" '])
+@at_once("row", ["{},b", "a,{}", "{}"])
 def test_the_name_of_the_column_is_written_without_padding(header: str, row: str) -> None:
     """A table that is padded to be read pads the name to the digits of the greatest count."""
     table = parse(f"{row.format(header)}\n{row.format(31337)}\n".encode())
@@ -316,9 +315,9 @@ ODD = ['"x",99999999999999999999', "x,-9223372036854775808", 'x\ty,"5"', '\t"y",
 
 
 @pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize("every", [1, 2, 5, 100, 1000])
-@pytest.mark.parametrize("first", [0, 1, 70, 999])
-@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+@at_once("every", [1, 2, 5, 100, 1000])
+@at_once("first", [0, 1, 70, 999])
+@at_once("end", ["\n", "\r\n", ""])
 def test_rows_that_are_not_plain_do_not_change_the_others(
     odd: str, every: int, first: int, end: str
 ) -> None:
@@ -462,9 +461,7 @@ BAD_FILES: list[tuple[str, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("data", "message"), [case[1:] for case in BAD_FILES], ids=[case[0] for case in BAD_FILES]
-)
+@at_once(("data", "message"), [case[1:] for case in BAD_FILES])
 def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, message: str) -> None:
     with pytest.raises(TableError) as caught:
         Read(data, ["n"])

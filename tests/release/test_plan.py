@@ -373,7 +373,7 @@ def test_the_margins_of_the_example_are_those_of_its_table() -> None:
 
 
 def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The plan of docs/plans.md; the noise is as large as it says, below 1 in 10^8."""
+    """The plan of docs/plans.md; the noise is as large as it says, but for 1 run in 10^8."""
     pytest.importorskip("matplotlib")
     for path in EXAMPLES.glob("flights*"):
         shutil.copy(path, tmp_path)
@@ -387,7 +387,7 @@ def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert [row[:-1] for row in true] == [row[:-1] for row in noisy]
         errors = [int(b[-1]) - int(a[-1]) for a, b in zip(true[1:], noisy[1:], strict=True)]
         n, sigma2 = len(errors), Fraction(one["sigma2"])
-        assert abs(sum(errors)) < 6 * math.sqrt(n * sigma2)
+        assert abs(sum(errors)) < 6.5 * math.sqrt(n * sigma2)
         beyond = sum(abs(error) > one["interval95"][1] for error in errors)
         assert stats.binom.sf(beyond - 1, n, 0.05) > 1e-9
     assert Path(plot).read_bytes().startswith(b"\x89PNG")

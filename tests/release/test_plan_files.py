@@ -7,14 +7,14 @@ import gc
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
-from command import interrupted_while_reading
+from evidence_cases import evidence
 
 from discretegauss.errors import OutputError
 from discretegauss.release import execute, read_plan, release_plan
@@ -185,79 +185,53 @@ class _NthLine:
         return self
 
 
-@pytest.mark.process
 @pytest.mark.filterwarnings(
     "ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("step", [5, *evidence(1)])
 @pytest.mark.parametrize("force", [False, True])
-def test_an_interrupt_at_any_line_leaves_all_or_none(
-    plan: Path, monkeypatch: pytest.MonkeyPatch, force: bool
-) -> None:
-    """A real SIGINT at each line of writing and placing, in turn.
+def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, step: int) -> None:
+    """A real SIGINT at every fifth line of writing and placing, in turn; `-m evidence`: at each.
 
     Between open() and the with statement Python closes the file, with a warning.
     """
-    before_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    threads = threading.active_count()
     if force:
         with_old_outputs(plan)
     before, ready = state(plan), read_plan(plan)
-    seen, n, silent = {True: 0, False: 0}, 1, 0
-    try:
-        while True:
-            trace = _NthLine(n)
-            caught: BaseException | None = None
-            before_trace = sys.gettrace()
-            gc.collect(0)  # what an interrupt left half done is closed here, and by no traced line
-            gc.disable()
-            sys.settrace(trace)
-            try:
-                execute(ready, force=force)
-            except KeyboardInterrupt as error:
-                caught = error
-            finally:
-                sys.settrace(before_trace)
-                gc.enable()
-            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-            written = is_written(plan, before)
-            if trace.lines < n:
-                assert caught is None
-                assert written
-                break
-            assert caught is not None
-            notes = getattr(caught, "__notes__", [])
-            assert notes in ([], ["the tables of the plan are written; the budget is spent"])
-            assert written or not notes
-            silent += written and not notes
-            seen[written] += 1
-            for name in NAMES:
-                if not force or name == "c":
-                    (plan.parent / f"{name}_noisy.csv").unlink(missing_ok=True)
-            if force:
-                with_old_outputs(plan)
-            before = state(plan)
-            n += 1
-    finally:
-        signal.signal(signal.SIGINT, before_handler)
-    assert threading.active_count() == threads
+    seen, silent = {True: 0, False: 0}, 0
+    for n in count(1, step):
+        trace = _NthLine(n)
+        caught: BaseException | None = None
+        before_trace = sys.gettrace()
+        gc.collect(0)  # what an interrupt left half done is closed here, and by no traced line
+        gc.disable()
+        sys.settrace(trace)
+        try:
+            execute(ready, force=force)
+        except KeyboardInterrupt as error:
+            caught = error
+        finally:
+            sys.settrace(before_trace)
+            gc.enable()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        written = is_written(plan, before)
+        if trace.lines < n:
+            assert caught is None
+            assert written
+            break
+        assert caught is not None
+        notes = getattr(caught, "__notes__", [])
+        assert notes in ([], ["the tables of the plan are written; the budget is spent"])
+        assert written or not notes
+        silent += written and not notes
+        seen[written] += 1
+        for name in NAMES:
+            if not force or name == "c":
+                (plan.parent / f"{name}_noisy.csv").unlink(missing_ok=True)
+        if force:
+            with_old_outputs(plan)
+        before = state(plan)
     assert silent <= 2  # while the functions return
-    assert seen[True] > 20, seen
-    assert seen[False] > 100, seen
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(("name", "code"), [("INT", 130), ("TERM", 143)])
-def test_a_signal_while_a_table_is_read_ends_the_process_and_leaves_no_file(
-    plan: Path, name: str, code: int
-) -> None:
-    """The second table is a pipe that never ends: the first is drawn already."""
-    pipe = plan.parent / "b.csv"
-    pipe.unlink()
-    os.mkfifo(pipe)
-    before = {p.name for p in plan.parent.iterdir()}
-    command = ("release", "--plan", plan.name)
-    done = interrupted_while_reading(pipe, "n\n1\n", name, *command, folder=plan.parent)
-    assert done.code == code
-    by = "" if name == "INT" else f" by SIG{name}"
-    assert done.err == f"discretegauss: error: interrupted{by}\n"
-    assert {p.name for p in plan.parent.iterdir()} == before
+    assert seen[True] > 20 / step, seen
+    assert seen[False] > 100 / step, seen

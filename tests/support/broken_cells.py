@@ -62,20 +62,13 @@ class Fault:
     """What is wrong with the draws from a table; by default nothing."""
 
     moved_cell: bool = False  # a full cell of block 0 belongs to block 1
-    level_off: int = 0  # added to the level of every partial cell
     height_off: int = 0  # added to H where cells decide
-    always: bool = False  # partial cells accept
-    never: bool = False  # partial cells reject
-    coin: bool = False  # partial cells accept with 1/2
     error: float = 0.0  # heights are taken for this much less
     tail_level_off: int = 0  # added to the level that is drawn
     last_tail_level: int = 10**6  # later ones are rejected
-    left_tail: bool = True
-    rejects_to: int | None = None  # the block that cells of no kind belong to
     keeps_failed: bool = False  # a draw whose attempt failed keeps what was tried
     tick_bits_lost: int = 0  # low bits of the tick that are always 0
     tick_shared: bool = False  # two neighbouring draws have the same tick
-    row_for_position: bool = False  # the upper half of the index repeats the lower half
 
 
 def draw(rng: np.random.Generator, n: int, table: Table, fault: Fault) -> Ints:
@@ -92,9 +85,6 @@ def draw(rng: np.random.Generator, n: int, table: Table, fault: Fault) -> Ints:
 def _attempts(rng: np.random.Generator, n: int, table: Table, fault: Fault) -> tuple[Ints, Bools]:
     """Return where n attempts fell, and which of them succeed."""
     index = rng.integers(0, 2**table.index_bits, n)
-    if fault.row_for_position:
-        half = table.index_bits // 2
-        index = index % 2**half * (2**half + 1)
     tick = rng.integers(0, table.w, n) >> fault.tick_bits_lost << fault.tick_bits_lost
     if fault.tick_shared:
         tick = np.repeat(tick[::2], 2)[:n]
@@ -112,22 +102,17 @@ def _attempts(rng: np.random.Generator, n: int, table: Table, fault: Fault) -> t
     at = kind == 1
     cell = index[at] - len(full)
     y[at] = block[cell] * table.w + tick[at]
-    accepted[at] = _under(rng, y[at], level[cell] + fault.level_off, table, fault)
+    accepted[at] = _under(rng, y[at], level[cell], table, fault)
     for left in (True, False):
         at = kind == (2 if left else 3)
         cell = index[at] - n_core - (0 if left else table.n_tail_side)
         y[at], accepted[at] = _tail(rng, left, cell, tick[at], table, fault)
-    if fault.rejects_to is not None:
-        at = kind == 4
-        y[at], accepted[at] = fault.rejects_to * table.w + tick[at], True
     return y, accepted
 
 
 def _under(rng: np.random.Generator, y: Ints, level: Ints, table: Table, fault: Fault) -> Bools:
     """Decide partial cells."""
     height = rng.random(len(y))
-    if fault.always or fault.never or fault.coin:
-        return height < (1.0 if fault.always else 0.0 if fault.never else 0.5)
     bound = (table.height + fault.height_off) * table.weight(y) - level
     under: Bools = height - fault.error < bound
     return under
@@ -143,7 +128,7 @@ def _tail(
     y = start - out - tick if left else start + out + tick
     under = rng.random(len(cell)) < 2.0**level * table.height * table.weight(y)
     under &= level <= fault.last_tail_level
-    return y, under & (fault.left_tail or not left)
+    return y, under
 
 
 SINGLE, BLOCKS = Table(100, 8), Table(100, 8, w=4)
@@ -161,19 +146,11 @@ SOUND_CELLS = [
 
 BROKEN_CELLS = [
     _control("one cell of the table moved", Fault(moved_cell=True)),
-    _control("levels off by one", Fault(level_off=1)),
     _control("H one more where cells decide", Fault(height_off=1)),
-    _control("H one less where cells decide", Fault(height_off=-1)),
-    _control("partial cells are full", Fault(always=True)),
-    _control("partial cells reject", Fault(never=True)),
-    _control("partial cells decided by a coin", Fault(coin=True)),
     _control("a line wrong by a tenth of a cell", Fault(error=0.1)),
     _control("tail levels off by one", Fault(tail_level_off=1)),
     _control("tails cut after two levels", Fault(last_tail_level=1)),
-    _control("no left tail", Fault(left_tail=False)),
-    _control("reject cells belong to block 0", Fault(rejects_to=0)),
     _control("failed attempts are kept", Fault(keeps_failed=True)),
     _control("the tick's low bit is lost", Fault(tick_bits_lost=1), BLOCKS),
     _control("neighbours share their tick", Fault(tick_shared=True), BLOCKS),
-    _control("the row serves as position, too", Fault(row_for_position=True)),
 ]

@@ -1,7 +1,7 @@
 """Cell tables broken on purpose: the verifier has to reject every one, each for its own reason.
 
-Each takes a table of the core, as data, and changes one thing. `bias` says what the law of the
-draws would become; `reason` is part of what the verifier says.
+Each takes a table of the core, as data, and changes one thing; `reason` is part of what the
+verifier says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ class Corruption(NamedTuple):
     """One thing wrong with a table."""
 
     name: str
-    bias: str
     change: Callable[[Table], Table]
     reason: str
 
@@ -133,104 +132,87 @@ def _ticks_moved(table: Table, n_bytes: int) -> Table:
 CORRUPTIONS = [
     Corruption(
         "one cell moved to another block",
-        "block 0 a cell too likely, block 1 a cell too unlikely",
         _moved_cell,
         "block 0",
     ),
-    Corruption("one full cell twice", "block 1 a cell too likely", _full_cell_twice, "cells"),
+    Corruption("one full cell twice", _full_cell_twice, "cells"),
     Corruption(
         "a partial cell made full",
-        "block 2 too likely by what its cell should reject",
         _partial_made_full,
         "full cells of block 2 lie under the law",
     ),
     Corruption(
         "a top cell dropped",
-        "block 2 too unlikely by its highest cell",
         _top_cell_dropped,
         "cells of block 2 cover the law",
     ),
     Corruption(
         "a level off by one",
-        "the core's outermost block too unlikely by most of a cell",
         _level_off,
         "are the levels above its full ones",
     ),
     Corruption(
         "two cells with each other's arcs",
-        "two cells accept by the law of another place",
         _arcs_swapped,
         "bounds 2**0 H g",
     ),
     Corruption(
         "an arc missing",
-        "the last part of the right tail is decided by what lies behind the arcs in memory",
         lambda table: replace(table, arcs=table.arcs[:-1]),
         "have an arc each",
     ),
     Corruption(
         "height one more",
-        "all partial cells accept too rarely, by one part in H of the law",
         lambda table: replace(table, height=table.height + 1),
         "cover the law",
     ),
     Corruption(
         "height one less",
-        "full cells accept what lies above the law, by one part in H of it",
         lambda table: replace(table, height=table.height - 1),
         "lie under the law",
     ),
     Corruption(
         "a core block fewer",
-        "the right tail starts where H g > 1: its first integers are too unlikely",
         _core_cut,
         "where the right tail starts",
     ),
     Corruption(
         "tails half as wide, or none",
-        "tail levels fall slower than 1/2: 2**i H g > 1 is cut off",
         _narrow_tails,
         "tail",
     ),
     Corruption(
         "too few tail cells",
-        "one integer in each right tail block too unlikely by half",
         lambda table: replace(table, n_tail_side=table.n_tail_side - 1),
         "n_tail_side",
     ),
     Corruption(
         "no tails",
-        "the law is cut off where the core ends, at some 4 sigma",
         lambda table: replace(table, n_tail_side=0),
         "n_tail_side",
     ),
     Corruption(
         "one index bit fewer",
-        "half of the cells are never drawn",
         lambda table: replace(table, index_bits=table.index_bits - 1),
         "fit 2**index_bits",
     ),
     Corruption(
         "one tick bit fewer",
-        "every other integer of a block is never drawn",
         lambda table: replace(table, tick_bits=table.tick_bits - 1),
         "make up the low bits of y",
     ),
     Corruption(
         "a row given to another block",
-        "one block a row too likely, its neighbour a row too unlikely",
         lambda table: _row(table, _is_whole, _to_next_block),
         "blocks have their full cells",
     ),
     Corruption(
         "a piece of a row one position longer",
-        "one cell too many for one block, or for what is not full",
         lambda table: _row(table, lambda row: row.end[1] > row.end[0] > 0, _longer_piece),
         "cell",
     ),
     Corruption(
         "special cells of a row off by one",
-        "one special cell twice, one never",
         lambda table: _row(
             table, _has_special, lambda row: row._replace(special=(row.special + 1) % 2**16)
         ),
@@ -238,7 +220,6 @@ CORRUPTIONS = [
     ),
     Corruption(
         "a law half a percent wider",
-        "sigma2 or scale too small by 0.5 %",
         lambda table: replace(
             table,
             spec=table.spec._replace(parameter=table.spec.parameter * Fraction(201, 200)),
@@ -250,43 +231,36 @@ CORRUPTIONS = [
 LAYOUT_CORRUPTIONS = [
     Corruption(
         "a core block fewer on the left",
-        "the left tail starts where H g > 1: its first integers are too unlikely",
         _core_cut_left,
         "where the left tail starts",
     ),
     Corruption(
         "no core",
-        "the integers between the tails are never drawn",
         lambda table: replace(table, first_block=1, last_block=0, height=1),
         "block 0 is in the core",
     ),
     Corruption(
         "height 0",
-        "a law of weight 0",
         lambda table: replace(table, height=0),
         "height >= 1",
     ),
     Corruption(
         "a block without cells",
-        "the right tail starts a block too late; that block is never drawn",
         lambda table: replace(table, last_block=table.last_block + 1),
         "no others have cells",
     ),
     Corruption(
         "more arcs in a tail block than it has ticks",
-        "arcs are asked for places that the ticks do not tell",
         lambda table: replace(table, tail_arc_bits=table.tail_bits + table.tick_bits + 1),
         "divide its ticks",
     ),
     Corruption(
         "a row fewer",
-        "the cells of the last row are never drawn",
         lambda table: replace(table, rows=table.rows[:-1]),
         "as many positions as cells",
     ),
     Corruption(
         "a piece that ends behind its row",
-        "nothing; but positions have 8 bits, and this one is read as 0",
         lambda table: _row(
             table, _is_whole, lambda row: row._replace(end=(2**table.position_bits,) * 2)
         ),
@@ -294,7 +268,6 @@ LAYOUT_CORRUPTIONS = [
     ),
     Corruption(
         "pieces that end in the wrong order",
-        "as if the first piece were the second",
         lambda table: _row(
             table, lambda row: row.end[1] > row.end[0], lambda row: row._replace(end=row.end[::-1])
         ),
@@ -302,13 +275,11 @@ LAYOUT_CORRUPTIONS = [
     ),
     Corruption(
         "a mixed row whose first piece is empty",
-        "its last piece gets the whole row, as for one block's no position is drawn",
         lambda table: _row(table, _is_whole, lambda row: row._replace(end=(0, 3))),
         "a row without a position is one block's",
     ),
     Corruption(
         "a row without a position that is special",
-        "one special cell gets the whole row",
         lambda table: _row(
             table,
             lambda row: row.end == (1, 1) and row.code[2] == SPECIAL_CODE,
@@ -323,60 +294,31 @@ verifying takes milliseconds."""
 REST_CORRUPTIONS = [
     Corruption(
         "more than 48 bits of ticks",
-        "what does not fit its word is lost",
         lambda table: _ticks_moved(table, 1),
         "make up the low bits of y",
     ),
     Corruption(
         "ticks too few to tell the place",
-        "arcs are asked with places of which some bits are missing",
         lambda table: _ticks_moved(table, -3),
         "ticks alone tell",
     ),
 ]
 """Likewise, of a table whose blocks have more integers than ticks."""
 
-ARC_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
-    "no error": (
-        "heights within the arc's error are decided by the arc",
-        lambda arc: arc._replace(error=0),
-    ),
-    "a negative error": (
-        "heights are accepted beyond the arc",
-        lambda arc: arc._replace(error=-1),
-    ),
-    "base too high": (
-        "cells of the arc accept too often by its error",
-        lambda arc: arc._replace(base=arc.base + 2 * arc.error + 1),
-    ),
-    "base too low": (
-        "cells of the arc accept too rarely by its error",
-        lambda arc: arc._replace(base=arc.base - 2 * arc.error - 1),
-    ),
+ARC_CORRUPTIONS: dict[str, Callable[[Arc], Arc]] = {
+    "no error": lambda arc: arc._replace(error=0),
+    "a negative error": lambda arc: arc._replace(error=-1),
+    "base too high": lambda arc: arc._replace(base=arc.base + 2 * arc.error + 1),
+    "base too low": lambda arc: arc._replace(base=arc.base - 2 * arc.error - 1),
 }
 """Each on an arc of the core and one of the tails, in tests/verify/test_verify.py."""
 
-SHAPE_CORRUPTIONS: dict[str, tuple[str, Callable[[Arc], Arc]]] = {
-    "too steep": (
-        "cells of the arc accept too rarely, from its middle on by its error",
-        lambda arc: arc._replace(slope=arc.slope + 4 * arc.error + 6),
-    ),
-    "too flat": (
-        "cells of the arc accept too often, from its middle on by its error",
-        lambda arc: arc._replace(slope=max(0, arc.slope - 4 * arc.error - 6)),
-    ),
-    "bulging out": (
-        "cells of the arc accept too often in its middle, by its error",
-        lambda arc: arc._replace(bulge=arc.bulge + 2 * arc.error + 2),
-    ),
-    "bulging in": (
-        "cells of the arc accept too rarely in its middle, by its error",
-        lambda arc: arc._replace(bulge=arc.bulge - 2 * arc.error - 2),
-    ),
-    "its bulge turned over": (
-        "cells of the arc accept too often or too rarely in its middle, by twice its bulge",
-        lambda arc: arc._replace(bulge=-arc.bulge),
-    ),
+SHAPE_CORRUPTIONS: dict[str, Callable[[Arc], Arc]] = {
+    "too steep": lambda arc: arc._replace(slope=arc.slope + 4 * arc.error + 6),
+    "too flat": lambda arc: arc._replace(slope=max(0, arc.slope - 4 * arc.error - 6)),
+    "bulging out": lambda arc: arc._replace(bulge=arc.bulge + 2 * arc.error + 2),
+    "bulging in": lambda arc: arc._replace(bulge=arc.bulge - 2 * arc.error - 2),
+    "its bulge turned over": lambda arc: arc._replace(bulge=-arc.bulge),
 }
 """What a single integer does not look at; as above, on arcs that it makes wrong."""
 

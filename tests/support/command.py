@@ -44,10 +44,11 @@ class Command:
         return Outcome(code, captured.out, captured.err)
 
 
-def process(*arguments: object, **options: object) -> Outcome:
-    """Run the command in a process of its own."""
+def process(*arguments: object, under: str = ":", **options: object) -> Outcome:
+    """Run the command in a process of its own, after what a shell is told."""
     done = subprocess.run(
-        [sys.executable, "-m", "discretegauss", *map(str, arguments)],
+        ["sh", "-c", f'{under} && exec "$0" -m discretegauss "$@"', sys.executable]
+        + [str(argument) for argument in arguments],
         text=True,
         timeout=600,
         check=False,
@@ -87,6 +88,9 @@ def interrupted_while_reading(
             running.kill()
             _, err = running.communicate()
     return Outcome(running.returncode, "", err)
+
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:

@@ -1,7 +1,10 @@
-"""Cases of a test whose numbers differ only: most are for the evidence run."""
+"""Cases of a test whose numbers differ only: most are for the evidence run, or are one test."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -13,3 +16,42 @@ def evidence(*cases: Any) -> list[Any]:
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.evidence)
         for case in cases
     ]
+
+
+def some(cases: Sequence[Any], n: int = 8) -> list[Any]:
+    """Return the cases, single arguments, of which n are for every run, spread over all of them."""
+    kept = {round(i * (len(cases) - 1) / max(n - 1, 1)) for i in range(n)}
+    return [
+        case if i in kept else pytest.param(case, marks=pytest.mark.evidence)
+        for i, case in enumerate(cases)
+    ]
+
+
+Test = Callable[..., None]
+
+
+def at_once(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
+    """Run the cases as one test, each of which would take less time than what pytest does for it.
+
+    Written as pytest's `parametrize`. A failure notes its case. Fixtures are the same for all.
+    """
+    split = names.split(",") if isinstance(names, str) else names
+    each = [(case,) if len(split) == 1 else case for case in cases]
+
+    def decorate(test: Test) -> Test:
+        signature = inspect.signature(test)
+
+        @functools.wraps(test)
+        def run(**given: Any) -> None:
+            for case in each:
+                try:
+                    test(**given, **dict(zip(split, case, strict=True)))
+                except BaseException as error:
+                    error.add_note(f"where {', '.join(split)} = {case!r:.300}")
+                    raise
+
+        left = [p for name, p in signature.parameters.items() if name not in split]
+        vars(run)["__signature__"] = signature.replace(parameters=left)
+        return run
+
+    return decorate

@@ -4,35 +4,39 @@
  * here. dg_shim_set chooses what they do; before it is called, and in mode 0, the real ones do it.
  *
  * For the tests of wiping: a caller's source that hands out the same stream and keeps no copy
- * (dg_shim_fill), and wiping that can be turned off (dg_shim_no_wiping). The clock stands still.
+ * (dg_shim_fill), and wiping that can be turned off (dg_shim_no_wiping). The clock stands still,
+ * or makes a second's step at each look where a signal is to be heard.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { REAL, WHOLE, EINTR_MANY, SHORT_READS, FAIL, ZERO, FAIL_LATE, TOO_MUCH };
+enum { REAL, WHOLE, EINTR_MANY, SHORT_READS, FAIL, ZERO, FAIL_LATE, TOO_MUCH, FAIL_EARLY, SIGNAL };
 
 static int mode;
 static int error_to_give;
 static uint64_t position; /* bytes of the stream handed out; several threads count on */
 static uint64_t calls;
 static int no_wiping;
-static uint64_t late_after; /* FAIL_LATE: bytes before the failure */
+static uint64_t given; /* FAIL_LATE: bytes before the failure; FAIL_EARLY: failures; SIGNAL: at which call */
+static uint64_t looks; /* at the clock */
 static unsigned flags_seen;
 
 typedef long (*syscall_function)(long, ...);
 
-void dg_shim_set(int new_mode, int error, uint64_t fail_after)
+void dg_shim_set(int new_mode, int error, uint64_t number)
 {
     mode = new_mode;
     error_to_give = error;
-    late_after = fail_after;
+    given = number;
     position = 0;
     calls = 0;
     flags_seen = 0;
@@ -130,7 +134,7 @@ static ssize_t shim(void *buffer, size_t n, unsigned flags)
         return 0;
     case FAIL_LATE: {
         uint64_t first = advance(n);
-        if (first >= late_after) {
+        if (first >= given) {
             errno = error_to_give;
             return -1;
         }
@@ -139,6 +143,17 @@ static ssize_t shim(void *buffer, size_t n, unsigned flags)
     case TOO_MUCH:
         deliver(buffer, n);
         return (ssize_t)n + 1;
+    case FAIL_EARLY:
+        if (call <= given) {
+            errno = error_to_give;
+            return -1;
+        }
+        return deliver(buffer, n);
+    case SIGNAL: /* for the process: threads of ours block it */
+        if (call == given) {
+            kill(getpid(), SIGINT);
+        }
+        return deliver(buffer, n);
     default:
         return deliver(buffer, n);
     }
@@ -154,11 +169,11 @@ static syscall_function real_syscall(void)
 typedef int (*clock_function)(clockid_t, struct timespec *);
 
 /** Time stands still while getrandom is ours: a fill that takes 20 ms, as on a busy machine, hears signals,
- *  and then begins a new stream. */
+ *  and then begins a new stream. In the mode SIGNAL it does so after each piece. */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     if (mode != REAL && clock == CLOCK_MONOTONIC) {
-        *now = (struct timespec){1, 0};
+        *now = (struct timespec){mode == SIGNAL ? (time_t)++looks : 1, 0};
         return 0;
     }
     clock_function real;

@@ -340,6 +340,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("calibrate", "confidence"): _no_value,
     ("calibrate", "beta"): _no_value,  # of a Gaussian
     ("calibrate", "sampling"): Other(lambda given: given.exact == 1),  # with rho
+    ("rho", "sampling"): Other(lambda given: given.exact == 1),
     ("Budget", "rho"): positive,
     ("Budget", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("Budget", "delta"): _no_value,

@@ -242,7 +242,6 @@ def test_a_source_is_let_go_with_its_call(
     """By itself, not when Python next looks for cycles; also after its error is forgotten."""
     source = _Source(error)
     alive = weakref.ref(source)
-    gc.collect()
     gc.disable()
     try:
         with contextlib.suppress(ConnectionError):

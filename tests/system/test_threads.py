@@ -27,8 +27,6 @@ from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 
-pytestmark = pytest.mark.process
-
 SIGMA2 = 2**116
 ENGINE = dg.build_info()["engine"]
 VALUES = 10_000 if ENGINE == "native" else 500
@@ -63,6 +61,7 @@ def at_once(draw: Callable[[int], Any]) -> list[Any]:
         sys.setswitchinterval(interval)
 
 
+@pytest.mark.process
 @ways
 def test_threads_that_draw_at_once_share_no_value(options: dict[str, Any]) -> None:
     """Eight threads draw from one law object, no value twice, within a thread or between two."""
@@ -71,6 +70,7 @@ def test_threads_that_draw_at_once_share_no_value(options: dict[str, Any]) -> No
     assert len(set(values.tolist())) == THREADS * VALUES
 
 
+@pytest.mark.process
 def test_single_draws_of_threads_share_no_value() -> None:
     """Eight threads draw one by one from one law object, no value twice."""
     law = dg.DiscreteLaplace(2**55)
@@ -78,6 +78,7 @@ def test_single_draws_of_threads_share_no_value() -> None:
     assert len({x for drawn in values for x in drawn}) == THREADS * (VALUES // 10)
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("native_engine")
 def test_threads_may_build_one_table_at_once() -> None:
     """A table that no thread has drawn from before: each finds or builds it, and draws rightly."""
@@ -99,6 +100,7 @@ def test_mpfr_keeps_its_state_per_thread() -> None:
     assert all(ctypes.CDLL(library).mpfr_buildopt_tls_p() == 1 for library in libraries)
 
 
+@pytest.mark.process
 @ways
 @pytest.mark.parametrize("threads", [2, 8])
 def test_one_call_by_several_threads_draws_no_value_twice(
@@ -110,6 +112,7 @@ def test_one_call_by_several_threads_draws_no_value_twice(
     assert len(set(values.tolist())) >= size - 1
 
 
+@pytest.mark.process
 def test_the_count_of_values_catches_words_used_twice() -> None:
     """The control: threads whose sources hand out the same words have all their draws in common."""
     from discretegauss.testing import TapeSource
@@ -119,6 +122,7 @@ def test_the_count_of_values_catches_words_used_twice() -> None:
     assert len(set(np.concatenate(values).tolist())) == 500
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 @pytest.mark.parametrize("method", ["reference", "cells"])
@@ -136,6 +140,7 @@ def test_more_threads_than_draws(size: Any) -> None:
     assert (draws != 0).all()  # at scale 10^12 a zero is an element that nobody filled
 
 
+@pytest.mark.process
 def test_one_output_for_each_thread() -> None:
     """Threads that fill disjoint slices of one array leave each other's alone."""
     out = np.zeros((4, VALUES), dtype=np.int64)
@@ -173,6 +178,7 @@ assert threading.stack_size() == 2**24
 """
 
 
+@pytest.mark.process
 def test_threads_of_ours_have_a_stack_of_their_own_size() -> None:
     """threading.stack_size() may be too little for the core, and stays as it is."""
     subprocess.run([sys.executable, "-c", SMALL_STACKS], check=True, timeout=600)
@@ -189,6 +195,7 @@ last = Last()
 """
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("native_engine")  # plain Python is slow
 def test_draws_while_the_interpreter_ends() -> None:
     """There are no threads any more then, and nobody waits for them."""

@@ -27,7 +27,7 @@ from keystream import Tape, key_tape
 from lanes_twin import LaneFacts, LanesTwin
 from narrow_twin import NarrowTwin, is_narrow
 
-from discretegauss._drawing import engines as _engine
+import discretegauss as dg
 from discretegauss._drawing.python_engine import _reference_draw
 from discretegauss._law import LawSpec
 
@@ -312,9 +312,10 @@ def main() -> int:
     )
     check = parser.parse_args().check
     before = FILE.read_text(encoding="ascii") if FILE.exists() else ""
-    if _engine.native is None:
+    without_core = dg.build_info()["engine"] != "native"
+    if without_core:
         print("without the compiled core: what it chooses is taken from the file", file=sys.stderr)
-    text = text_of(build(file=json.loads(before) if _engine.native is None else None))
+    text = text_of(build(file=json.loads(before) if without_core else None))
     if text == before:
         print(f"{FILE.name}: as it should be")
         return 0

@@ -91,21 +91,20 @@ def float_at(n: int) -> float:
     return float(struct.unpack("<d", struct.pack("<q", n))[0])
 
 
-_DIGITS = 6
+_DIGITS, _FIRST = 6, 10**5
 
 
-def decimal_ordinal(value: Fraction, digits: int = _DIGITS) -> int:
-    """Return the number of the smallest decimal of so many digits that is at least value > 0.
+def decimal_ordinal(value: Fraction) -> int:
+    """Return the number of the smallest decimal of six digits that is at least value > 0.
 
     These decimals are numbered in order; 1 has the number 0.
     """
-    first: int = 10 ** (digits - 1)
     exponent = _decimal_exponent(value)
-    mantissa = math.ceil(value / _power_of_ten(exponent - digits + 1))
-    return exponent * 9 * first + mantissa - first
+    mantissa = math.ceil(value / _power_of_ten(exponent - _DIGITS + 1))
+    return exponent * 9 * _FIRST + mantissa - _FIRST
 
 
-def decimal_at(n: int, digits: int = _DIGITS) -> Fraction:
+def decimal_at(n: int) -> Fraction:
     """Return the decimal of that number.
 
     Examples
@@ -113,9 +112,8 @@ def decimal_at(n: int, digits: int = _DIGITS) -> Fraction:
     >>> decimal_at(decimal_ordinal(Fraction(1, 3)))
     Fraction(166667, 500000)
     """
-    first: int = 10 ** (digits - 1)
-    exponent, above = divmod(n, 9 * first)
-    return (first + above) * _power_of_ten(exponent - digits + 1)
+    exponent, above = divmod(n, 9 * _FIRST)
+    return (_FIRST + above) * _power_of_ten(exponent - _DIGITS + 1)
 
 
 def least_decimal(meets: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
@@ -126,18 +124,15 @@ def least_decimal(meets: Callable[[Fraction], bool], guess: Fraction) -> Fractio
     return decimal_at(first_true(lambda n: meets(decimal_at(n)), decimal_ordinal(guess)))
 
 
-#: By so many decimals a first guess of a crossing is changed until it lies between; by four times
-#: as many after that.
-_STRIDE = 256
-
 #: An excess so far below 0 tells nothing of where 0 is.
 _NOTHING = -1e4
 
 
-def crossing(excess: Callable[[Fraction], float], guess: Fraction) -> Fraction:
+def crossing(excess: Callable[[Fraction], float], guess: Fraction, steep: float = 16.0) -> Fraction:
     """Return a decimal as `least_decimal` does, in fewer steps: where the excess is at most 0.
 
-    The excess says by how much, and may go up and down: this is *a* crossing.
+    The excess says by how much, and may go up and down: this is *a* crossing. It falls by about
+    ``steep`` times the logarithm of the parameter.
     """
     known: dict[int, float] = {}
 
@@ -146,21 +141,33 @@ def crossing(excess: Callable[[Fraction], float], guess: Fraction) -> Fraction:
             known[k] = excess(decimal_at(k))
         return known[k]
 
+    def beyond(k: int) -> int:
+        """Return a number on the other side of the crossing, perhaps."""
+        if at(k) <= _NOTHING:
+            return k - 1
+        factor = math.exp(min(max(1.5 * at(k) / steep, -2.0), 2.0))
+        moved = decimal_ordinal(decimal_at(k) * Fraction(factor))
+        return max(moved, k + 1) if at(k) > 0 else min(moved, k - 1)
+
     bad = good = decimal_ordinal(guess)
-    step = _STRIDE
-    if at(good) > 0:
-        while at(good) > 0:
-            bad, good, step = good, good + step, 4 * step
-    else:
-        while at(bad) <= 0:
-            good, bad, step = bad, bad - step, 4 * step
+    while at(good) > 0:
+        bad, good = good, max(beyond(good), 3 * good - 2 * bad)
+    while at(bad) <= 0:
+        good, bad = bad, min(beyond(bad), 3 * bad - 2 * good)
+    # by false position, where an end that stays counts for half as much (the Illinois method)
+    at_bad, at_good, before = at(bad), at(good), 0.0
     while good - bad > 1:
-        halve = len(known) % 4 == 0 or at(good) <= _NOTHING
-        share = 0.5 if halve else at(bad) / (at(bad) - at(good))
+        share = 0.5 if at(good) <= _NOTHING else at_bad / (at_bad - at_good)
         # next to where it should be, on alternate sides, so that both ends come close
         k = bad + round((good - bad) * share) + (-1 if len(known) % 2 else 1)
         k = min(max(k, bad + 1), good - 1)
-        bad, good = (k, good) if at(k) > 0 else (bad, k)
+        here = at(k)
+        again = here * before > 0
+        if here > 0:
+            bad, at_bad, at_good = k, here, at_good / 2 if again else at_good
+        else:
+            good, at_good, at_bad = k, here, at_bad / 2 if again else at_bad
+        before = here
     return decimal_at(good)
 
 

@@ -26,7 +26,8 @@ import numpy as np
 
 from .._law import LawSpec
 from ..errors import ParameterOverflowError
-from .double_double import Floats, Pairs
+from .double_double import Floats, Pair, Pairs, pair_sum
+from .double_double_functions import logarithm
 from .formulas import About, Formulas, term_by_term
 from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
 
@@ -66,18 +67,25 @@ def _reach(variance: Fraction, nats: float) -> int:
 
 
 class _Weights(NamedTuple):
-    """I_k, and the sum of that from k on, for k = 0, 1, ...: bounds, in units of the last."""
+    """I_k, and the sum of that from k on, for k = 0, 1, ..., in units of the last.
 
-    lower: list[Real]
-    upper: list[Real]
-    from_lower: list[Real]
-    from_upper: list[Real]
+    They are lower bounds. ``beyond`` is more than what sums lack beyond the last weight; times
+    ``factor``, at least 1, all are upper bounds.
+    """
+
+    weights: list[Real]
+    sums: list[Real]
+    beyond: Real
+    factor: Real
+    up: Any
 
     def at(self, k: int) -> Interval:
-        return Interval(self.lower[k], self.upper[k])
+        lower = self.weights[k]
+        return Interval(lower, self.up.mul(lower, self.factor))
 
     def sum_from(self, k: int) -> Interval:
-        return Interval(self.from_lower[k], self.from_upper[k])
+        lower = self.sums[k]
+        return Interval(lower, self.up.mul(self.up.add(lower, self.beyond), self.factor))
 
     def total(self, at: Arithmetic) -> Interval:
         """Return the sum over all integers, of which I_0 is one."""
@@ -99,7 +107,7 @@ def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
         raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
     _require_near(variance, k)
     bits = -(-bits // 64) * 64  # so that what is kept is found again
-    span = 8 << (isqrt(int(variance)) // 2).bit_length()  # some 4 to 8 deviations
+    span = 16 << (isqrt(int(variance)) // 2).bit_length()  # some 8 to 16 deviations
     while span < k:
         span *= 2
     found = _weights_up_to(variance, span, bits)
@@ -114,52 +122,49 @@ def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
 def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
     # I(k + j)/I(k) is at most I(j)/I(0), as ratios fall
     top = span + _reach(variance, 0.7 * bits + log(variance + 2) + 8)
-    num, den = gmpy2.mpz(variance.numerator), gmpy2.mpz(variance.denominator)
-    bits += 2 * top.bit_length() + 8
-    at = arithmetic(bits + top.bit_length() + 8)  # of each step's rounding little is left later
-    down, up = at.down, at.up
+    more = top.bit_length()
+    at, (num, den) = arithmetic(bits + more + 8), map(gmpy2.mpz, variance.as_integer_ratio())
+    up, down = at.up, at.down
     start = top + max(8, top // 8)
     while True:
         low, high = _root((start + 1) / variance, at).lower, _root(start / variance, at).upper
         for k in range(start, top, -1):  # to r_top
-            low, high = _ratio_before(k, low, high, num, den, at)
-        if relative_width_below(Interval(low, high), bits):
+            twice = 2 * k * den
+            above, below = up.fma(num, high, twice), down.fma(num, low, twice)
+            low, high = down.div(num, above), up.div(num, below)
+        if relative_width_below(Interval(low, high), bits + 4):
             break
         start += start - top
-    lower, upper, from_lower = [ONE], [ONE], [ONE]
-    from_upper = [up.div(ONE, down.sub(ONE, high))]  # ratios fall
-    for k in range(top, 0, -1):
-        low, high = _ratio_before(k, low, high, num, den, at)
-        lower.append(down.div(lower[-1], high))
-        upper.append(up.div(upper[-1], low))
-        from_lower.append(down.add(from_lower[-1], lower[-1]))
-        from_upper.append(up.add(from_upper[-1], upper[-1]))
-    for values in (lower, upper, from_lower, from_upper):
-        values.reverse()
-    return _Weights(lower, upper, from_lower, from_upper)
-
-
-def _ratio_before(
-    k: int, low: Real, high: Real, num: Any, den: Any, at: Arithmetic
-) -> tuple[Real, Real]:
-    """Return bounds of r_(k-1) from those of r_k, for v = num/den."""
-    twice = 2 * k * den
-    return (
-        at.down.div(num, at.up.fma(num, high, twice)),
-        at.up.div(num, at.down.fma(num, low, twice)),
-    )
+    # Of the rounded step all multiples are exact in the longer numbers. Terms are positive: with p
+    # = bits + more + 8 each k adds at most 2**-p, and 2**-(p + more) for its two roundings, to the
+    # relative error, sums as much as these, and the ratio 2**-bits/16 in all.
+    step, following, weight = down.div(2 * den, num), low, ONE
+    total, weights, sums = weight, [weight], [weight]
+    with gmpy2.context(arithmetic(at.bits + more + 1).down):
+        twice = step * (top + 1)
+        for _ in range(top):
+            twice -= step
+            following, weight = weight, twice * weight + following
+            total += weight
+            weights.append(weight)
+            sums.append(total)
+    weights.reverse()
+    sums.reverse()
+    beyond = up.sub(up.div(ONE, down.sub(ONE, high)), ONE)  # ratios fall
+    return _Weights(weights, sums, beyond, up.add(ONE, up.div_2exp(ONE, bits + 2)), up)
 
 
 @lru_cache(maxsize=4)
 def _exponents(variance: Fraction, last: int) -> Pairs:
-    """Return log(I_0/I_k), k = 0..last; weights and logarithms have 128 bits."""
-    found, log = _weights(variance, last, 128), arithmetic(128).down.log
-    first, sub = log(found.upper[0]), arithmetic(128).down.sub
-    whole = [sub(first, log(found.upper[k])) for k in range(last + 1)]
-    high = np.array([float(value) for value in whole])
-    return Pairs(
-        high, np.array([float(sub(v, h)) for v, h in zip(whole, high.tolist(), strict=True)])
-    )
+    """Return log(I_0/I_k), k = 0..last, up to `_MOST_PHI`, to an error of 2**-92."""
+    weights, down = _weights(variance, last, 128).weights[: last + 1], arithmetic(128).down
+    # as pairs, in a unit from which their logarithms are at most 600 either way
+    middle = (gmpy2.get_exp(weights[0]) + gmpy2.get_exp(weights[-1])) // 2
+    whole = [down.div_2exp(weight, middle) for weight in weights]
+    high = [float(weight) for weight in whole]
+    low = [float(down.sub(weight, near)) for weight, near in zip(whole, high, strict=True)]
+    logs = logarithm(Pairs(np.array(high), np.array(low)))
+    return pair_sum(Pairs(-logs.high, -logs.low), Pair(logs.high[0], logs.low[0]))
 
 
 @lru_cache(maxsize=16)
@@ -170,12 +175,12 @@ def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[
     """
     found = _weights(variance, 0, bits + 16)
     at, one = arithmetic(bits + 32), 1 << bits
-    total = found.total(at)
-    low, high = at.div(at.rational(2 << bits), total)
+    scale = at.div(at.rational(2 << bits), found.total(at))
     lower, upper = [], []
-    for least, most in zip(found.from_lower[1:], found.from_upper[1:], strict=True):
-        lower.append(one - int(at.up.ceil(at.up.mul(most, high))))
-        upper.append(one - int(at.down.floor(at.down.mul(least, low))))
+    for k in range(1, len(found.sums)):
+        tail = at.mul(found.sum_from(k), scale)
+        lower.append(one - int(at.up.ceil(tail.upper)))
+        upper.append(one - int(at.down.floor(tail.lower)))
         if lower[-1] >= one - 2:
             break
     return lower, upper
@@ -290,7 +295,7 @@ class SkellamFormulas(Formulas):
         return False
 
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
-        """Return log(I_0/I_k) from the table of weights, to an error of 2**-110; 1000 beyond it."""
+        """Return log(I_0/I_k) from the table of weights, to an error of 2**-92; 1000 beyond it."""
         k = np.abs(steps)
         last = min(int(k.max(initial=0)), _reach(spec.parameter, _MOST_PHI))
         table, within = _exponents(spec.parameter, last), k <= last

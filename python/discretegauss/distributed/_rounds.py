@@ -18,12 +18,14 @@ from .._inputs.privacy_arguments import (
     checked_probability,
     length_of_floats,
     positive_number,
+    sampling_rate,
     word_count,
 )
 from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law, Skellam
+from ..sampling import bernoulli
 from ._rotation import Rotation, real_floats
 from ._rounding import round_conditionally, rounded_norm
 
@@ -230,6 +232,10 @@ class SecureSum:
     given noise, and reduced modulo an integer (`message`). The sum of all messages is turned back
     (`total`).
 
+    **Who sends noise in a round with sampled clients?** Every invited client must, whether or not
+    it is sampled: ``message(vector, sampling=q)``. If only sampled clients send, account without
+    ``sampling=``.
+
     Parameters
     ----------
     dimension : int
@@ -314,22 +320,34 @@ class SecureSum:
             )
         self.rotation = Rotation(d, source=bits)
 
-    def message(self, vector: ArrayLike, *, source: Source = "chacha20") -> NDArray[Any]:
+    def message(
+        self, vector: ArrayLike, *, sampling: object = 1, source: Source = "chacha20"
+    ) -> NDArray[Any]:
         """Return what a client sends into the secure sum.
 
         Parameters
         ----------
         vector : array_like of float, shape (..., d)
             Finite; of several, as simulations have them, each is a client's.
+        sampling : number, optional
+            The probability with which the vector is in the message; otherwise zeros stand for it.
+            The client's own coin decides, exactly, and nobody sees it. The noise is there in both
+            cases, so every invited client must send its message.
         source : "getrandom", "chacha20" or callable, optional
-            Where the bits of rounding and noise come from.
+            Where the bits of the coin, rounding and noise come from.
 
         Returns
         -------
         ndarray, shape (..., N)
             Integers in [0, modulus); objects for a modulus above 2**62.
+
+        Notes
+        -----
+        ``privacy.epsilon(law.sum(n), ..., sampling=q)`` holds for such messages. **It is false if a
+        client that is not sampled sends nothing**: its noise is then missing, too, and the variance
+        of the sum shows who took part.
         """
-        bits = checked_source(source)
+        bits, rate = checked_source(source), sampling_rate(sampling)
         given = real_floats(vector, "vectors")
         scale: Any = 1.0  # what a long vector is made shorter by, before sums of its numbers
         if given.ndim:
@@ -346,6 +364,10 @@ class SecureSum:
         rotated = direction * (length / np.where(norm > 0, norm, 1.0))
         whole = round_conditionally(rotated, self.steps, retry=self.retry, source=bits)
         try:
+            if rate != 1:
+                coins = np.asarray(bernoulli(rate, whole.shape[:-1] or (1,), source=bits))
+                whole *= coins.reshape(*whole.shape[:-1], 1)
+                coins.fill(False)
             return share(whole, self.law, self.modulus, source=bits)
         finally:
             whole.fill(0)

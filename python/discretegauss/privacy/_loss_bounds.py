@@ -7,7 +7,7 @@ releases, and s > 0,
     delta <= P(L infinite) + M(s) exp(-s epsilon)/(1 + s) (s/(1 + s))**s,
 
 as (1 - exp(-x)) exp(-s x) is at most (s/(1 + s))**s/(1 + s) for x >= 0. It is the conversion of
-Renyi divergences of order 1 + s (CKS 2020, Proposition 12), and it holds for what dominates.
+the Renyi divergence log(M(s))/s of order 1 + s (zcdp.py), and it holds for what dominates.
 
 *One cell.* Its losses are in [l, l + x], its masses P and Q; u = exp(-loss) has the mean Q/P. As
 u**-s is convex in u, the moment is largest if all losses are at the ends: with R = Q exp(l) at most
@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import gmpy2
@@ -34,13 +34,14 @@ import numpy as np
 from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import ONE, ZERO, Interval, arithmetic
+from .._certified.interval import ONE, ZERO, arithmetic
 from ._discretise import Part, Sum, Width, few_bits, optimistic, pessimistic, single, summed
 from ._grid_choice import TILTS, Choices, Plan
 from ._outcomes import Cells, Release
+from .zcdp import epsilon_at, log_delta_at, minus_log_upper
 
 _AT = arithmetic(128)
-_UP, _DOWN = _AT.up, _AT.down
+_UP, _DOWN, _INFINITY = _AT.up, _AT.down, gmpy2.inf()
 
 #: Exponentials are taken up to here; those of tilts are negligible far sooner.
 _FAR, _NEAR = 600.0, 60.0
@@ -92,7 +93,7 @@ class Direction(Choices):
         super().__init__(*releases, **how)
         self._pessimistic = lru_cache(maxsize=2)(self._new_pessimistic)
         self._optimistic = lru_cache(maxsize=2)(self._new_optimistic)
-        self._moment = lru_cache(maxsize=64)(self._new_moment)
+        self._divergence = lru_cache(maxsize=64)(self._new_divergence)
 
     def _cells(self, release: Release, plan: Plan) -> Cells:
         widest = plan.width.about / _PARTS
@@ -109,24 +110,29 @@ class Direction(Choices):
         coarse = self._count > 1 and self._added(plan.width.about, plan.s) > _COARSE
         return _Pessimistic(total, infinite, most * plan.width.exact, plan.width, coarse)
 
-    def _new_moment(self, place: int) -> Moment:
-        """Return the moment for an s of a grid: answers that are near to each other agree."""
+    def _new_divergence(self, place: int) -> tuple[float, Any]:
+        """Return s, of a grid so that answers near to each other agree, and log(M(s))/s, or inf."""
         s, log = 2.0 ** (place / TILTS), ZERO
         widest = math.sqrt(8 * _AIM / (self._count * s * (s + 1)))
         for release, count in self._releases:
             fine = max(widest, release.span * 2.0**-16)
             cells = release.cells(swapped=self._swapped, widest=fine, tilt=s)
             log = _UP.add(log, _UP.mul(log_moment(cells, s), count))
-        return Moment(s, log)
+        return s, _UP.div(log, s)
 
-    def _by_moments(self, tilt: int, bound: Callable[[Moment], Any]) -> Any:
+    def _by_moments(self, tilt: int, bound: Callable[[float, Any], Any]) -> Any:
         """Return the least bound of all s, which is convex in s: looked for from a tilt on."""
-        best = bound(self._moment(tilt))
+
+        def at(place: int) -> Any:
+            s, divergence = self._divergence(place)
+            return bound(s, divergence) if gmpy2.is_finite(divergence) else _INFINITY
+
+        best = at(tilt)
         for step in (-1, 1):
             place, worse = tilt, 0
             while worse < _WORSE and abs(place - tilt) < _MOST_MOMENTS:
                 place += step
-                following = bound(self._moment(place))
+                following = at(place)
                 # of an s that is far too large the bound is infinite
                 worse = worse + 1 if following >= best and gmpy2.is_finite(best) else 0
                 best = min(best, following)
@@ -208,7 +214,7 @@ class Direction(Choices):
                 return found.infinite
             delta = _hockey_stick_sum(found.total, gmpy2.mpq(epsilon), found.width)
             if found.coarse:
-                log = self._by_moments(tilt, partial(Moment.log_delta, epsilon=epsilon))
+                log = self._by_moments(tilt, lambda s, r: log_delta_at(s, r, epsilon, _AT))
                 delta = min(delta, _UP.exp(min(log, ZERO)))
             delta = _UP.add(delta, found.infinite)
             if delta < 1 or tilt < 8 * TILTS:
@@ -254,13 +260,16 @@ class Direction(Choices):
             rest = _DOWN.sub(target, one.infinite)
             best = min(_epsilon_at(one.total, rest, one.width, about), self._end_of(one))
             if one.coarse and rest > 0:
-                by_moments = self._by_moments(tilt, partial(Moment.epsilon, delta=rest))
-                best = min(best, max(float_at_least(by_moments), 0.0))
+                best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(rest, _AT)))
             tilt, before = self._tilt(best), tilt
             if tilt == before:
                 break
             about = best
         return best
+
+    def _epsilon_by_moments(self, tilt: int, big_l: Any) -> float:
+        found = self._by_moments(tilt, lambda s, r: epsilon_at(s, r, big_l, _AT)[0])
+        return max(float_at_least(found), 0.0)
 
     @staticmethod
     def _end_of(one: _Pessimistic) -> float:
@@ -430,30 +439,6 @@ _MOST_EXPONENT = 700.0
 
 #: More than all roundings of a cell's moment.
 _ROUNDED = 1 + 2.0**-48
-
-
-class Moment(NamedTuple):
-    """log(M(s)) of all releases, rounded up."""
-
-    s: float
-    log: Any
-
-    def log_delta(self, epsilon: Fraction) -> Any:
-        """Return a bound on the logarithm of delta without what an infinite loss adds."""
-        s, log = Fraction(self.s), Interval(self.log, self.log)
-        return _AT.add(_AT.shift(log, -s * epsilon), _log_factor(s)).upper
-
-    def epsilon(self, delta: Any) -> Any:
-        """Return an epsilon at which that bound is at most delta > 0; perhaps below 0."""
-        s, log = Fraction(self.s), Interval(self.log, self.log)
-        whole = _AT.sub(_AT.add(log, _log_factor(s)), _AT.log(Interval(delta, delta)))
-        return _AT.scale(whole, 1 / s).upper
-
-
-def _log_factor(s: Fraction) -> Interval:
-    """Return log((s/(1 + s))**s/(1 + s))."""
-    share = _AT.scale(_AT.log(_AT.rational(s / (1 + s))), s)
-    return _AT.sub(share, _AT.log1p(_AT.rational(s)))
 
 
 def log_moment(cells: Cells, s: float) -> Any:

@@ -57,8 +57,8 @@ _INFINITY = gmpy2.inf()
 #: Losses beyond this count as infinite, above, and as low as one likes, below.
 FARTHEST = 2.0**12
 
-#: Exponentials of more, either way, are not taken.
-_LARGEST_EXPONENT = 600.0
+#: Exponentials of larger losses, either way, are not taken.
+_LARGEST_LOSS = 600.0
 
 #: More than what underflows.
 TINY = 1e-300
@@ -88,11 +88,6 @@ class Cells(NamedTuple):
         arrays = zip(*(part[:6] for part in parts), strict=True)
         outside = zip(*(part[6:9] for part in parts), strict=True)
         return cls._make([*map(np.concatenate, arrays), *map(sum, outside), None])
-
-    def where(self, kept: NDArray[np.bool_]) -> Cells:
-        """Return some of the cells."""
-        multiple = None if self.multiple is None else self.multiple[kept]
-        return Cells._make([*(part[kept] for part in self[:6]), *self[6:9], multiple])
 
     def swapped(self, rate: Fraction) -> Cells:
         """Return the cells of the other direction of sampled releases: with P and Q exchanged.
@@ -167,23 +162,24 @@ class Outcomes(Release):
     ) -> None:
         self._outcomes, self._rate, self.unit = outcomes, rate, unit if rate == 1 else None
         self.symmetric = symmetric and rate == 1
-        self._cells = lru_cache(maxsize=2)(self._made)
+        self._kept = lru_cache(maxsize=2)(self.in_direction)
 
     @property
     def span(self) -> float:
         """How far losses lie apart."""
         ends = [0.0]
         for swapped in (False, True):
-            cells = self._cells(swapped)
+            cells = self._kept(swapped=swapped)
             ends += (np.abs(cells.loss) + np.where(cells.top < FARTHEST, cells.top, 0)).tolist()
         return 2 * max(ends)
 
     def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes."""
         del widest, tilt
-        return self._cells(swapped)
+        return self._kept(swapped=swapped)
 
-    def _made(self, swapped: bool) -> Cells:
+    def in_direction(self, *, swapped: bool) -> Cells:
+        """Return all outcomes."""
         rows, multiples = [], []
         under = over = infinity_mass = _ZERO
         for given in self._outcomes:
@@ -277,28 +273,15 @@ def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:
         return loss, np.zeros_like(loss)
     share, rest = float(rate), float(1 - rate)
     log_share = float_at_most(_AT.log(_AT.rational(rate)).lower)
-    clipped = np.clip(loss, -700.0, _LARGEST_EXPONENT)
+    clipped = np.clip(loss, -700.0, _LARGEST_LOSS)
     grown = rest + share * exponential_in_floats(clipped)
     found = np.log(grown)
     off = np.abs(exponential_in_floats(found) / grown - 1) * 1.01 + 2.0**-48
-    large = loss > _LARGEST_EXPONENT
+    large = loss > _LARGEST_LOSS
     found = np.where(large, loss + log_share, found)
     off = np.where(large, 2.0**-50 * (np.abs(loss) - log_share), off)
     return found, off
 
-
-def checked_rate(rate: Fraction) -> tuple[Fraction, bool]:
-    """Return a rate that is at least as large, and not too small; and whether it is the same."""
-    return max(rate, _LEAST_RATE), rate >= _LEAST_RATE
-
-
-def bounds_only(cells: Cells) -> Cells:
-    """Return cells of which nothing is known from below."""
-    return cells._replace(p_low=np.zeros_like(cells.p_low), infinity_mass=0.0)
-
-
-#: Exponentials of losses are taken up to here.
-LARGEST_LOSS = 600.0
 
 #: Noise that reaches so far has losses next to floats of 0; so has a change below the other. Losses
 #: beyond the first are as good as infinite.
@@ -309,7 +292,7 @@ class Noise(Release):
     """Noise: of the other direction the cells are those of one, swapped; unless both are alike."""
 
     def __init__(self, rate: Fraction) -> None:
-        self._rate, self._exact_rate = checked_rate(rate)
+        self._rate, self._exact_rate = max(rate, _LEAST_RATE), rate >= _LEAST_RATE
         self.symmetric = rate == 1
         self._kept = lru_cache(maxsize=8)(self._in_direction)
 
@@ -323,7 +306,9 @@ class Noise(Release):
             found = self._kept(False, fineness, tilt).swapped(self._rate)
         else:
             found = self._made(fineness, tilt)
-        return found if self._exact_rate else bounds_only(found)
+        if self._exact_rate:
+            return found
+        return found._replace(p_low=np.zeros_like(found.p_low), infinity_mass=0.0)
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
         """Return how fine cells are, which may be rounded, so that they are made once."""
@@ -346,27 +331,16 @@ class Noise(Release):
             (s * w + rest * m) * factor
             for w, m, factor in zip(here, moved, (1 - error, 1 + error), strict=True)
         )
-        far = ~(loss <= LARGEST_LOSS) | ~(last <= LARGEST_LOSS)
-        near_enough = np.minimum(loss, LARGEST_LOSS)
-        lost = loss < -LARGEST_LOSS
+        far = ~(loss <= _LARGEST_LOSS) | ~(last <= _LARGEST_LOSS)
+        near_enough = np.minimum(loss, _LARGEST_LOSS)
+        lost = loss < -_LARGEST_LOSS
         grown = exponential_in_floats(np.where(lost, 0.0, near_enough))
         top = np.where(far, np.inf, last - loss + off_last + 2.0**-48 * (1 + np.abs(loss)))
-        found = Cells(
-            near_enough,
-            top,
-            p_low,
-            p_up + TINY,
-            np.where(far, 0.0, moved[0] * grown * (1 - error)),
-            moved[1] * grown * (1 + error) + TINY,
-            float(p_up[lost].sum()) * (1 + 2.0**-20) + TINY,
-            0.0,
-            0.0,
-        )
-        return found.where(~lost)
-
-
-def unswapped(outcomes: Outcomes) -> Cells:
-    return outcomes.cells(swapped=False, widest=math.inf)
+        r_low = np.where(far, 0.0, moved[0] * grown * (1 - error))
+        r_up = moved[1] * grown * (1 + error) + TINY
+        parts = [part[~lost] for part in (near_enough, top, p_low, p_up + TINY, r_low, r_up)]
+        mass_below = float(p_up[lost].sum()) * (1 + 2.0**-20) + TINY
+        return Cells._make([*parts, mass_below, 0.0, 0.0, None])
 
 
 #: Relative bits of masses, of which floats are made.
@@ -409,7 +383,7 @@ class IntegerNoise(Noise):
     def of(cls, spec: LawSpec, change: int, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
         found = cls(spec, change, rate)
-        if found._loss_about(0).lower > TOO_WIDE:
+        if phi_at(spec, change, arithmetic(64)).lower > TOO_WIDE:
             return far_apart(found._tail((change + 1) // 2).upper, rate)
         if found._reach + change < TOO_WIDE:
             return found
@@ -463,9 +437,10 @@ class IntegerNoise(Noise):
 
     def _beyond(self) -> Real:
         """Return more than P(X >= reach): masses fall there no slower than the first two."""
-        here, after = (phi_at(self.spec, self._reach + i, _AT) for i in (0, 1))
-        first = _AT.div(_AT.exp(_AT.neg(here)), self._total())
-        return _AT.div(first, _AT.neg(_AT.expm1(_AT.sub(here, after)))).upper
+        at = arithmetic(64 + self._reach.bit_length())
+        here, after = (phi_at(self.spec, self._reach + i, at) for i in (0, 1))
+        first = at.div(at.exp(at.neg(here)), self._total())
+        return at.div(first, at.neg(at.expm1(at.sub(here, after)))).upper
 
     def _total(self) -> Interval:
         """Return the weight of all integers, in units of that of 0."""
@@ -479,7 +454,7 @@ class IntegerNoise(Noise):
         """Return the two cells beyond which the loss of a Laplace law does not vary."""
         at_0, at_d = self._tail(0), self._tail(self.change)
         ends = both_ways(at_0, at_d, _AT.rational(self._exact_loss(0)))
-        return unswapped(Outcomes(ends, self._rate, unit=self.unit))
+        return Outcomes(ends, self._rate, unit=self.unit).in_direction(swapped=False)
 
     def _exact_loss(self, x: int) -> Rational:
         exact = self._formulas.exact_phi  # type: ignore[attr-defined]
@@ -493,7 +468,7 @@ class IntegerNoise(Noise):
             return _AT.div(_AT.exp(_AT.neg(phi_at(self.spec, x, _AT))), total)
 
         outcomes = [Outcome(mass(x), mass(x + self.change), self._loss_about(x)) for x in xs]
-        return unswapped(Outcomes(outcomes, self._rate, unit=self.unit))
+        return Outcomes(outcomes, self._rate, unit=self.unit).in_direction(swapped=False)
 
     def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
         return self._formulas.exponents(self.spec, xs.astype(np.float64))
@@ -553,12 +528,8 @@ class IntegerNoise(Noise):
             low, off = self._losses(np.array(starts[:-1]), None, None)
             high, off_high = self._losses(np.array(ends) - 1, None, None)
             return self._cells_between(low - 2 * off, high + 2 * off_high, here, moved)
-        lows, highs = [], []
-        for x, y in zip(starts, ends, strict=False):
-            lows.append(self._loss_about(x).lower)
-            highs.append(self._loss_about(y - 1).upper)
-        low = np.array([float_at_most(x) for x in lows])
-        high = np.array([float_at_least(x) for x in highs])
+        low = np.array([float_at_most(self._loss_about(x).lower) for x in starts[:-1]])
+        high = np.array([float_at_least(self._loss_about(y - 1).upper) for y in ends])
         return self._cells_between(low, high, here, moved)
 
     def _loss_about(self, x: int) -> Interval:
@@ -775,7 +746,7 @@ class LaplaceNoise(Noise):
             at_0, at_d = self._mass(gmpy2.mpq(0), cut - d), self._mass(d, cut)
             outcomes = both_ways(at_0, at_d, _AT.rational(d))
             outcomes += both_ways(self._mass(cut - d, cut), _AT.rational(0))
-        ends = unswapped(Outcomes(outcomes, self._rate))
+        ends = Outcomes(outcomes, self._rate).in_direction(swapped=False)
         # between them, from -d to 0, the loss is 2 z + d
         step = float_nearest(_AT.rational(d / count))
         half_step = _AT.rational(d / count / 2)

@@ -4,7 +4,8 @@
   (hockey_stick.py).
 - All else where one person changes integers by whole numbers, also on a sample of the people: a
   `PrivacyLoss`, between proven bounds (loss_distribution.py). A pure epsilon, or rho, may be less.
-- Vectors, sums of shares, and Skellam noise of a variance above 2**28: a `RenyiCurve` (renyi.py).
+- Vectors, sums of shares, and Skellam noise of a variance above 2**28, also on a sample: the `Best`
+  of several bounds (shares.py).
 
 docs/concepts/accounting.md says how tight each is.
 """
@@ -31,16 +32,21 @@ from .._inputs.privacy_arguments import (
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
+from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError
 from ..laws import Law, centred
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
-from .question import Change, Noise, clients_of, is_vector, refuse_sampling, refuse_vector
+from .question import clients_of, is_vector, refuse_vector
 from .renyi import RenyiCurve
-from .zcdp import epsilon_upper, log_delta_upper, rho_of_one
+from .shares import Best, cost_of_shares
+from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
+
+#: What has a cost.
+Noise = Law | SumOfDraws | PrivacyLoss
 
 #: Of more queries buckets tell no more than rho does.
 _MOST_COMPOSED = 10**9
@@ -73,7 +79,11 @@ def delta(
         One person may change so many answers, each by at most ``sensitivity``, each with noise of
         its own; later ones may depend on earlier answers.
     sampling : number, optional
-        The probability with which each person takes part in each query, independently.
+        The probability with which each person takes part in each query, by a coin of its own that
+        stays secret. **All noise that is counted must be there whether or not that person is
+        sampled.** A client that is not sampled and sends nothing takes its share of noise along,
+        and the figure is then false: use ``sampling=1`` for that, or
+        ``SecureSum.message(vector, sampling=...)``.
     dimension : int, optional
         How many integers such a vector has.
     sum_norm : number, optional
@@ -101,9 +111,12 @@ def delta(
     and narrow Gaussians were at most 3e-10 above the least delta, where that is above 1e-30. Those
     on a sample are within 5 in 10 000, as a rule.
 
-    Sums of discrete Gaussian shares cost what their `rho` implies; a Skellam law with a dimension
-    above 1, a sensitivity that is not whole, or a variance above 2**28, what its `renyi`
-    divergences of all whole orders do.
+    Of discrete Gaussian vectors and sums of shares it is the least of three bounds: what `rho`
+    implies, what `renyi` divergences of the sample do, and a continuous Gaussian that dominates
+    them. Of a sum on one number that changes by a whole sensitivity it is the least delta, as for
+    other queries. A Skellam law with a dimension above 1, a sensitivity that is not whole, or a
+    variance above 2**28, costs what its `renyi` divergences imply. docs/sampled_clients.md has the
+    proofs.
 
     References
     ----------
@@ -189,8 +202,8 @@ def epsilon(
     Returns
     -------
     float
-        Never below that epsilon; the smallest such float where `delta` is, and within 1e-9 of it
-        for several queries; inf if it exceeds every float.
+        Never below that epsilon; the smallest such float where `delta` is, and for several queries
+        larger by at most 1e-7 of it, as a rule; inf if it exceeds every float.
 
     Raises
     ------
@@ -211,7 +224,7 @@ def epsilon(
     ...     round(dg.privacy.epsilon(law.sum(100), "1e-6", **how), 2)
     ...     for law in (dg.Skellam(40), dg.DiscreteGaussian(40))
     ... ]
-    [3.54, 3.54]
+    [3.54, 3.31]
     """
     cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
     exact = exact_rational(delta, "delta")
@@ -241,19 +254,26 @@ def _cost(
         return _Composed(law**count)
     one, clients = clients_of(law)
     if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
-        refuse_sampling(rate)
-        if one._spec.kind is Kind.SKELLAM:
-            change_of_one = Change(1, sensitivity, dimension, sum_norm)
-            return RenyiCurve.of_skellam(change_of_one, one._spec.parameter, count)
-        return RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
+        return cost_of_sum(
+            one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, rate
+        )
     refuse_vector(dimension, sum_norm, "this law")
     return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
 
 
+def cost_of_sum(one: Law, change: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
+    """Return what so many sums of shares give away, each share of this law."""
+    spec = centred(one)
+    if spec.kind is not Kind.SKELLAM or not change.of_a_number:
+        return cost_of_shares(spec, change, count, rate)
+    total = spec._replace(parameter=spec.parameter * change.clients)
+    return cost_of(total, int(change.norm), count, rate)
+
+
 def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
     """Return what so many queries give away, with the noise of a law that is centred."""
-    if rate == 1 and spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return RenyiCurve.of_skellam(Change(1, change, 1, None), spec.parameter, count)
+    if spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
+        return cost_of_shares(spec, SumOfGaussians(1, change, 1, None), count, rate)
     rho = None
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         rho = count * change**2 / (2 * spec.parameter)
@@ -268,7 +288,7 @@ def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
 
 
 #: What answers: each has delta, log_delta, epsilon and pure.
-_Cost: TypeAlias = "HockeyStick | _Composed | RenyiCurve"
+_Cost: TypeAlias = "HockeyStick | _Composed | RenyiCurve | Best"
 
 
 def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:

@@ -389,10 +389,11 @@ def delta_is_at_most(spec: LawSpec, epsilon: Any, change: int, delta: Any) -> bo
         aim *= 2
 
 
-def log_delta_about(spec: LawSpec, epsilon: Any, change: int) -> Any:
-    """Return about log(delta), above it; minus infinity where delta is 0."""
+def log_of_log(spec: LawSpec, epsilon: Any, change: int, goal: Any) -> float:
+    """Return about log(-log(delta)/goal), from -50 to 50, for guesses."""
     enclosed = delta_enclosed(spec, epsilon, change)
-    return -gmpy2.inf() if enclosed is None else enclosed.log_upper()
+    log = -gmpy2.inf() if enclosed is None else enclosed.log_upper()
+    return float(min(_UP.log(_UP.div(_UP.minus(log), goal)), 50)) if log < 0 else -50.0
 
 
 def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
@@ -413,8 +414,7 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     goal = minus_log_upper(delta)
 
     def excess(u: float) -> float:
-        log = log_delta_about(spec, gmpy2.mpq(math.exp(u)), change)
-        return float(min(_UP.log(_UP.div(_UP.minus(log), goal)), 50)) if log < 0 else -50.0
+        return log_of_log(spec, gmpy2.mpq(math.exp(u)), change, goal)
 
     found, formulas = 0.0, formulas_of(spec)
     if change > _LINES or formulas.pure_epsilon(spec, change) is None:

@@ -23,10 +23,12 @@ from .._inputs.privacy_arguments import (
     sampling_rate,
     whole_sensitivity,
 )
-from .._law import LawSpec
+from .._law import Kind, LawSpec
+from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._loss_bounds import Direction
+from ._noise_of_sum import noise_of_sum
 from ._outcomes import (
     GaussianNoise,
     IntegerNoise,
@@ -44,7 +46,7 @@ _MOST_OF_ALL = 2**32
 _AT = arithmetic(192)
 
 #: Of more releases floats tell nothing.
-_MOST_COUNT_BITS = 64
+MOST_COUNT_BITS = 64
 
 #: Wider buckets tell nothing.
 _LARGEST_WIDTH = Fraction(2**40)
@@ -93,8 +95,8 @@ class PrivacyLoss:
 
     @classmethod
     def _of(cls, releases: dict[Release, int], width: Fraction | None, most: int) -> PrivacyLoss:
-        if max(releases.values()).bit_length() > _MOST_COUNT_BITS:
-            raise ParameterOverflowError(f"releases must be fewer than 2**{_MOST_COUNT_BITS}")
+        if max(releases.values()).bit_length() > MOST_COUNT_BITS:
+            raise ParameterOverflowError(f"releases must be fewer than 2**{MOST_COUNT_BITS}")
         found = object.__new__(cls)
         kinds = list(releases.items())
         sides = [False] if all(release.symmetric for release in releases) else [False, True]
@@ -344,7 +346,7 @@ class PrivacyLoss:
 
 
 def loss(
-    law: Law,
+    law: Law | SumOfDraws,
     sensitivity: object = 1,
     *,
     sampling: object = 1,
@@ -355,13 +357,15 @@ def loss(
 
     Parameters
     ----------
-    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
-        The noise; its mu must be an integer.
+    law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or a sum of shares
+        The noise; its mu must be an integer. ``law.sum(n)`` is noise in shares of n clients.
     sensitivity : number, optional
         The most that one person changes the answer, a whole number.
     sampling : number, optional
         The probability with which each person takes part, independently (Poisson sampling): in (0,
-        1]. Neighbours differ by one person, added or removed.
+        1]. Neighbours differ by one person, added or removed. **All noise must be in the answer
+        whether or not that person is sampled**: a client that adds its share only if it is sampled
+        shows by it that it is there, and the figure is false.
     width : number, optional
         The width of the buckets, positive; by default it suits the question. One that makes more
         than ``most`` buckets of a release is refused.
@@ -398,9 +402,28 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
-    rate = sampling_rate(sampling)
-    noise = IntegerNoise.of(centred(law), whole_sensitivity(sensitivity), rate)
+    rate, change = sampling_rate(sampling), whole_sensitivity(sensitivity)
+    if not isinstance(law, SumOfDraws):
+        noise: Release = IntegerNoise.of(centred(law), change, rate)
+    else:
+        if law.law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
+            raise ParameterValueError(
+                "law must be a sum of discrete Gaussian or Skellam shares: of others no cost is "
+                f"known, got {law!r}"
+            )
+        of_sum = noise_of_sum(centred(law.law), law.clients, change, rate)
+        if of_sum is None:
+            raise ParameterOverflowError(
+                "clients must be fewer, the law narrower, or the sensitivity smaller, for the loss "
+                f"of {describe(repr(law))}; privacy.epsilon and delta need no loss"
+            )
+        noise = of_sum
     return PrivacyLoss._of_one(noise, width, most)
+
+
+def loss_of_release(release: Release) -> PrivacyLoss:
+    """Return the loss of a release, in as many buckets as by default."""
+    return PrivacyLoss._of_one(release, None, _MOST)
 
 
 @lru_cache(maxsize=4)
@@ -409,10 +432,10 @@ def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) ->
 
     The last few are kept, with their sums.
     """
-    if queries.bit_length() > _MOST_COUNT_BITS:
-        rule = f"be below 2**{_MOST_COUNT_BITS} for this noise"
+    if queries.bit_length() > MOST_COUNT_BITS:
+        rule = f"be below 2**{MOST_COUNT_BITS} for this noise"
         raise refused("queries", rule, queries, ParameterOverflowError)
-    return PrivacyLoss._of_one(IntegerNoise.of(spec, change, rate), None, _MOST) ** queries
+    return loss_of_release(IntegerNoise.of(spec, change, rate)) ** queries
 
 
 def _cut_off(

@@ -10,17 +10,12 @@ import gmpy2
 
 from .._certified.interval import arithmetic
 from .._certified.search import least_decimal
-from .._inputs.messages import refused
 from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import positive_number, word_count
 from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law
-from .loss_distribution import PrivacyLoss
-
-#: What has a cost.
-Noise = Law | SumOfDraws | PrivacyLoss
 
 
 def clients_of(noise: object) -> tuple[Law, int]:
@@ -46,13 +41,6 @@ def is_vector(dimension: object, sum_norm: object) -> bool:
     if sum_norm is not None:
         positive_number(sum_norm, "sum_norm")
     return word_count(dimension, "dimension") > 1 or sum_norm is not None
-
-
-def refuse_sampling(rate: Fraction) -> None:
-    """Refuse sampling of vectors and sums of shares."""
-    if rate != 1:
-        rule = "be 1 for vectors and sums of shares: the cost of sampling them is not known"
-        raise refused("sampling", rule, rate)
 
 
 def refuse_vector(dimension: object, sum_norm: object, of: str) -> None:
@@ -97,6 +85,7 @@ class Change:
         self, clients: object, sensitivity: object, dimension: object, sum_norm: object
     ) -> None:
         self.clients = word_count(clients, "clients")
+        self._of_vector = is_vector(dimension, sum_norm)
         self.dimension = word_count(dimension, "dimension")
         self.norm = positive_number(sensitivity, "sensitivity")
         self.squared = self.norm**2
@@ -105,3 +94,8 @@ class Change:
         if sum_norm is not None:
             given = AT.rational(positive_number(sum_norm, "sum_norm")).upper
             self.sum_norm = min(self.sum_norm, given)
+
+    @property
+    def of_a_number(self) -> bool:
+        """Whether one number changes, by a whole D."""
+        return not self._of_vector and self.norm.denominator == 1

@@ -37,6 +37,9 @@ Theorem 3.5 and Corollary 3.6; the papers call m mu)
 
 It falls as m grows.
 
+*A sample of the people.* Symmetric noise has the bound (1) of shares.py, by the divergences of all
+whole orders up to this one; a change by less than D has less of each.
+
 *A curve.* `RenyiCurve` holds a bound on R_a for each order a. Each order implies a delta for an
 epsilon, and an epsilon for a delta (CKS 2020, Proposition 12; zcdp.py). The curve answers by the
 best order. It is the cost of vectors and of sums of shares.
@@ -44,9 +47,10 @@ best order. It is the cost of vectors and of sums of shares.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import gmpy2
@@ -67,6 +71,7 @@ from .._inputs.privacy_arguments import (
     at_least_zero,
     positive_number,
     query_count,
+    sampling_rate,
     whole_sensitivity,
     word_count,
 )
@@ -74,6 +79,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
+from ._sampled_moment import sampled_moment
 from .question import Change, clients_of, is_vector
 from .zcdp import (
     epsilon_upper,
@@ -95,6 +101,9 @@ _DEPTH = 96
 _RIGHT_BITS = 60
 _PRECISIONS = (160, 320, 640, 1280, 2560)
 
+#: The largest order with sampling, of which the divergences of all whole orders below are taken.
+_LAST_SAMPLED = 4096
+
 
 def renyi(
     law: Law | SumOfDraws,
@@ -102,6 +111,7 @@ def renyi(
     sensitivity: object = 1,
     *,
     queries: int = 1,
+    sampling: object = 1,
     norm: object = None,
     dimension: int = 1,
     sum_norm: object = None,
@@ -120,6 +130,9 @@ def renyi(
         of shares, it is the Euclidean norm of the change of a vector of integers.
     queries : int, optional
         How many answers one person may change by as much, each with noise of its own.
+    sampling : number, optional
+        The probability with which each person takes part in each query, independently. All noise
+        must be there whether or not that person does (see `delta`). The order is then at most 4096.
     norm : number, optional
         An exponent b, at least 1. Then sensitivity, from 1 to 1024, bounds the norm of the whole
         changes of several answers, (sum of abs(change)**b)**(1/b).
@@ -165,25 +178,33 @@ def renyi(
     1.0024375
     """
     count, (one, clients) = query_count(queries), clients_of(law)
-    of_vector, is_skellam = is_vector(dimension, sum_norm), one._spec.kind is Kind.SKELLAM
-    at = arithmetic(_PRECISIONS[0])
-    if not (is_skellam or of_vector or clients > 1):
-        spec, exact = centred(one), _order(order)
+    rate, at = sampling_rate(sampling), arithmetic(_PRECISIONS[0])
+    is_skellam = one._spec.kind is Kind.SKELLAM
+    exact = _whole_order(order) if is_skellam else _order(order)
+    divergence: Callable[[Fraction], Any]
+    if not (is_skellam or is_vector(dimension, sum_norm) or clients > 1):
+        spec = centred(one)
         if norm is None:
-            found = _renyi_upper(spec, exact, whole_sensitivity(sensitivity))
+            divergence = partial(_renyi_upper, spec, change=whole_sensitivity(sensitivity))
         else:
-            found = _renyi_of_ball(spec, exact, sensitivity, norm)
-        return float_at_least(at.up.mul(found, count))
-    if norm is not None:
+            divergence = partial(_renyi_of_ball, spec, sensitivity=sensitivity, norm=norm)
+    elif norm is not None:
         raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
-    if is_skellam:
-        exact = _whole_order(order)
+    elif is_skellam:
         change = Change(1, sensitivity, dimension, sum_norm)
-        curve = RenyiCurve.of_skellam(change, one._spec.parameter, count)
+        divergence = RenyiCurve.of_skellam(change, one._spec.parameter, 1).divergence
     else:
-        exact = _order(order)
-        curve = RenyiCurve.of_rho(count * rho_of_one(law, sensitivity, dimension, sum_norm))
-    return float_at_least(at.rational(curve.divergence(exact)).upper)
+        rho = rho_of_one(law, sensitivity, dimension, sum_norm)
+        divergence = RenyiCurve.of_rho(rho).divergence
+    if rate != 1:
+        if exact > _LAST_SAMPLED:
+            raise refused("order", f"be at most {_LAST_SAMPLED} with sampling", order)
+        moment = sampled_moment(divergence, exact, rate)
+        return float_at_least(at.up.mul(moment, gmpy2.mpq(count / (exact - 1))))
+    found = divergence(exact)
+    if isinstance(found, Fraction):
+        return float_at_least(at.rational(count * found).upper)
+    return float_at_least(at.up.mul(found, count))
 
 
 def _renyi_of_ball(spec: LawSpec, order: Fraction, sensitivity: object, norm: object) -> Any:
@@ -236,7 +257,7 @@ def renyi_delta(divergence: object, order: object, epsilon: object) -> float:
     found, a = at_least_zero(divergence, "divergence"), _order(order)
     target = at_least_zero(epsilon, "epsilon")
     log = log_delta_at(a - 1, found, target, arithmetic(_PRECISIONS[1]))
-    return float_at_least(_UP.exp(log))
+    return float_at_least(_UP.exp(min(log, ZERO)))
 
 
 def _order(value: object) -> Fraction:

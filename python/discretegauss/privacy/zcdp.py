@@ -74,12 +74,13 @@ import numpy as np
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ONE, ZERO, Arithmetic, Interval, arithmetic, fraction_of
-from .._inputs.messages import describe
+from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
     positive_number,
     query_count,
+    sampling_rate,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
@@ -94,6 +95,7 @@ def rho(
     sensitivity: object = 1,
     *,
     queries: int = 1,
+    sampling: object = 1,
     dimension: int = 1,
     sum_norm: object = None,
 ) -> Fraction:
@@ -112,6 +114,10 @@ def rho(
         changes of several queries.
     queries : int, optional
         How many times all queries are answered, each time with noise of its own.
+    sampling : number, optional
+        1, and no other: queries on a sample have no rho that says what sampling gains. Their Renyi
+        divergence leaps at some order, and a rho must be above all orders. Use `epsilon`, `delta`
+        or `renyi`.
     dimension, sum_norm : optional
         As for `delta`, for sums of shares.
 
@@ -153,6 +159,12 @@ def rho(
     True
     """
     count = query_count(queries)
+    if (rate := sampling_rate(sampling)) != 1:
+        rule = (
+            "be 1 for a rho, which bounds divergences of all orders: sampling lessens low ones "
+            "alone; epsilon, delta and renyi take it"
+        )
+        raise refused("sampling", rule, rate)
     laws, changes = _entries(law), _entries(sensitivity)
     if laws is None and changes is None:
         return count * rho_of_one(law, sensitivity, dimension, sum_norm)
@@ -412,7 +424,7 @@ def _rho_of_laplace(scale: Fraction, sensitivity: int) -> Fraction:
     return min(fraction_of(arithmetic(64).up.plus(found.upper)), pure**2 / 2)
 
 
-_LEAST_SIGMA2 = Fraction(1, 4)
+LEAST_SIGMA2 = Fraction(1, 4)
 _EACH = 512
 """tau takes its first _EACH terms one by one. Later terms are taken in blocks, each longer by 1 for
 every _EACH terms before it, until the exponent of all later terms changes by less than 1/_EACH."""
@@ -421,7 +433,7 @@ _ALIKE_FROM = 16
 """Above this sigma2 every term of tau is below exp(-157), so the first one stands for all."""
 
 
-def _tau(sigma2: Fraction, clients: int) -> Interval:
+def tau_upper(sigma2: Fraction, clients: int) -> Interval:
     """Return an interval whose upper end is at least tau.
 
     The terms fall, so the first term of a block is its largest.
@@ -450,9 +462,9 @@ class SumOfGaussians(Change):
     def cost(self, sigma2: Fraction) -> Any:
         """Return an upper bound on rho, the least of (2), (3) and (5)."""
         alone = AT.rational(self.squared / (2 * sigma2)).upper
-        if sigma2 < _LEAST_SIGMA2:
+        if sigma2 < LEAST_SIGMA2:
             return alone
-        tau = _tau(sigma2, self.clients)
+        tau = tau_upper(sigma2, self.clients)
         limit = self.squared / (self.clients * sigma2)
         first = AT.shift(AT.scale(tau, self.dimension), limit / 2)
         root = AT.sqrt(AT.rational(self.clients * sigma2))
@@ -518,13 +530,13 @@ _BELOW_FLOATS: Any = UP.div_2exp(ONE, 1140)
 
 
 def log_delta_at(s: Any, divergence: Any, epsilon: Any, at: Arithmetic) -> Any:
-    """Return an upper bound on (6), at most 0, of an exact s, divergence and epsilon."""
+    """Return an upper bound on (6) of an exact s, divergence and epsilon."""
     down, exact = at.down, gmpy2.mpq(s)
     s_ = down.add(exact, ZERO)  # s log1p(1/s) and log1p(s) rise with s
     log1p_s, log1p_inverse = _logs_lower(s_, at)
     falling = down.add(down.mul(s_, log1p_inverse), log1p_s)
     linear = exact * (gmpy2.mpq(divergence) - gmpy2.mpq(epsilon))
-    return min(at.up.sub(at.up.add(linear, ZERO), falling), ZERO)
+    return at.up.sub(at.up.add(linear, ZERO), falling)
 
 
 def epsilon_at(s: Any, divergence: Any, big_l: Any, at: Arithmetic) -> tuple[Any, Any]:
@@ -546,7 +558,7 @@ def log_delta_upper(rho: Fraction, epsilon: Fraction, *, whole: bool = False) ->
     # 80 bits are enough: if delta is a float, all terms are below 2**11, and exp needs no more than
     # a small absolute error.
     each = (log_delta_at(x, (1 + x) * exact, epsilon, _AT_80_BITS) for x in _tried(s, whole=whole))
-    return min(each)
+    return min(*each, ZERO)
 
 
 def epsilon_upper(

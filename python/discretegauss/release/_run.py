@@ -265,17 +265,21 @@ def execute(
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
         picture = Picture(path.suffix, of_plan=plan.path is not None)
         watching.append(picture)
+    shares = tuple([one.share for one in plan.tables])
     for run in runs:
         _look_through(run)
     try:
         with nullcontext() if added_up is None else folder_made(added_up.folder):
             try:
+                # No comprehension here: in Python 3.12 and 3.13 what a trace function (a debugger
+                # that quits) raises inside one skips the `finally` below.
+                tables = []
+                for run in runs:
+                    tables.append(_write(run, source, watching, progress=progress))
                 done = PlanRelease(
                     path=plan.path,
-                    shares=tuple([one.share for one in plan.tables]),
-                    tables=tuple(
-                        [_write(run, source, watching, progress=progress) for run in runs]
-                    ),
+                    shares=shares,
+                    tables=tuple(tables),
                     cost=plan.cost,
                     person=plan.person,
                     consistent=() if added_up is None else added_up.write(),

@@ -1,0 +1,64 @@
+"""The noise of each share that (epsilon, delta) asks for, also on a sample of the clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import gmpy2
+
+from .._certified.euler_maclaurin import log_of
+from .._certified.interval import arithmetic, fraction_of
+from .._certified.search import crossing
+from ..laws import Law
+from .cost import cost_of_sum
+from .zcdp import SumOfGaussians, rho_lower
+
+#: What stands for an infinite epsilon, and for one that is too large by less than a rounding.
+_LARGEST, _TOO_MUCH = 1e300, 1e-300
+
+_AT = arithmetic(64)
+
+
+def calibrate_shares(
+    law_of: Callable[[Fraction], Law],
+    epsilon: Fraction,
+    delta: Fraction,
+    change: SumOfGaussians,
+    queries: int,
+    rate: Fraction,
+) -> Law:
+    """Return the law of a share that meets the budget, while one less in its last digit does not.
+
+    Parameters
+    ----------
+    law_of : callable
+        The law of each sigma2, or variance.
+    epsilon, delta : Fraction
+        At least 0; and above 0. Both are met, the one by `epsilon` and the other by `delta`.
+    change, queries, rate : SumOfGaussians, int, Fraction
+        What one person changes, of how many shares; in how many rounds; and how probably in each.
+
+    Notes
+    -----
+    It is *a* crossing, at which the budget begins to be met. The guess takes the losses of sampled
+    rounds for normal ones, of which each moves a mean by mu deviations: rate**2 queries
+    (exp(mu**2) - 1) is then 2 rho.
+    """
+
+    def excess(variance: Fraction) -> float:
+        """Return how far the budget is missed, at most 0 where it is met, and only there."""
+        cost = cost_of_sum(law_of(variance), change, queries, rate)
+        found = Fraction(min(cost.epsilon(delta), _LARGEST)) if epsilon else epsilon
+        if found > epsilon:
+            return max(log_of(found / epsilon), _TOO_MUCH)
+        if cost.delta(epsilon) > delta:
+            return max(cost.log_delta(epsilon) - log_of(delta), _TOO_MUCH)
+        gap = log_of(found / epsilon) if found else cost.log_delta(epsilon) - log_of(delta)
+        return min(gap, 0.0)
+
+    two_rho = 2 * fraction_of(max(rho_lower(epsilon, delta), gmpy2.mpfr(2) ** -1000))
+    moved = two_rho / (rate**2 * queries)
+    if rate != 1:
+        moved = fraction_of(_AT.log1p(_AT.rational(moved)).lower)
+    return law_of(crossing(excess, change.squared / (moved * change.clients), steep=1.0))

@@ -1,0 +1,171 @@
+"""What is counted: functions between a call and the core, public names, words of a page.
+
+Frames are counted, no times. The bars are what Python 3.11 counts, each comprehension as a
+function; later ones count fewer.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discretegauss
+
+dg: Any = discretegauss  # which takes keywords that checkers know to be wrong
+ROOT = Path(__file__).resolve().parents[2]
+
+# --- functions of ours -----------------------------------------------------------------------
+
+PACKAGE = str(Path(dg.__file__).parent)
+
+
+def calls(call: Callable[[], object]) -> list[str]:
+    """The package's functions that are called."""
+    called: list[str] = []
+
+    def note(frame: Any, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            called.append(f"{Path(frame.f_code.co_filename).name}: {frame.f_code.co_name}")
+
+    gc.disable()  # a collection runs callbacks of others, and is nobody's call
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return called
+
+
+LAW, COUNTS, SIGMA2 = dg.DiscreteGaussian(100), np.arange(1000), np.linspace(1, 9, 1000)
+NEW = (dg.DiscreteGaussian(12345 + i) for i in count())
+
+
+@pytest.mark.usefixtures("native_engine")
+@pytest.mark.parametrize(
+    ("make", "most"),
+    [
+        (lambda: partial(dg.discrete_gaussian, 100, 1000), 4),
+        (lambda: partial(LAW.sample, 1000), 2),
+        (lambda: partial(next(NEW).sample, 1000), 15),
+        (lambda: partial(dg.add_noise, COUNTS, LAW), 32),
+        (lambda: partial(dg.discrete_gaussian, SIGMA2, dtype=np.int32), 35),
+    ],
+    ids=["function", "law", "first call of a law", "add_noise", "array of sigma2"],
+)
+def test_a_draw_takes_no_detour(make: Callable[[], Callable[[], object]], most: int) -> None:
+    """Between a user's call and the C core there are so many functions of ours, and no more."""
+    make()()  # all is looked up that will be
+    called = calls(make())
+    assert len(called) <= most, "\n".join(called)
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_a_release_of_twenty_rows_takes_no_detour(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("g,n\n" + "".join(f"x{i},{7 * i}\n" for i in range(20)))
+    run = partial(dg.release.release_table, table, "n", tmp_path / "out.csv", rho="0.1", force=True)
+    run()
+    assert len(calls(run)) <= 700
+
+
+# --- public names ----------------------------------------------------------------------------
+
+#: Modules and what is in them. The paper's names, which are not ours, are in `compat` beside these.
+PUBLIC = {
+    "": (
+        "DiscreteGaussian DiscreteLaplace GeneralizedGaussian Skellam Law add_noise bernoulli "
+        "bernoulli_exp build_info discrete_gaussian discrete_laplace generalized_gaussian "
+        "geometric_exp noise_for skellam uniform_below"
+    ),
+    "privacy": (
+        "Budget PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld renyi "
+        "renyi_delta rho zcdp_delta zcdp_delta_standard zcdp_epsilon zcdp_rho"
+    ),
+    "release": "Person Plan PlanRelease Release Table release_plan release_table",
+    "selection": (
+        "TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
+        "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"
+    ),
+    "snapping": "SnappedLaplace snapping_accuracy snapping_bound snapping_laplace",
+    "distributed": ("Rotation SecureSum least_modulus round_conditionally rounded_norm total"),
+    "lattice": "clip noisy to_lattice",
+    "spark": "add_noise",
+    "dask": "add_noise",
+    "data": "flights",
+    "estimate": "Estimate consistent interval ratio total",
+    "utility": (
+        "compare_noise compare_queries continuous_gaussian_delta continuous_gaussian_sf "
+        "rounded_gaussian_pmf rounded_gaussian_sf rounded_gaussian_variance"
+    ),
+    "plots": "before_after consistent interval keep_groups",
+    "verify": "verify",
+    "testing": "NotPrivateWarning TapeSource seeded_source",
+    "errors": (
+        "DiscreteGaussError EntropyError MissingCoreError OutputError ParameterOverflowError "
+        "ParameterTypeError ParameterValueError RangeError SourceError TableError"
+    ),
+    "compat": "NumpyNoise SystemBits",
+}
+MODULES = {name: getattr(dg, name) if name else dg for name in PUBLIC}
+
+PAPERS = {
+    *("floorsqrt", "normalizing_constant", "sample_uniform", "variance", "cdp2adp"),
+    *("sample_bernoulli", "sample_bernoulli_exp", "sample_bernoulli_exp1"),
+    *("sample_dgauss", "sample_dlaplace", "sample_geometric_exp_fast"),
+    "sample_geometric_exp_slow",
+}
+"""Of the code that was published with the paper."""
+
+ELSEWHERE = {"add_noise", "noise_for", "OutputError", "TableError", "__version__"}
+"""Counted where they belong: a module may name them once more."""
+
+
+def test_each_module_has_these_names_and_no_others() -> None:
+    for name, module in MODULES.items():
+        found = set(module.__all__) - (PAPERS if name == "compat" else set())
+        if not name:
+            found -= set(PUBLIC)
+        assert found - ELSEWHERE == set(PUBLIC[name].split()) - ELSEWHERE, name
+    assert set(dir(dg)) == set(dg.__all__)
+
+
+def test_there_are_at_most_95_of_them() -> None:
+    """One is learned once, where several modules have it: `add_noise`."""
+    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 95
+
+
+# --- words -----------------------------------------------------------------------------------
+
+PAGES = sorted(
+    [
+        *(path for path in (ROOT / "docs").rglob("*.md") if "_site" not in path.parts),
+        *(ROOT / "docs").glob("*.ipynb"),
+        *(ROOT / name for name in ("SECURITY.md", "CONTRIBUTING.md")),
+        *(ROOT / "benchmarks").glob("*.md"),
+        *(ROOT / name / "README.md" for name in ("csrc", "examples", "licenses")),
+    ]
+)
+
+
+def words_of(page: Path) -> int:
+    """Of a notebook, in all its cells."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    return len(text.split())
+
+
+def test_no_page_is_longer_than_1500_words() -> None:
+    """A page is one subject; the CHANGELOG is a list that grows."""
+    assert len(PAGES) > 40
+    assert {page.name: n for page in PAGES if (n := words_of(page)) > 1500} == {}

@@ -153,7 +153,8 @@ def crossing(excess: Callable[[Fraction], float], guess: Fraction, steep: float 
     while at(good) > 0:
         bad, good = good, max(beyond(good), 3 * good - 2 * bad)
     while at(bad) <= 0:
-        good, bad = bad, min(beyond(bad), 3 * bad - 2 * good)
+        longer = 9 if at(bad) <= _NOTHING else 3  # where no value tells how far to go
+        good, bad = bad, min(beyond(bad), longer * bad - (longer - 1) * good)
     # by false position, where an end that stays counts for half as much (the Illinois method)
     at_bad, at_good, before = at(bad), at(good), 0.0
     while good - bad > 1:

@@ -38,8 +38,8 @@ from ..laws import Law, centred
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
 from .question import clients_of, is_vector, refuse_vector
-from .renyi import RenyiCurve
-from .shares import Best, cost_of_shares
+from .renyi import Bounds, RenyiCurve
+from .shares import cost_of_shares
 from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
 
 _UP: Any = arithmetic(80).up
@@ -288,7 +288,7 @@ def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
 
 
 #: What answers: each has delta, log_delta, epsilon and pure.
-_Cost: TypeAlias = "HockeyStick | _Composed | RenyiCurve | Best"
+_Cost: TypeAlias = "HockeyStick | _Composed | Bounds"
 
 
 def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:

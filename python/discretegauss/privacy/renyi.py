@@ -368,8 +368,36 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
 _UP: Any = arithmetic(80).up
 
 
+class Bounds:
+    """A cost that is known by upper bounds on log(delta) and on epsilon."""
+
+    def log_delta_upper(self, epsilon: Fraction) -> Any:
+        """Return an upper bound on log(delta), at most 0."""
+        raise NotImplementedError
+
+    def epsilon_upper(self, delta: Fraction) -> Any:
+        """Return an upper bound on the least epsilon, at least 0."""
+        raise NotImplementedError
+
+    def delta(self, epsilon: Fraction) -> float:
+        """Return delta, rounded up."""
+        return float_at_least(_UP.exp(self.log_delta_upper(epsilon)))
+
+    def log_delta(self, epsilon: Fraction) -> float:
+        """Return log(delta), rounded up."""
+        return float_at_least(self.log_delta_upper(epsilon))
+
+    def epsilon(self, delta: Fraction) -> float:
+        """Return epsilon, rounded up."""
+        return float_at_least(self.epsilon_upper(delta))
+
+    def pure(self) -> float | None:
+        """Return None, because no such bound tells an epsilon for delta = 0."""
+        return None
+
+
 @dataclass(frozen=True)
-class RenyiCurve:
+class RenyiCurve(Bounds):
     """What releases cost, known by a bound on their Renyi divergence of each order.
 
     Attributes
@@ -402,29 +430,13 @@ class RenyiCurve:
         return min(slope * order + more for slope, more in self.lines)
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
-        """Return an upper bound on log(delta) by the best order, at most 0."""
+        """Return the bound by the best order."""
         return min(
             log_delta_upper(slope, epsilon - more, whole=self.whole) for slope, more in self.lines
         )
 
     def epsilon_upper(self, delta: Fraction) -> Any:
-        """Return an upper bound on the least epsilon by the best order, at least 0."""
+        """Return the bound by the best order."""
         return min(
             epsilon_upper(slope, delta, more, whole=self.whole) for slope, more in self.lines
         )
-
-    def delta(self, epsilon: Fraction) -> float:
-        """Return delta, rounded up."""
-        return float_at_least(_UP.exp(self.log_delta_upper(epsilon)))
-
-    def log_delta(self, epsilon: Fraction) -> float:
-        """Return log(delta), rounded up."""
-        return float_at_least(self.log_delta_upper(epsilon))
-
-    def epsilon(self, delta: Fraction) -> float:
-        """Return epsilon, rounded up."""
-        return float_at_least(self.epsilon_upper(delta))
-
-    def pure(self) -> float | None:
-        """Return None, because no curve tells an epsilon for delta = 0."""
-        return None

@@ -47,7 +47,7 @@ from ._noise_of_sum import noise_of_sum
 from ._sampled_moment import sampled_moment
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
 from .question import Change
-from .renyi import RenyiCurve
+from .renyi import Bounds, RenyiCurve
 from .zcdp import (
     LEAST_SIGMA2,
     SumOfGaussians,
@@ -259,13 +259,13 @@ def by_one_number(one: LawSpec, share: Change, rate: Fraction, count: int) -> li
     change = int(share.norm)
     if count.bit_length() > MOST_COUNT_BITS:
         return []
-    excess, none = None, _AT.rational(0)
+    excess = None
     if (tau := _tau(share, one.parameter)) is not None:
         excess = _excess(_AT.scale(tau, Fraction(1, 2)), tau, rate, count)
     if excess is None or excess.log_factor > _NEXT_TO_NOTHING:
         noise = noise_of_sum(one, share.clients, change, rate)
         if noise is not None:
-            return [Moved(loss_of_release(noise) ** count, ZERO, none.upper)]
+            return [Moved(loss_of_release(noise) ** count, ZERO, ZERO)]
     if excess is None:
         return []
     spec = one._replace(parameter=one.parameter * share.clients)
@@ -277,34 +277,18 @@ def by_one_number(one: LawSpec, share: Change, rate: Fraction, count: int) -> li
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(Bounds):
     """The least of several bounds."""
 
     bounds: list[RenyiCurve | SampledCurve | Moved]
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
-        """Return an upper bound on log(delta), at most 0."""
+        """Return the least bound."""
         return min(bound.log_delta_upper(epsilon) for bound in self.bounds)
 
     def epsilon_upper(self, delta: Fraction) -> Any:
-        """Return an upper bound on the least epsilon, at least 0."""
+        """Return the least bound."""
         return min(bound.epsilon_upper(delta) for bound in self.bounds)
-
-    def delta(self, epsilon: Fraction) -> float:
-        """Return delta, rounded up."""
-        return float_at_least(_UP.exp(self.log_delta_upper(epsilon)))
-
-    def log_delta(self, epsilon: Fraction) -> float:
-        """Return log(delta), rounded up."""
-        return float_at_least(self.log_delta_upper(epsilon))
-
-    def epsilon(self, delta: Fraction) -> float:
-        """Return epsilon, rounded up."""
-        return float_at_least(self.epsilon_upper(delta))
-
-    def pure(self) -> float | None:
-        """Return None, because nothing here tells an epsilon for delta = 0."""
-        return None
 
 
 def cost_of_shares(spec: LawSpec, change: SumOfGaussians, count: int, rate: Fraction) -> Best:

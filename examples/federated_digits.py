@@ -22,16 +22,35 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from softmax_digits import CLASSES, digits, gradients
+from sklearn.datasets import load_digits
 
 import discretegauss as dg
 from discretegauss import distributed
 
 DELTA, BUDGETS, ROUNDS = "1e-5", (1, 4), 15
 CLIP, STEPS, RATE = 0.5, 128, 6.0
+TEST, CLASSES = 500, 10
 
 Sum = Callable[[Any], Any]
 """From all clients' gradients, one a row, to the sum that is published."""
+
+
+def digits() -> tuple[Any, Any, Any, Any]:
+    """Return images and labels to train with, and those to test with."""
+    images, labels = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(labels))
+    x = np.hstack([images / 16, np.ones((len(labels), 1))])[order]
+    y = labels[order]
+    return x[:-TEST], y[:-TEST], x[-TEST:], y[-TEST:]
+
+
+def gradients(weights: Any, x: Any, y: Any) -> Any:
+    """Return the gradient of each image's loss: an array (images, pixels * classes)."""
+    scores = x @ weights
+    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    chances[np.arange(len(y)), y] -= 1
+    return (x[:, :, None] * chances[:, None, :]).reshape(len(y), -1)
 
 
 def trained(published: Sum, data: Any) -> Any:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import csv
-import runpy
 import subprocess
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
-
-import discretegauss as dg
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -54,58 +50,6 @@ def test_the_attack_prints_its_table() -> None:
         *_, from_0, from_1, snapped = map(float, line.split())
         assert min(from_0, from_1) > 0.7
         assert snapped == 0
-
-
-def test_both_figures_on_snapping_are_drawn(tmp_path: Path) -> None:
-    """And numpy's noise reaches some doubles from one answer only."""
-    done = run(EXAMPLES / "snapping_figures.py", "--out", str(tmp_path / "new"))
-    assert (done.returncode, done.stderr) == (0, "")
-    for name in ("snapping.png", "log_artefacts.png"):
-        assert (tmp_path / "new" / name).read_bytes().startswith(b"\x89PNG")
-
-
-def test_buckets_lie_between_other_accountants(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One number of releases: ours is inside dp-accounting's bounds, and below the other two."""
-    program = runpy.run_path(str(EXAMPLES / "privacy_buckets.py"))
-    monkeypatch.setitem(program["main"].__globals__, "RELEASES", [2**9])
-    monkeypatch.setattr(sys, "argv", ["privacy_buckets.py", "--out", str(tmp_path / "plot.png")])
-    program["main"]()
-    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-    rows = {line[:22].strip(): line[22:].split() for line in capsys.readouterr().out.splitlines()}
-    lower, upper = (float(rows["PrivacyLoss"][i]) for i in (1, 3))
-    assert 0.0450767 <= lower <= upper <= 0.0450775
-    assert upper <= float(rows["Kairouz-Oh-Viswanath"][1]) <= float(rows["Renyi"][1])
-    if rows["dp-accounting"] != ["not", "installed"]:
-        below, above = (float(rows["dp-accounting"][i]) for i in (1, 3))
-        assert below <= lower <= upper <= above
-
-
-@pytest.mark.evidence  # by fresh noise: how right it is varies
-def test_votes_with_noise_label_digits() -> None:
-    """PATE: one label at epsilon = 1 is right as often as without noise, or nearly."""
-    pytest.importorskip("sklearn")
-    pate = runpy.run_path(str(EXAMPLES / "pate_digits.py"))
-    votes, truth = pate["votes_and_labels"]()
-    assert (votes.sum(axis=1) == 100).all()
-    plain = float((votes.argmax(axis=1) == truth).mean())
-    row = pate["measured"](Fraction(1), 1, 1, votes, truth)
-    assert plain - 0.02 < row.accuracy < plain + 0.01
-    worse = pate["measured"](Fraction(1), 4, 1, votes, truth)
-    assert worse.accuracy < row.accuracy
-
-
-@pytest.mark.evidence  # by fresh noise: how right it is varies
-def test_private_gradients_learn_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """DP-SGD: with the noise of epsilon = 1 accuracy comes near to that without."""
-    pytest.importorskip("sklearn")
-    monkeypatch.syspath_prepend(EXAMPLES)  # as for a file that Python runs
-    example = runpy.run_path(str(EXAMPLES / "dp_sgd_digits.py"))
-    data, two = example["digits"](), Fraction(2)
-    assert example["trained"](None, two, 1.0, 1.0, data)[-1] > 0.9
-    law = dg.GeneralizedGaussian(Fraction(558, 100) * example["STEPS"], 2)
-    assert 0.8 < example["trained"](law, two, 1.0, 1.0, data)[-1] < 0.95
 
 
 @pytest.mark.evidence  # by fresh noise: how right it is varies

@@ -193,7 +193,7 @@ def test_decimals_stay_decimals() -> None:
         pl.Series([[1]]),
         pl.Series([1], dtype=pl.Duration),
         pa.array([True]),
-        pa.array([1]).dictionary_encode(),
+        pa.array(["1"]).dictionary_encode(),
         pa.array([1], pa.date32()),
         pd.Index(["1"]),
         pd.array([True]),

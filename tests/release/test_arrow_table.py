@@ -137,18 +137,11 @@ def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     read_tables = ParquetSource.tables
     pool = pa.default_memory_pool().backend_name
 
-    class Rows:
-        """A table that may be referred to weakly."""
-
-        def __init__(self, table: Any) -> None:
-            self.num_rows, self.columns, self.column = table.num_rows, table.columns, table.column
-
     def tables(source: ParquetSource) -> Iterator[Any]:
         for table in read_tables(source):
-            rows = Rows(table)
-            reference = weakref.ref(rows)
-            yield rows
-            del rows
+            reference = weakref.ref(table)
+            yield table
+            del table
             forgotten.append(reference() is None)
 
     monkeypatch.setattr(ParquetSource, "tables", tables)

@@ -33,7 +33,7 @@ def written(
         rows = collected.next_table(release, labels)
         for cell, count in zip(cells, counts, strict=True):  # chunks of one row
             chunk: Any = SimpleNamespace(other_cells=lambda cell=cell: [cell])
-            rows.add(chunk, np.array([[count]]))
+            rows.add(chunk, [np.array([count])])
     gains = collected.write()
     for file in collected.files:
         file.place()

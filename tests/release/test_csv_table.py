@@ -24,8 +24,15 @@ from discretegauss.errors import TableError
 from discretegauss.release import _csv_table
 from discretegauss.release._csv_rows import BLANKS, MAX_DIGITS, Layout, read_rows
 from discretegauss.release._csv_table import CsvTable
+from discretegauss.release._interface import Chunk
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
+
+
+def counts_of(chunk: Chunk) -> list[list[int]]:
+    """The counts of each row."""
+    columns: list[list[int]] = [cells.integers.tolist() for cells in chunk.cells]
+    return list(map(list, zip(*columns, strict=True)))
 
 
 class Read:
@@ -34,15 +41,16 @@ class Read:
     def __init__(self, data: bytes, columns: Sequence[str], **options: Any) -> None:
         self._table = CsvTable(io.BytesIO(data), columns, **options)
         self._chunks = list(self._table.chunks())
-        self.counts = [row for chunk in self._chunks for row in chunk.counts.tolist()]
+        self.counts = [row for chunk in self._chunks for row in counts_of(chunk)]
 
     def with_counts(self, counts: list[list[int]]) -> bytes:
         out = io.BytesIO()
         with self._table.writer(out.write) as write:  # type: ignore[arg-type]  # says how much
             for chunk in self._chunks:
-                n = len(chunk.counts)
+                n = chunk.n_rows
                 fits = all(-(2**63) <= count < 2**63 for row in counts[:n] for count in row)
-                write(chunk, np.array(counts[:n], np.int64 if fits else object))
+                noisy = np.array(counts[:n], np.int64 if fits else object)
+                write(chunk.close(list(noisy.T)))
                 del counts[:n]
         return out.getvalue()
 

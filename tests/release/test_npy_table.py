@@ -51,7 +51,7 @@ def test_columns_of_an_array_are_numbered_and_those_of_records_named(tmp_path: P
     table = np.arange(30, dtype=np.int16).reshape(10, 3)
     noisy = released(tmp_path, table, "2", "0", rho="0.2")
     assert noisy[:, 1].tolist() == table[:, 1].tolist()
-    assert (noisy[:, [0, 2]] - table[:, [0, 2]]).ravel().tolist() == draws(20, 20)
+    assert (noisy[:, [0, 2]] - table[:, [0, 2]]).T.ravel().tolist() == draws(20, 10)
     towns = [("town", "U3"), ("n", ">u2"), ("share", "f4", (2,))]
     records = np.array([("a", 3, 0.5), ("b", 4, 1.5)], towns)
     with open(tmp_path / "records.npy", "w+b") as file:

@@ -368,14 +368,15 @@ TOWNS = "town,people,children\nA,120,30\nB,7,0\nC,0,0\n"
 
 
 def test_several_columns_share_the_budget(tmp_path: Path) -> None:
-    """K = rows_per_person for each column; one draw for each count, row by row."""
+    """K = rows_per_person for each column; one draw for each count, column by column."""
     (tmp_path / "t.csv").write_text(TOWNS)
     done = release_table(
         tmp_path / "t.csv", ["children", "people"], tmp_path / "o", rho="0.1", source=tape()
     )
     assert (done.sigma2, done.queries, done.rho) == (Fraction(10), 2, Fraction(1, 10))
     assert (done.columns, done.other_columns) == (("people", "children"), 1)
-    noise = dg.DiscreteGaussian(10).sample((3, 2), source=tape())
+    law, source = dg.DiscreteGaussian(10), tape()
+    noise = np.column_stack([law.sample(3, source=source) for _ in range(2)])
     noisy = np.array([column(tmp_path / "o", name) for name in ("people", "children")]).T
     assert (noisy - noise).tolist() == [[120, 30], [7, 0], [0, 0]]
     alone = release_table(

@@ -60,7 +60,8 @@ def noisy(
     Returns
     -------
     list of ndarray
-        New arrays: int64 (uint64 for a modulus above 2**63), or objects where the cells are.
+        New arrays: int64 (uint64 for a modulus above 2**63), or objects where the cells are, and
+        where they have any room and int64 has not.
 
     Raises
     ------
@@ -107,6 +108,10 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
             )
         of_words = _INT64 if modulus <= 2**63 else np.dtype(np.uint64)
         return _Plan(integers, addend, _OBJECT if of_objects else of_words)
+    if bounds is None and not of_objects:
+        if _fits(addend, law, INT64_RANGE):
+            return _Plan(integers, addend._replace(bounds=INT64_RANGE), _INT64)
+        addend = addend._replace(values=addend.values.astype(object))
     if bounds is None:
         return _Plan(integers, addend, _OBJECT)
     if _fits(addend, law, bounds):

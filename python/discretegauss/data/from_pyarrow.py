@@ -27,6 +27,11 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
         if not hasattr(type(values), "__arrow_c_stream__"):
             return None
         values = pa.table(values)
+    return open_table(values, columns, floats=floats)
+
+
+def open_table(values: Any, columns: object, *, floats: bool) -> Opened:
+    """Open a RecordBatch or Table."""
 
     def replaced(noisy: dict[int, Any]) -> Any:
         arrays = [noisy.get(i, given) for i, given in enumerate(values.columns)]
@@ -40,6 +45,8 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
 
 
 def _column(column: Any, *, floats: bool) -> Column:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     cells = open_column(column, floats=floats)
     return cells, lambda results: close_column(column, cells, results)
 

@@ -13,96 +13,31 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 
 from .._system.atomic_file import Sink
 from ..data.arrow_schema import widest_decimal, with_types
-from ..data.cells import INT64_RANGE
-from ..data.from_pyarrow import integer_array, open_column
+from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
 from ._files import SinkFile
-from ._interface import as_int64, column_index
+from ._interface import Chunk, Keys, column_index
 
 
-class ArrowChunk(NamedTuple):
-    """A record batch or a row group, and its counts.
-
-    Attributes
-    ----------
-    rows : pyarrow.Table
-    counts : ndarray
-        0 where there is none.
-    nulls : list of ndarray or None
-        Where that is, of each column of counts.
-    first_row : int
-    others : tuple of int
-        Where the columns that are not counts stand.
-    """
-
-    rows: Any
-    counts: NDArray[Any]
-    nulls: list[NDArray[np.bool_] | None]
-    first_row: int
-    others: tuple[int, ...]
-
-    def other_cells(self) -> list[tuple[str, ...]]:
-        """Return what stands in the other columns, row by row; blanks where that is no text."""
-        texts = [_texts(self.rows.column(i)) for i in self.others]
-        return list(zip(*texts, strict=True)) if texts else [()] * len(self.counts)
-
-    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
-        """Return what tells rows apart in the other columns at these places: a null, too."""
-        columns = [map(repr, self.rows.column(self.others[i]).to_pylist()) for i in places]
-        return list(zip(*columns, strict=True)) if columns else [()] * len(self.counts)
-
-
-class _Counts:
-    """How the counts of a column are stored, and will be."""
-
-    def __init__(self, name: str, field: Any) -> None:
-        self.name = name
-        stored = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        self._is_decimal = pa.types.is_decimal(stored)
-        if not self._is_decimal and not pa.types.is_integer(stored):
-            raise TableError(
-                f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
-            )
-        self.type = widest_decimal(stored) if self._is_decimal else pa.int64()
-        most = 10 ** (self.type.precision - self.type.scale) - 1 if self._is_decimal else 0
-        self.range = (-most, most) if self._is_decimal else INT64_RANGE
-
-    def read(self, column: Any, first_row: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        """Return the counts, int64 where all fit, else Python integers; and the nulls, 0 there."""
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        try:
-            integers, nulls, *_ = open_column(column, floats=False)
-        except ParameterValueError:
-            values = enumerate(column.to_pylist(), first_row)
-            row = next(i for i, x in values if x is not None and x != x.to_integral_value())
-            raise TableError(
-                f"row {row}, column {self.name!r}: the value is not a whole number"
-            ) from None
-        return as_int64(integers if nulls is None else np.where(nulls, 0, integers)), nulls
-
-    def written(self, noisy: NDArray[Any], nulls: NDArray[np.bool_] | None, first_row: int) -> Any:
-        """Return a column of these counts, with the nulls of the one that they came from."""
-        try:
-            if self._is_decimal:
-                return pa.array(map(Decimal, noisy.tolist()), self.type, mask=nulls)
-            return integer_array(np.ascontiguousarray(noisy, np.int64), nulls)
-        except (pa.ArrowInvalid, OverflowError):
-            # The cause would show a count.
-            last = first_row + len(noisy) - 1
-            raise TableError(
-                f"rows {first_row} to {last}, column {self.name!r}: a noisy count does not fit "
-                f"{self.type}"
-            ) from None
+def _written_type(name: str, stored: Any) -> Any:
+    """Return the type of noisy counts."""
+    if pa.types.is_dictionary(stored):
+        stored = stored.value_type
+    if pa.types.is_decimal(stored):
+        return widest_decimal(stored)
+    if not pa.types.is_integer(stored):
+        raise TableError(
+            f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
+        )
+    return pa.int64()
 
 
 class ArrowTable:
@@ -123,16 +58,15 @@ class ArrowTable:
     def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
         self._source, self._path, self._out_kind = source, path, out_kind
         schema = source.schema
-        at = {column_index(schema.names, name): name for name in columns}
-        self._counts = {i: _Counts(name, schema.field(i)) for i, name in sorted(at.items())}
-        self.schema = with_types(schema, {i: counts.type for i, counts in self._counts.items()})
-        self.columns = tuple(counts.name for counts in self._counts.values())
-        self.ranges = tuple(counts.range for counts in self._counts.values())
-        self._others = tuple(i for i in range(len(schema.names)) if i not in self._counts)
+        self._at = sorted(column_index(schema.names, name) for name in columns)
+        self.columns = tuple(schema.names[i] for i in self._at)
+        types = {i: _written_type(schema.names[i], schema.field(i).type) for i in self._at}
+        self.schema = with_types(schema, types)
+        self._others = [i for i in range(len(schema.names)) if i not in self._at]
         self.other_columns = tuple(schema.names[i] for i in self._others)
         self._rows_read = 0
 
-    def chunks(self) -> Iterator[ArrowChunk]:
+    def chunks(self) -> Iterator[Chunk]:
         """Read the table, a row group or a record batch at a time."""
         tables = self._source.tables()
         while True:
@@ -141,13 +75,37 @@ class ArrowTable:
             if rows is None:
                 return
             if rows.num_rows:
-                first = self._rows_read + 1
-                read = [counts.read(rows.column(i), first) for i, counts in self._counts.items()]
                 self._rows_read += rows.num_rows
-                counts, nulls = zip(*read, strict=True)
-                yield ArrowChunk(rows, np.column_stack(counts), list(nulls), first, self._others)
-                del read, counts, nulls
+                yield self._chunk(rows)
             del rows  # before the next ones are read
+
+    def _chunk(self, rows: Any) -> Chunk:
+        def keys(places: Sequence[int]) -> Keys:
+            columns = [map(repr, rows.column(self._others[i]).to_pylist()) for i in places]
+            return list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
+
+        def other_cells() -> Keys:
+            texts = [_texts(rows.column(i)) for i in self._others]
+            return list(zip(*texts, strict=True)) if texts else [()] * rows.num_rows
+
+        try:
+            opened = open_table(rows, self.columns, floats=False)
+        except ParameterValueError:
+            raise self._not_whole(rows) from None
+        return Chunk(opened.cells, opened.close, other_cells, keys)
+
+    def _not_whole(self, rows: Any) -> TableError:
+        """Return the error for decimals that are no whole numbers: where the first is."""
+        for i in self._at:
+            for row, x in enumerate(
+                rows.column(i).to_pylist(), self._rows_read - rows.num_rows + 1
+            ):
+                if isinstance(x, Decimal) and x != x.to_integral_value():
+                    name = rows.schema.names[i]
+                    return TableError(
+                        f"row {row}, column {name!r}: the value is not a whole number"
+                    )
+        return TableError("a count is not a whole number")
 
     def fraction(self) -> float | None:
         """How many of the rows are read, where the file tells how many there are."""
@@ -155,20 +113,12 @@ class ArrowTable:
         return self._rows_read / n_rows if n_rows else None
 
     @contextmanager
-    def writer(self, sink: Sink) -> Iterator[Callable[[ArrowChunk, NDArray[Any]], None]]:
+    def writer(self, sink: Sink) -> Iterator[Callable[[Any], object]]:
         """Give what writes row groups or record batches; after an error nothing is written."""
         is_parquet = self._out_kind == "Parquet"
-        options = self._source.parquet_options(set(self._counts)) if is_parquet else {}
+        options = self._source.parquet_options(set(self._at)) if is_parquet else {}
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
-
-            def write(chunk: ArrowChunk, noisy: NDArray[Any]) -> None:
-                columns = list(chunk.rows.columns)
-                for j, (i, counts) in enumerate(self._counts.items()):
-                    columns[i] = counts.written(noisy[:, j], chunk.nulls[j], chunk.first_row)
-                table = pa.Table.from_arrays(columns, schema=self.schema)
-                file.write_table(table, table.num_rows)  # as one row group or batch
-
-            yield write
+            yield lambda table: file.write_table(table, table.num_rows)  # one row group or batch
 
 
 @contextmanager

@@ -100,10 +100,10 @@ class _Rows:
         self._cells: list[tuple[str, ...]] = []
         self._noisy: list[int] = []
 
-    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
+    def add(self, chunk: Chunk, noisy: list[NDArray[Any]]) -> None:
         """Take the next rows."""
         self._cells += chunk.other_cells()
-        self._noisy += noisy[:, 0].tolist()
+        self._noisy += noisy[0].tolist()
 
     def as_columns(self, label: str) -> dict[str, list[Any]]:
         """Return the table as `consistent` takes it."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .._drawing.engines import native
 from .._system.atomic_file import Sink
+from ..data.cells import Cells
 from ..errors import TableError
 from ._csv_rows import (
     Layout,
@@ -32,6 +33,7 @@ from ._csv_rows import (
     with_counts,
 )
 from ._files import Readable, read_all
+from ._interface import Chunk, Keys
 
 _CHUNK = 2**20
 """Bytes that are read at a time: what is made of them stays in the cache, or near."""
@@ -63,41 +65,6 @@ class _Part(NamedTuple):
                 return _rewrite_plain(self.data, integers, layout, delimiter, line_end)
         rows = with_counts(self.all_rows(layout), layout.indices, noisy.tolist())
         return csv_bytes(rows, delimiter, line_end)
-
-
-class CsvChunk:
-    """Some rows: their bytes, and their counts."""
-
-    nulls = ()
-
-    def __init__(self, data: bytes, first_line: int, layout: Layout) -> None:
-        self._layout = layout
-        if not data.isascii() or b"\0" in data:
-            decoded(data, first_line)
-        self._parts = list(_parts(data, first_line, layout))
-        counts = [part.counts for part in self._parts]
-        self.counts: NDArray[Any] = counts[0] if len(counts) == 1 else np.concatenate(counts)
-
-    def other_cells(self) -> list[tuple[str, ...]]:
-        """Return what stands in the other columns, row by row."""
-        rows = (row for part in self._parts for row in part.all_rows(self._layout))
-        return [others(row, self._layout) for row in rows]
-
-    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
-        """Return what tells rows apart in the other columns at these places."""
-        other = [i for i in range(self._layout.width) if i not in self._layout.indices]
-        at = [other[i] for i in places]
-        rows = (row for part in self._parts for row in part.all_rows(self._layout))
-        return [tuple([row[i] for i in at]) for row in rows]
-
-    def with_counts(self, noisy: NDArray[Any], delimiter: str, line_end: str) -> bytes | memoryview:
-        """Return the bytes of the rows, with other counts in the place of their own."""
-        written, start = [], 0
-        for part in self._parts:
-            stop = start + len(part.counts)
-            written.append(part.with_counts(noisy[start:stop], self._layout, delimiter, line_end))
-            start = stop
-        return written[0] if len(written) == 1 else b"".join(written)
 
 
 def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
@@ -172,7 +139,6 @@ class CsvTable:
         self._line_end = end.decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names
-        self.ranges = (None,) * len(self.columns)
         self.other_columns = others(self._header, self.layout)
 
     def _find_a_row(self) -> bool:
@@ -185,7 +151,7 @@ class CsvTable:
                 self._rest += block
         return True
 
-    def chunks(self) -> Iterator[CsvChunk]:
+    def chunks(self) -> Iterator[Chunk]:
         """Read the rows.
 
         Blank lines at the end are left out: they may fill the file up to some size.
@@ -197,19 +163,51 @@ class CsvTable:
                 if blank:
                     decoded(data, line)
                     read_rows(b"\n", blank, self.layout)  # which has the words for it
-                chunk = CsvChunk(data, line, self.layout)
-                line += len(chunk.counts)
+                chunk = self._chunk(data, line)
+                line += chunk.n_rows
                 yield chunk
             if n_blank:
                 blank = blank or line
                 line += n_blank
 
+    def _chunk(self, data: bytes, first_line: int) -> Chunk:
+        """Open some rows."""
+        layout = self.layout
+        if not data.isascii() or b"\0" in data:
+            decoded(data, first_line)
+        parts = list(_parts(data, first_line, layout))
+        counts = _joined([part.counts for part in parts])
+
+        def close(results: list[NDArray[Any]]) -> bytes | memoryview:
+            noisy = results[0].reshape(-1, 1) if len(results) == 1 else np.column_stack(results)
+            written, start = [], 0
+            for part in parts:
+                stop = start + len(part.counts)
+                written.append(
+                    part.with_counts(noisy[start:stop], layout, self._out_delimiter, self._line_end)
+                )
+                start = stop
+            return written[0] if len(written) == 1 else b"".join(written)
+
+        def other_cells() -> Keys:
+            return [others(row, layout) for part in parts for row in part.all_rows(layout)]
+
+        def keys(places: Sequence[int]) -> Keys:
+            other = [i for i in range(layout.width) if i not in layout.indices]
+            at = [other[i] for i in places]
+            return [tuple([row[i] for i in at]) for part in parts for row in part.all_rows(layout)]
+
+        return Chunk([Cells(column, None, None) for column in counts.T], close, other_cells, keys)
+
     @contextmanager
-    def writer(self, sink: Sink) -> Iterator[Callable[[CsvChunk, NDArray[Any]], None]]:
+    def writer(self, sink: Sink) -> Iterator[Sink]:
         """Give what writes to the sink."""
-        delimiter, end = self._out_delimiter, self._line_end
-        sink(self._mark + csv_bytes([self._header], delimiter, end))
-        yield lambda chunk, noisy: sink(chunk.with_counts(noisy, delimiter, end))
+        sink(self._mark + csv_bytes([self._header], self._out_delimiter, self._line_end))
+        yield sink
+
+
+def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def column_text(integers: NDArray[Any]) -> bytes | memoryview:

@@ -1,4 +1,4 @@
-"""A table of any format, as `release_table` sees it: chunks in, the same rows with noise out.
+"""A table of any format, as `release_table` sees it: it comes in chunks, opened as a frame is.
 
 A format is one module with a reader and a writer of these kinds, named in ``_formats.py``. Neither
 draws.
@@ -8,36 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
 from .._system.atomic_file import Sink
+from ..data.cells import Cells
 from ..errors import TableError
 
+Keys = list[tuple[str, ...]]
+"""What stands in some columns, row by row."""
 
-class Chunk(Protocol):
-    """Some rows that follow one another."""
+
+class Chunk(NamedTuple):
+    """Some rows that follow one another.
+
+    Parameters
+    ----------
+    cells : list of Cells
+        Of each column of counts, in the order of the table.
+    close : callable
+        Takes the results, an array for each of `cells`; returns what the table's writer takes.
+    other_cells : callable
+        Returns what stands in the other columns: never a count.
+    keys : callable
+        Takes places of other columns; returns what tells rows apart there.
+    """
+
+    cells: list[Cells]
+    close: Callable[[list[NDArray[Any]]], Any]
+    other_cells: Callable[[], Keys]
+    keys: Callable[[Sequence[int]], Keys]
 
     @property
-    def nulls(self) -> Sequence[NDArray[np.bool_] | None]:
-        """Where a column has no count; empty for a format that has no nulls."""
-
-    @property
-    def counts(self) -> NDArray[Any]:
-        """Rows by columns of counts, in the order of the table: int64, or Python integers."""
-
-    def other_cells(self) -> list[tuple[str, ...]]:
-        """Return what stands in the other columns, row by row: never a count."""
-
-    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
-        """Return what tells rows apart in the other columns at these places."""
-
-
-Write = Callable[[Any, NDArray[Any]], None]
-"""Writes a chunk with these counts, rows by columns, in the place of its own; in their order."""
+    def n_rows(self) -> int:
+        """Return how many rows there are."""
+        return self.cells[0].integers.size
 
 
 class Table(Protocol):
@@ -55,14 +62,10 @@ class Table(Protocol):
 
     other_columns: tuple[str, ...]
 
-    @property
-    def ranges(self) -> Sequence[tuple[int, int] | None]:
-        """For each column of counts: the ends of what a noisy count may be; None: any."""
-
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, once; a TableError tells what is wrong with it and where."""
 
-    def writer(self, sink: Sink) -> AbstractContextManager[Write]:
+    def writer(self, sink: Sink) -> AbstractContextManager[Callable[[Any], object]]:
         """Give what writes to the sink: the header first, and the end if the block ends well."""
 
     def fraction(self) -> float | None:
@@ -85,10 +88,3 @@ def column_index(
         raise TableError(f"{where}{table} has no column {name!r} ({n_columns})")
     places = " and ".join(str(i + 1) for i in found)
     raise TableError(f"{where}columns {places} are both named {name!r}")
-
-
-def as_int64(integers: NDArray[Any]) -> NDArray[Any]:
-    """Return integers of any width as int64, or as Python's if one does not fit."""
-    if integers.dtype.kind == "u" and integers.dtype.itemsize == 8 and integers.max() > 2**63 - 1:
-        return integers.astype(object)
-    return integers if integers.dtype == object else integers.astype(np.int64)

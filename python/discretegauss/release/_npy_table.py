@@ -8,19 +8,19 @@ other fields stay as they are.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from .._system.atomic_file import Sink
-from ..data.cells import INT64_RANGE
+from ..data.cells import Cells
 from ..errors import TableError
 from ._files import Readable, read_all
-from ._interface import as_int64, column_index
+from ._interface import Chunk, Keys, column_index
 
 _CHUNK = 2**20
 """Bytes that are read at a time, if that is a row."""
@@ -28,30 +28,6 @@ _CHUNK = 2**20
 _INT64 = np.dtype("<i8")
 
 _READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-
-
-class NpyChunk(NamedTuple):
-    """Rows: records, also of an array."""
-
-    rows: NDArray[Any]
-    counts: NDArray[Any]
-    first_row: int
-    others: list[NDArray[Any]]
-    """The columns that are not counts."""
-
-    @property
-    def nulls(self) -> tuple[()]:
-        """None: an array of integers has a count everywhere."""
-        return ()
-
-    def other_cells(self) -> list[tuple[str, ...]]:
-        """Return what stands in the other columns, row by row."""
-        texts = [list(map(str, column.tolist())) for column in self.others]
-        return list(zip(*texts, strict=True)) if texts else [()] * len(self.rows)
-
-    def keys(self, places: Sequence[int]) -> list[tuple[str, ...]]:
-        """Return what tells rows apart in the other columns at these places."""
-        return [tuple([cells[i] for i in places]) for cells in self.other_cells()]
 
 
 class NpyTable:
@@ -78,14 +54,13 @@ class NpyTable:
         self._dtype, self._names = dtype, dtype.names or ()
         at = {column_index(self._names, name) for name in columns}
         self.columns = tuple(name for i, name in enumerate(self._names) if i in at)
-        self.ranges = (INT64_RANGE,) * len(self.columns)
         self.other_columns = tuple(name for i, name in enumerate(self._names) if i not in at)
         for name in self.columns if self._are_records else self._names[:1]:
             stored = dtype[name]
             if stored.kind not in "iu" or stored.names is not None:
                 raise TableError(f"column {name!r}: the type is {stored}; a count is an integer")
 
-    def chunks(self) -> Iterator[NpyChunk]:
+    def chunks(self) -> Iterator[Chunk]:
         """Read the rows."""
         width = self._dtype.itemsize
         at_once = max(1, _CHUNK // width)
@@ -93,43 +68,51 @@ class NpyTable:
             data = read_all(self._file, n_rows * width)
             if len(data) < n_rows * width:
                 raise TableError("the file is cut off: it has fewer rows than it says")
-            rows = np.frombuffer(data, self._dtype)
-            counts = np.column_stack([as_int64(rows[name]) for name in self.columns])
-            first_row = self._rows_read + 1
             self._rows_read += n_rows
-            yield NpyChunk(rows, counts, first_row, [rows[name] for name in self.other_columns])
+            yield self._chunk(np.frombuffer(data, self._dtype))
+
+    def _chunk(self, rows: NDArray[Any]) -> Chunk:
+        def keys(places: Sequence[int]) -> Keys:
+            columns = [map(str, rows[self.other_columns[i]].tolist()) for i in places]
+            return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+
+        return Chunk(
+            [Cells(rows[name], label=name) for name in self.columns],
+            lambda results: self._written(rows, results).tobytes(),
+            lambda: keys(range(len(self.other_columns))),
+            keys,
+        )
 
     def fraction(self) -> float | None:
         """How many of the rows are read."""
         return self._rows_read / self._shape[0] if self._shape[0] else None
 
     @contextmanager
-    def writer(self, sink: Sink) -> Iterator[Callable[[NpyChunk, NDArray[Any]], None]]:
+    def writer(self, sink: Sink) -> Iterator[Sink]:
         """Give what writes to the sink."""
-        kept = self.other_columns if self._are_records else ()
-        types = [(name, self._dtype[name] if name in kept else _INT64) for name in self._names]
-        dtype = np.dtype(types)
-        sink(npy_header(dtype if self._are_records else _INT64, self._shape))
-        yield lambda chunk, noisy: sink(self._written(chunk, noisy, dtype).tobytes())
+        sink(npy_header(self._out_dtype() if self._are_records else _INT64, self._shape))
+        yield sink
 
-    def _written(self, chunk: NpyChunk, noisy: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    def _out_dtype(self) -> np.dtype[Any]:
+        kept = self.other_columns if self._are_records else ()
+        return np.dtype(
+            [(name, self._dtype[name] if name in kept else _INT64) for name in self._names]
+        )
+
+    def _written(self, rows: NDArray[Any], results: list[NDArray[Any]]) -> NDArray[Any]:
         """Return the rows with these counts."""
-        written = np.empty(chunk.rows.shape, dtype)
-        columns = dict(zip(self.columns, noisy.T, strict=True))
-        for name in self._names:
-            column = columns.get(name)
-            if column is None:
-                column = chunk.rows[name]
-                column = column if self._are_records else as_int64(column)
-            try:
-                written[name] = column
-            except OverflowError:
-                # The cause would show a count.
-                last = chunk.first_row + len(chunk.rows) - 1
+        written = np.empty(rows.shape, self._out_dtype())
+        for name, column in zip(self.columns, results, strict=True):
+            written[name] = column
+        for name in self.other_columns:
+            column = rows[name]
+            if not self._are_records and column.max() >= 2**63:
+                last = self._rows_read
                 raise TableError(
-                    f"rows {chunk.first_row} to {last}, column {name!r}: a "
-                    f"{'noisy count' if name in columns else 'number'} does not fit int64"
-                ) from None
+                    f"rows {last - len(rows) + 1} to {last}, column {name!r}: a number does not "
+                    "fit int64"
+                )
+            written[name] = column
         return written
 
 

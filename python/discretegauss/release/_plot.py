@@ -128,20 +128,20 @@ class _Rows:
         self.n_seen = 0
         self.stride = 1
 
-    def add(self, chunk: Chunk, noisy: NDArray[Any]) -> None:
+    def add(self, chunk: Chunk, noisy: list[NDArray[Any]]) -> None:
         """Keep some of the next rows."""
         kept = slice(-self.n_seen % self.stride, None, self.stride)
-        some = noisy[kept, : len(self.columns)]
-        self.n_seen += len(noisy)
+        self.n_seen += chunk.n_rows
         if self.n_seen <= _WITH_NAMES:
             self.names += [_row_name(cells) for cells in chunk.other_cells()]
-        floats = np.array([[_as_float(x) for x in row] for row in some.tolist()], np.float64)
-        floats = floats.reshape(some.shape)
-        for column, nulls in zip(floats.T, chunk.nulls, strict=False):
-            if nulls is not None:
-                column[nulls[kept]] = np.nan
-        self._kept.append(floats)
-        self._n_kept += len(some)
+        columns = []
+        for sums, cells in zip(noisy[: len(self.columns)], chunk.cells, strict=False):
+            floats = np.array([_as_float(x) for x in sums[kept].tolist()], np.float64)
+            if cells.nulls is not None:
+                floats[cells.nulls[kept]] = np.nan
+            columns.append(floats)
+        self._kept.append(np.column_stack(columns))
+        self._n_kept += len(columns[0])
         while self._n_kept > _MOST_ROWS:
             together = self.rows[::2]
             self._kept, self._n_kept = [together], len(together)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
+from .._inputs.draw_arguments import AUTO, ONE_THREAD, HowOnly
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows
@@ -21,17 +19,16 @@ from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.folders import folder_made
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
-from ..data import add_noise
-from ..data.addition import has_room
-from ..data.cells import INT64_RANGE, Cells
-from ..errors import OutputError, ParameterOverflowError, ParameterValueError, TableError
+from ..data.addition import has_room, noisy
+from ..data.cells import INT64_RANGE
+from ..errors import OutputError, ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._consistent import ConsistentTables
 from ._destination import Stdout, checked_destination, exists_already
 from ._files import compressed
 from ._formats import Format, formats_of, opened_table
-from ._interface import Chunk, Table
+from ._interface import Chunk
 from ._plan import FilePlan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
@@ -346,24 +343,22 @@ def _look_through(run: _Run) -> None:
         if has_any_room and one.rows_per_person == 1:
             return
         for chunk in table.chunks():
-            _require_room(table, chunk, run.noise.law, rows)
-            rows += len(chunk.counts)
+            _require_room(chunk, run.noise.law, rows)
+            rows += chunk.n_rows
             if has_any_room and rows >= one.rows_per_person:
                 return
             del chunk  # before the next one is read
         require_rows(one.rows_per_person, rows, one.sensitivity)
 
 
-def _require_room(table: Table, chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
+def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
     """Refuse counts whose noise might not fit; so many rows come before them."""
-    nulls = chunk.nulls or [None] * len(table.columns)
-    each = zip(chunk.counts.T, nulls, table.ranges, table.columns, strict=True)
-    for counts, null, bounds, name in each:
-        if not has_room(Cells(counts, null, bounds), law):
-            kind = "int64" if bounds == INT64_RANGE else "decimals of as many digits as here"
+    for cells in chunk.cells:
+        if not has_room(cells, law):
+            kind = "int64" if cells.range == INT64_RANGE else "decimals of as many digits as here"
             raise TableError(
-                f"rows {rows + 1} to {rows + len(counts)}, column {name!r}: noisy counts might not "
-                f"fit {kind} (Pr[outside] must be below 2**-128); text has room for any"
+                f"rows {rows + 1} to {rows + chunk.n_rows}, column {cells.label!r}: noisy counts "
+                f"might not fit {kind} (Pr[outside] must be below 2**-128); text has room for any"
             )
 
 
@@ -380,6 +375,7 @@ def _faults_name(where: str) -> Iterator[None]:
 def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress: bool) -> Release:
     """Write a table whole, with noise on its counts, where it has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
+    draws: HowOnly = {"method": AUTO, "source": source, "threads": ONE_THREAD}
     with (
         _faults_name(one.where),
         opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
@@ -403,12 +399,14 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
             table.writer(sink) as write,
         ):
             for chunk in table.chunks():
-                _require_room(table, chunk, run.noise.law, rows)
-                sums = _noisy(chunk.counts, run.noise.law, source)
-                write(chunk, sums)
+                _require_room(chunk, run.noise.law, rows)
+                sums = noisy(
+                    chunk.cells, run.noise.law, overflow="raise", modulus=None, draws=draws
+                )
+                write(chunk.close(sums))
                 if by is not None:
                     by.add(chunk)
-                rows += len(sums)
+                rows += chunk.n_rows
                 bar.update(rows, table.fraction())
                 for each in shown:
                     each.add(chunk, sums)
@@ -419,10 +417,3 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
             if by is not None:
                 by.require_differing()
     return replace(release, rows=rows, seconds=time.perf_counter() - start)
-
-
-def _noisy(counts: NDArray[Any], law: DiscreteGaussian, source: Source) -> NDArray[Any]:
-    """Return count + draw, one draw for each cell: int64 where all surely fit, else Python's."""
-    with suppress(ParameterOverflowError):  # a sum might not fit, and nothing is drawn
-        return add_noise(counts, law, source=source)
-    return add_noise(counts.astype(object), law, source=source)

@@ -142,7 +142,9 @@ def release_groups(
         groups: dict[tuple[str, ...], int] = {}
         n = 0
         for chunk in opened.chunks():
-            counts: list[Any] = chunk.counts[:, 0].tolist()
+            (cells,) = chunk.cells
+            integers = cells.integers if cells.nulls is None else cells.integers * ~cells.nulls
+            counts: list[Any] = integers.tolist()
             groups.update(zip(chunk.other_cells(), counts, strict=True))
             n += len(counts)
         header = (*opened.other_columns, names[0])

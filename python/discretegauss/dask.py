@@ -23,13 +23,12 @@ import numpy as np
 
 from ._inputs.messages import describe, if_loaded, refused
 from ._inputs.privacy_arguments import require_rows
-from ._on_the_driver import checked_path, noise_and_result
 from ._system.atomic_file import atomic_write
 from ._system.folders import folder_made
-from .data import add_noise as add_noise_here
 from .data.cells import refuse_type
 from .data.entry import AskedAnywhere
 from .data.frame_columns import places
+from .data.tasks import TaskNoise, noise_of_tasks, result_path
 from .errors import OutputError, ParameterTypeError, ParameterValueError
 from .laws import Law
 
@@ -115,7 +114,7 @@ def add_noise(
         counts = dask.dataframe.read_parquet("counts.parquet")
         noisy = discretegauss.dask.add_noise(counts, rho="0.1", columns="n", path="noisy.parquet")
     """
-    folder = checked_path(path, "Dask")
+    folder = result_path(path, "Dask")
     if "://" in folder:
         raise refused("path", "be a folder of a file system that all workers see", folder)
     if isinstance(values, if_loaded("dask.dataframe", "DataFrame")):
@@ -136,7 +135,7 @@ def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, o
     meta = frame._meta
     at = places(list(meta.columns), columns)
     given = meta.iloc[:, at]
-    law, options, result = noise_and_result(given, law, asked)
+    noise, result = noise_of_tasks(given, law, **asked)
     for kind in result.dtypes:
         if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
@@ -146,9 +145,7 @@ def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, o
         example = meta
     _refuse_what_parquet_changes(example)
     floats = [name for name, kind in given.dtypes.items() if "float" in str(kind).lower()]
-    draw = partial(
-        _noisy_partition, law=law, columns=list(given.columns), floats=floats, options=options
-    )
+    draw = partial(_noisy_partition, noise=noise, columns=list(given.columns), floats=floats)
 
     def place_files(files: Sequence[Path], folder: Path) -> None:
         for i, file in enumerate(files):
@@ -219,14 +216,14 @@ def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> A
             "values must have blocks of known sizes: call compute_chunk_sizes() first"
         )
     row = array.shape[1:]
-    law, options, result = noise_and_result(np.empty((0, *row), array.dtype), law, asked)
+    noise, result = noise_of_tasks(np.empty((0, *row), array.dtype), law, **asked)
     n_rows = array.shape[0] if array.ndim else 1
     require_rows(asked.get("rows_per_person", 1), n_rows, asked.get("sensitivity", 1))
     if result.dtype == object:
         raise refuse_type(result.dtype)
     chunk = tuple(max(1, *sizes) for sizes in array.chunks)
     blocks = array.rechunk(chunk).to_delayed()
-    draw = partial(_noisy_block, law=law, chunk=chunk, options=options)
+    draw = partial(_noisy_block, noise=noise, chunk=chunk)
 
     def place_files(files: Sequence[Path], folder: Path) -> None:
         zarr.create_array(
@@ -332,15 +329,10 @@ def _attempt(block: Any, file: Path, *, draw: Callable[[Any], memoryview]) -> No
 
 
 def _noisy_partition(
-    partition: Any,
-    *,
-    law: Law,
-    columns: list[Any],
-    floats: list[Any],
-    options: dict[str, Any],
+    partition: Any, *, noise: TaskNoise, columns: list[Any], floats: list[Any]
 ) -> memoryview:
     """Return a partition with noise as Parquet."""
-    noisy = add_noise_here(partition, law, columns=columns, **options)
+    noisy = noise.added_to(partition, columns)
     # of floats a partition without NaN would be int64, and floats again beside one with NaN
     kinds = {name: "UInt64" if noisy[name].dtype.kind == "u" else "Int64" for name in floats}
     return _as_parquet(noisy.astype(kinds))
@@ -365,12 +357,10 @@ def _as_parquet(frame: Any) -> memoryview:
     return memoryview(stream.getvalue())
 
 
-def _noisy_block(
-    block: Any, *, law: Law, chunk: tuple[int, ...], options: dict[str, Any]
-) -> memoryview:
+def _noisy_block(block: Any, *, noise: TaskNoise, chunk: tuple[int, ...]) -> memoryview:
     """Return a block with noise as a chunk of zarr: uncompressed, in C's order, little-endian."""
     _refuse_other_arrays(block)
-    noisy = add_noise_here(block, law, **options)
+    noisy = noise.added_to(block)
     if noisy.shape != chunk:
         inner = noisy
         noisy = np.zeros(chunk, inner.dtype)

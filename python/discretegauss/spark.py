@@ -11,11 +11,10 @@ from functools import partial
 from os import PathLike
 from typing import Any, Final, Unpack
 
-from ._on_the_driver import checked_path, noise_and_result
-from .data import add_noise as add_noise_here
 from .data.cells import refuse_type
 from .data.entry import AskedAnywhere
 from .data.frame_columns import places
+from .data.tasks import TaskNoise, noise_of_tasks, result_path
 from .errors import ParameterOverflowError, ParameterTypeError
 from .laws import Law
 
@@ -107,14 +106,14 @@ def add_noise(
         raise ParameterTypeError(f"frame must be a DataFrame of Spark, got {type(frame).__name__}")
     if isinstance(columns, Law):
         raise ParameterTypeError("columns must be a string or a list; the law comes after them")
-    folder = checked_path(path, "Spark")
+    folder = result_path(path, "Spark")
     if frame.isStreaming:
         raise ParameterTypeError("frame must not be a stream: its noise is written once, at once")
     fields = list(frame.schema.fields)
     at = places([field.name for field in fields], columns)
     names = [fields[i].name for i in at]
     empty = pa.schema([(fields[i].name, _arrow_type(fields[i])) for i in at]).empty_table()
-    law, options, result = noise_and_result(empty, law, asked)
+    noise, result = noise_of_tasks(empty, law, **asked)
     for i, kind in zip(at, result.schema.types, strict=True):
         if pa.types.is_unsigned_integer(kind):
             raise ParameterOverflowError(
@@ -124,9 +123,7 @@ def add_noise(
         of_spark = LongType() if pa.types.is_integer(kind) else DecimalType(kind.precision, 0)
         fields[i] = StructField(fields[i].name, of_spark, fields[i].nullable, fields[i].metadata)
     schema = StructType(fields)
-    task = partial(
-        _noisy_batches, law=law, columns=names, options=options, labels=schema.fieldNames()
-    )
+    task = partial(_noisy_batches, noise=noise, columns=names, labels=schema.fieldNames())
     # mapInArrow takes the dot of a name for that of a field, and has no way to quote it
     numbered = frame.toDF(*(f"column{i}" for i in range(len(fields))))
     writer = numbered.mapInArrow(task, schema).write.mode("error")
@@ -150,13 +147,9 @@ def _arrow_type(field: Any) -> Any:
 
 
 def _noisy_batches(
-    batches: Iterator[Any],
-    law: Law,
-    columns: list[str],
-    options: dict[str, Any],
-    labels: list[str],
+    batches: Iterator[Any], noise: TaskNoise, columns: list[str], labels: list[str]
 ) -> Iterator[Any]:
     """Generate the batches of a partition, with these labels and noise: on a worker."""
     for batch in batches:
         labelled = type(batch).from_arrays(batch.columns, labels)
-        yield add_noise_here(labelled, law, columns=columns, **options)
+        yield noise.added_to(labelled, columns)

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss.data.addition import How
+from discretegauss.data.tasks import TaskNoise
 
 pytestmark = pytest.mark.cluster
 
 
-OPTIONS = {"overflow": "raise", "source": "getrandom"}
+NOISE = TaskNoise(dg.DiscreteGaussian(100), How(source="getrandom"))
 
 
 def _run_without(names: tuple[str, ...], task: Callable[[], object], shown: str) -> str:
@@ -39,7 +41,7 @@ def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
     """A task for a block of an array runs where nothing else is installed."""
     from discretegauss import dask as module
 
-    draw = partial(module._noisy_block, law=dg.DiscreteGaussian(100), chunk=(5,), options=OPTIONS)
+    draw = partial(module._noisy_block, noise=NOISE, chunk=(5,))
     file = tmp_path / "0" / "noisy"
     task = partial(module._attempt, np.arange(5), file, draw=draw)
     missing = ("dask", "distributed", "zarr", "pandas", "pyarrow", "cloudpickle")
@@ -53,7 +55,6 @@ def test_a_worker_of_spark_needs_arrow_beside_it() -> None:
 
     pa = pytest.importorskip("pyarrow")
     batches = [pa.RecordBatch.from_pydict({"id": range(5), "n": [1, None, 3, 4, 5]})] * 2
-    law = dg.DiscreteGaussian(100)
-    task = partial(module._noisy_batches, iter(batches), law, ["n"], OPTIONS, ["id", "n"])
+    task = partial(module._noisy_batches, iter(batches), NOISE, ["n"], ["id", "n"])
     shown = "[batch.column('n').null_count for batch in result]"
     assert _run_without(("pyspark", "pandas", "dask"), task, shown) == "[1, 1]"

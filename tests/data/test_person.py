@@ -13,9 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 import discretegauss
-from discretegauss._on_the_driver import noise_and_result
 from discretegauss.data.person import Counting, Person, change, checked_counting, together
 from discretegauss.data.person_noise import largest_rho, least_epsilon, rho_of, sigma2_of
+from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
 
@@ -246,7 +246,7 @@ def test_a_series_is_grouped_by_its_index() -> None:
 def test_tasks_of_a_cluster_take_no_statement() -> None:
     """They could not tell whether two rows are of one group."""
     with pytest.raises(ParameterTypeError, match="person goes with values that are held"):
-        noise_and_result(_frame("pyarrow"), None, {"rho": 1, "person": Person(3)})  # type: ignore[typeddict-unknown-key]
+        noise_of_tasks(_frame("pyarrow"), None, rho=1, person=Person(3))
 
 
 def test_an_array_has_no_names() -> None:

@@ -1,8 +1,8 @@
 """On the workers of a cluster: what every attempt draws is recorded, and first attempts are killed.
 
 Spark's daemon is this module (``spark.python.daemon.module``), and Dask's workers have `Recording`
-as a plugin. Both put it around the `add_noise` of a task, so that an attempt is killed when it has
-drawn. Nothing happens until the folder has a file named ``on``.
+as a plugin. Both put it around `TaskNoise.added_to`, which every task calls, so that an attempt is
+killed when it has drawn. Nothing happens until the folder has a file named ``on``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
+
+from discretegauss.data.tasks import TaskNoise
 
 FOLDER = "RECORDED_NOISE"
 """The environment variable that names the folder."""
@@ -35,23 +37,23 @@ def read(file: Path) -> NDArray[np.int64]:
 # --- Spark
 
 
-def recording_batches(add_noise: Callable[..., Any]) -> Callable[..., Any]:
+def recording_batches(added_to: Callable[..., Any]) -> Callable[..., Any]:
     """Record the noise of column n in PARTITION.ATTEMPT; end attempt 0 after its second batch."""
     folder = Path(os.environ[FOLDER])
 
-    def recorded(batch: Any, *arguments: Any, **options: Any) -> Any:
+    def recorded(noise: TaskNoise, batch: Any, *columns: Any) -> Any:
         from pyspark import TaskContext
 
-        noisy = add_noise(batch, *arguments, **options)
+        noisy = added_to(noise, batch, *columns)
         if not (folder / "on").exists():
             return noisy
         context = TaskContext.get()
         assert context is not None
-        noise = noisy.column("n").to_numpy() - batch.column("n").to_numpy()
+        draws = noisy.column("n").to_numpy() - batch.column("n").to_numpy()
         file = folder / f"{context.partitionId()}.{context.attemptNumber()}"
         with file.open("ab") as records:
-            records.write(noise.tobytes())
-        if context.attemptNumber() == 0 and file.stat().st_size > noise.nbytes:
+            records.write(draws.tobytes())
+        if context.attemptNumber() == 0 and file.stat().st_size > draws.nbytes:
             if context.partitionId() % 2:
                 os._exit(1)
             raise RuntimeError("killed")
@@ -75,10 +77,10 @@ class Recording:
     def setup(self, worker: object) -> None:
         """Wrap what tasks call; for a plugin of Dask."""
         module: Any = importlib.import_module("discretegauss.dask")
-        add_noise, attempt, folder = module.add_noise_here, module._attempt, self.folder
+        added_to, attempt, folder = TaskNoise.added_to, module._attempt, self.folder
 
-        def recorded(block: Any, *arguments: Any, **options: Any) -> Any:
-            noisy = add_noise(block, *arguments, **options)
+        def recorded(noise: TaskNoise, block: Any, *columns: Any) -> Any:
+            noisy = added_to(noise, block, *columns)
             if not (folder / "on").exists():
                 return noisy
             first = not list(folder.glob(f"{block.flat[0]}.*"))
@@ -96,12 +98,13 @@ class Recording:
                     placed.touch()
                     os._exit(1)
 
-        module.add_noise_here, module._attempt = recorded, attempted
+        tasks: Any = TaskNoise
+        tasks.added_to, module._attempt = recorded, attempted
 
 
 if __name__ == "__main__":
     from pyspark.daemon import manager
 
-    spark: Any = importlib.import_module("discretegauss.spark")
-    spark.add_noise_here = recording_batches(spark.add_noise_here)
+    tasks: Any = TaskNoise
+    tasks.added_to = recording_batches(tasks.added_to)
     manager()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 
 from .._drawing.add import Addend
 from .._drawing.engines import native
-from .._inputs.draw_arguments import HowOnly, checked_how
-from .._inputs.messages import describe
+from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked_how
+from .._inputs.messages import describe, refused
+from .._inputs.numbers import whole_number
+from .._inputs.source import Source
 from .._law import fits_range
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import Law
@@ -41,14 +44,36 @@ class _Plan(NamedTuple):
     result: np.dtype[Any]
 
 
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """How values get their noise: what `add_noise` is asked beside the noise. Tasks get it, too.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `overflow` or `modulus` is wrong. What opens the values checks `floats`, and `noisy`
+        the others.
+    """
+
+    overflow: Overflow = "raise"
+    modulus: int | None = None
+    floats: bool = False
+    method: Method = AUTO
+    source: Source = CHACHA20
+    threads: int = ONE_THREAD
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.overflow, str) or self.overflow not in ("raise", "saturate"):
+            raise refused("overflow", "be 'raise' or 'saturate'", self.overflow)
+        if self.modulus is not None:
+            modulus = whole_number(self.modulus, "modulus", minimum=2)
+            if self.overflow == "saturate":
+                raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
+            object.__setattr__(self, "modulus", modulus)
+
+
 def noisy(
-    columns: Sequence[Cells],
-    law: Law,
-    *,
-    overflow: Overflow,
-    modulus: int | None,
-    draws: HowOnly,
-    out: NDArray[Any] | None = None,
+    columns: Sequence[Cells], law: Law, how: How, *, out: NDArray[Any] | None = None
 ) -> list[NDArray[Any]]:
     """Return the cells with noise, a draw for each, nulls too.
 
@@ -72,10 +97,10 @@ def noisy(
     Exception
         What a draw raises. Then the contents of `out` mean nothing.
     """
-    by, source, threads = checked_how(law._kind, **draws)
+    by, source, threads = checked_how(law._kind, how.method, how.source, how.threads)
     plans = []
     for cells in columns:
-        plans.append(_plan(cells, law, overflow, modulus))
+        plans.append(_plan(cells, law, how.overflow, how.modulus))
     if out is not None and out.dtype.newbyteorder("=") != plans[0].result:
         raise ParameterValueError(f"out must be of {plans[0].result} here, got {out.dtype}")
     results: list[NDArray[Any]] = []

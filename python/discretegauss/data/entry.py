@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, HowOnly, Method, checked_out
-from .._inputs.messages import if_loaded, refused
+from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked_out
+from .._inputs.messages import if_loaded
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._inputs.tensors import is_tensor
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
-from .addition import Overflow, noisy
+from .addition import How, Overflow, noisy
 from .cells import Opened, is_integer
 from .plain_and_numpy import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
@@ -192,13 +192,15 @@ def add_noise(
     >>> len(dg.add_noise([3, None, 2**70], dg.DiscreteLaplace(2)))
     3
     """
-    if not isinstance(overflow, str) or overflow not in ("raise", "saturate"):
-        raise refused("overflow", "be 'raise' or 'saturate'", overflow)
-    if modulus is not None:
-        if whole_number(modulus, "modulus", minimum=2) and overflow == "saturate":
-            raise ParameterValueError("overflow must be 'raise' with a modulus, got 'saturate'")
-        modulus = int(modulus)
-    _check_law(law)
+    how = How(
+        overflow=overflow,
+        modulus=modulus,
+        floats=integral_floats,
+        method=method,
+        source=source,
+        threads=threads,
+    )
+    check_law(law)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     if type(values) is not np.ndarray and is_tensor(values):
         if columns is not None or modulus is not None or overflow != "raise" or integral_floats:
@@ -206,7 +208,7 @@ def add_noise(
                 "columns, modulus, overflow and integral_floats do not go with a tensor"
             )
         opened, memory = open_tensor(values)
-        law = _law_for(
+        law = law_for(
             opened,
             law,
             budget,
@@ -219,12 +221,9 @@ def add_noise(
     if person is not None and type(values).__name__ == "LazyFrame":
         values = values.collect()  # once
     opened = opened_values(values, columns, floats=integral_floats)
-    law = _law_for(
-        opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
-    )
+    law = law_for(opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by))
     result = None if out is None else _checked_out(out, values)
-    draws: HowOnly = {"method": method, "source": source, "threads": threads}
-    results = noisy(opened.cells, law, overflow=overflow, modulus=modulus, draws=draws, out=result)
+    results = noisy(opened.cells, law, how, out=result)
     return opened.close(results) if out is None else out
 
 
@@ -270,18 +269,18 @@ by, integral_floats
     >>> law, law.interval(0.95)
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
     """
-    _check_law(law)
+    check_law(law)
     if is_tensor(values):
         opened, _ = open_tensor(values)
     else:
         opened = opened_values(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    return _law_for(
+    return law_for(
         opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
     )
 
 
-def _law_for(
+def law_for(
     opened: Opened,
     law: Law | Budget | None,
     numbers: dict[str, object],
@@ -325,7 +324,8 @@ def _law_for(
     return law
 
 
-def _check_law(law: object) -> None:
+def check_law(law: object) -> None:
+    """Raise an error if that is neither a law, nor a budget, nor None."""
     if law is None or isinstance(law, Budget):
         return
     if isinstance(law, type) and issubclass(law, Law):

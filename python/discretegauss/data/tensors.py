@@ -13,7 +13,7 @@ from .._inputs.draw_arguments import HowOnly, checked_out
 from .._inputs.tensors import DeviceArray, in_memory, is_tensor, require_defaults
 from ..errors import ParameterTypeError, ParameterValueError, RangeError
 from ..laws import Law
-from .addition import noisy
+from .addition import How, noisy
 from .cells import Cells, Opened
 
 
@@ -64,7 +64,7 @@ def _add_on_host(target: NDArray[Any], values: NDArray[Any], law: Law, how: HowO
         raise ParameterTypeError(f"out must be integers, got {target.dtype}")
     info = np.iinfo(target.dtype)
     held = max(int(info.min), -(2**63)), min(int(info.max), 2**63 - 1)
-    (sums,) = noisy([Cells(values, None, held)], law, overflow="raise", modulus=None, draws=how)
+    (sums,) = noisy([Cells(values, None, held)], law, How(**how))
     try:
         if sums.size and not held[0] <= int(sums.min()) <= int(sums.max()) <= held[1]:
             raise RangeError(NO_FIT)

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, HowOnly
+from .._inputs.draw_arguments import CHACHA20
 from .._inputs.messages import describe
 from .._inputs.numbers import positive
 from .._inputs.source import Source
-from ..data.addition import noisy, require_room
+from ..data.addition import How, noisy, require_room
 from ..data.cells import Opened
 from ..data.entry import opened_values
 from ..data.groups import require_grouped
@@ -245,11 +245,11 @@ class Plan:
             with named_in_errors(f"frames[{name!r}]"):
                 opened[name] = _opened(frames[name], table, columns, integral_floats)
                 require_room(opened[name].cells, self.laws[name])
-        how: HowOnly = {"method": AUTO, "source": source, "threads": ONE_THREAD}
+        how = How(floats=integral_floats, source=source)
         done = {}
         for name, one in opened.items():
             law = self.laws[name]
-            sums = noisy(one.cells, law, overflow="raise", modulus=None, draws=how)
+            sums = noisy(one.cells, law, how)
             done[name] = one.close(sums)
         return done
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import AUTO, ONE_THREAD, HowOnly
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows
@@ -19,7 +18,7 @@ from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.folders import folder_made
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
-from ..data.addition import has_room, noisy
+from ..data.addition import How, has_room, noisy
 from ..data.cells import INT64_RANGE
 from ..errors import OutputError, ParameterValueError, TableError
 from ..laws import DiscreteGaussian
@@ -375,7 +374,7 @@ def _faults_name(where: str) -> Iterator[None]:
 def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress: bool) -> Release:
     """Write a table whole, with noise on its counts, where it has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
-    draws: HowOnly = {"method": AUTO, "source": source, "threads": ONE_THREAD}
+    how = How(source=source)
     with (
         _faults_name(one.where),
         opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
@@ -400,9 +399,7 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
         ):
             for chunk in table.chunks():
                 _require_room(chunk, run.noise.law, rows)
-                sums = noisy(
-                    chunk.cells, run.noise.law, overflow="raise", modulus=None, draws=draws
-                )
+                sums = noisy(chunk.cells, run.noise.law, how)
                 write(chunk.close(sums))
                 if by is not None:
                     by.add(chunk)

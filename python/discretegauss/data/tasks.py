@@ -1,0 +1,79 @@
+"""Noise in the tasks of a cluster, for `spark` and `dask`: decided once, before a task runs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .._inputs.messages import describe
+from .._inputs.paths import path_text
+from ..errors import ParameterTypeError
+from ..laws import Law
+from .addition import How, noisy
+from .entry import check_law, law_for, opened_values
+
+
+class TaskNoise(NamedTuple):
+    """The noise of all tasks: each gets this object, and nothing else of what was asked."""
+
+    law: Law
+    how: How
+
+    def added_to(self, values: Any, columns: object = None) -> Any:
+        """Return values with noise, as `add_noise` does."""
+        opened = opened_values(values, columns, floats=self.how.floats)
+        return opened.close(noisy(opened.cells, self.law, self.how))
+
+
+def noise_of_tasks(
+    template: Any,
+    law: Law | None,
+    *,
+    rho: object = None,
+    epsilon: object = None,
+    delta: object = None,
+    sensitivity: object = 1,
+    rows_per_person: int = 1,
+    disjoint: bool = False,
+    integral_floats: bool = False,
+    **asked: Any,
+) -> tuple[TaskNoise, Any]:
+    """Return the noise of tasks, and what the template becomes by it.
+
+    Parameters
+    ----------
+    template : Table, DataFrame or ndarray
+        What gets noise, with its types and no rows: all is checked on it that does not depend on
+        the counts.
+    law, rho, epsilon, delta, sensitivity, rows_per_person, disjoint, integral_floats
+        As for `add_noise`.
+    **asked
+        The other fields of `How`.
+    """
+    for name in ("person", "by"):
+        if name in asked:
+            raise ParameterTypeError(
+                f"{name} goes with values that are held, as tasks cannot tell whether their rows "
+                "differ; release.Plan has the law of such a table"
+            )
+    how = How(floats=integral_floats, **asked)
+    if not isinstance(how.source, str):
+        raise ParameterTypeError(
+            "source must be 'getrandom' or 'chacha20' here: each task would read a copy of any "
+            f"other, and so the same bits, got {describe(how.source)}"
+        )
+    check_law(law)
+    opened = opened_values(template, floats=how.floats)
+    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    who = (sensitivity, rows_per_person, disjoint)
+    noise = TaskNoise(law_for(opened, law, budget, *who, (template, None, None)), how)
+    return noise, opened.close(noisy(opened.cells, *noise))
+
+
+def result_path(path: object, engine: str) -> str:
+    """Return where to write; None is refused, for a lazy result would change."""
+    if path is None:
+        raise ParameterTypeError(
+            f"path must name where the result is written: {engine} draws other noise each time "
+            "that it computes a lazy result, so none is returned"
+        )
+    return path_text(path, "path", "a folder")

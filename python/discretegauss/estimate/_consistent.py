@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from .._inputs.messages import describe
 from .._inputs.numbers import checked_flag
 from ..data.cells import Cells
-from ..data.entry import opened_values
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law
-from ._checks import integers_without_nulls, unshifted
+from ._checks import unshifted
 from ._crossed import fit_any, fit_product
 from ._nested import Floats, Index, fit, sums, whole
 from ._tables import Table
@@ -34,7 +33,6 @@ def consistent(
     laws: Any,
     count: Any = None,
     *,
-    parents: Sequence[Any] | None = None,
     integers: bool = False,
 ) -> list[Any]:
     """Return the tables with counts that add up, nearer to the truth, and their standard errors.
@@ -44,15 +42,12 @@ def consistent(
     tables : list of frames of pandas or polars, tables of pyarrow, or dicts of columns
         Noisy tables of the same people, in any order. One, the finest, has all columns of the
         others, and each row of another table is the sum of the rows of the finest that agree with
-        it. All columns except the count say what is counted. Or arrays, with ``parents``.
+        it. All columns except the count say what is counted.
     laws : law, or a list of laws
         The noise of all tables, or of each; with mu = 0.
     count : label
         Of the column of noisy counts. A null is a count that was not released; the finest table
         has none.
-    parents : list of arrays of integers, optional
-        Of arrays, from the coarsest to the finest: for each but the first, the place in the array
-        before of what each count is a part of.
     integers : bool, optional
         Return whole numbers >= 0. If tables are nested, totals stay unbiased and their smallest
         parts do not: counts of 0 rise (by 1.6 on average in the example table), large ones fall.
@@ -63,7 +58,7 @@ def consistent(
     -------
     list
         The tables, in order: ``count`` estimated, floats unless ``integers``, and a new column
-        "error", the standard error. Of arrays: a pair of arrays, counts and errors.
+        "error", the standard error.
 
     Raises
     ------
@@ -109,8 +104,6 @@ def consistent(
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterTypeError("tables must be a list of at least one table")
     var = _variances(laws, len(tables))
-    if parents is not None:
-        return _of_arrays(tables, var, parents, integers=integers)
     opened = [Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
     keys = [_keys(table, count, f"table {i}") for i, table in enumerate(opened, 1)]
     order = sorted(range(len(tables)), key=lambda i: len(keys[i]))
@@ -342,25 +335,3 @@ def _fitted(
     for x, place, v in zip(values, places, errors, strict=True):
         found.append((x[place], np.full(place.size, math.sqrt(v))))
     return found
-
-
-def _of_arrays(
-    arrays: Sequence[Any], var: Sequence[float], parents: Sequence[Any], *, integers: bool
-) -> Found:
-    """Return the estimates of nested levels that are arrays."""
-    cells = [opened_values(array, None, floats=True).cells[0] for array in arrays]
-    noisy, variances = zip(*map(_level, cells, var), strict=True)
-    integers_without_nulls(cells[-1], f"array {len(cells)}, the finest,")
-    if not isinstance(parents, list | tuple) or len(parents) != len(arrays) - 1:
-        raise ParameterValueError(f"parents must be a list of {len(arrays) - 1} arrays")
-    checked = []
-    for i, given in enumerate(parents, 1):
-        parent, wholes = np.asarray(given), noisy[i - 1].size
-        right = parent.dtype.kind in "iu" and parent.shape == noisy[i].shape
-        if not right or set(np.unique(parent).tolist()) != set(range(wholes)):
-            raise ParameterValueError(
-                f"parents[{i - 1}] must have an integer for each count of array {i + 1}: which of "
-                f"the {wholes} counts of array {i} it is a part of; and each of them must have one"
-            )
-        checked.append(parent.astype(np.intp))
-    return _nested(noisy, variances, checked, integers=integers)

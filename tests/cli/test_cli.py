@@ -209,7 +209,7 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
         "all other cells are kept",
         "sorted by its counts",
         "shares or ranks",
-        "With a row for the total, a person changes two counts",
+        "With a row for the total, a record counts twice",
         "true counts are not in it",
     ):
         assert warning in text

@@ -86,13 +86,14 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("release", "--report-delta"): (probability, ["--rho", "1"]),
     ("release", "--sensitivity"): (at_least_1, ["--rho", "1"]),
     ("release", "--rows-per-person"): (whole, ["--rho", "1"]),
+    ("release", "--records"): (whole, ["--rho", "1"]),
     ("verify", "--random"): (whole, []),
 }
 """What a number must satisfy, and what goes with the option to make a right call."""
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups"}
+NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups", "--one-per-row"}
 """Others of tests/cli have these."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ import numpy as np
 import pytest
 
 import discretegauss
+from discretegauss import release
+from discretegauss._cli import main
 from discretegauss.data.person import change, checked_counting
 from discretegauss.errors import (
     DiscreteGaussError,
+    ParameterTypeError,
     ParameterValueError,
     TableError,
 )
@@ -389,3 +393,67 @@ def test_frames_made_to_add_up() -> None:
     noisy = plan.add_noise(_frames(), "n")
     best = dg.estimate.consistent(list(noisy.values()), list(plan.laws.values()), "n")
     assert float(best[0]["n"][0]) == pytest.approx(sum(best[1]["n"]))
+
+
+# --- one table
+
+
+def test_one_table_takes_a_statement(tmp_path: Path) -> None:
+    """All records may be in one row, unless by says else; rows must differ in by, if it is said."""
+    table, out = tmp_path / "t.csv", tmp_path / "o.csv"
+    table.write_text("town,n,m\na,5,1\nb,6,2\na,7,3\n")
+    how: Any = {"rho": "0.1", "force": True}
+    done = release.release_table(table, "n", out, person=Person(3), **how)
+    assert (done.law, done.person) == (dg.DiscreteGaussian(45), Person(3))
+    assert str(done).startswith("person ")
+    both = release.release_table(table, ["n", "m"], out, person=Person(3), **how)
+    across = release.release_table(table, ["n", "m"], out, person=Person(3), across="sex", **how)
+    assert [both.sigma2, across.sigma2] == [90, 45]
+    distinct = Person(3, ["town"])
+    how |= {"source": TapeSource(random.Random(5).randbytes(2**16))}
+    with pytest.raises(TableError, match=r"rows 1 and 3 must differ in by \(town\)"):
+        release.release_table(table, "n", out, person=distinct, by="town", **how)
+    with pytest.raises(ParameterValueError, match="distinct must name columns of by"):
+        release.release_table(table, "n", out, person=distinct, **how)
+    for more in ({"sensitivity": 2}, {"rows_per_person": 2}, {"disjoint": True}):
+        with pytest.raises(ParameterTypeError, match="person says it"):
+            release.release_table(table, "n", out, person=Person(3), **more, **how)
+    with pytest.raises(ParameterTypeError, match="by goes with person"):
+        release.release_table(table, "n", out, by="town", **how)
+    table.write_text("town,n\na,5\nb,6\n")
+    done = release.release_table(table, "n", out, person=distinct, by=["town"], **how)
+    assert done.law == dg.DiscreteGaussian(15)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--records 3", "sigma2              45"),
+        ("--records 3 --one-per-row", "sigma2              15"),
+        ("--records 3 --column m --disjoint", "sigma2              45"),
+        ("--records 3 --sensitivity 2", "--records goes without --sensitivity"),
+        ("--one-per-row", "--one-per-row goes with --records"),
+        ("--records 4 --one-per-row", "rows_per_person must be at most 3"),
+    ],
+)
+def test_the_command_takes_records(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str, said: str
+) -> None:
+    (tmp_path / "t.csv").write_text("town,n,m\na,5,1\nb,6,2\nc,7,3\n")
+    command = f"release {tmp_path / 't.csv'} --column n --rho 0.1 --out {tmp_path / 'o.csv'}"
+    code = main([*command.split(), *options.split()])
+    shown = capsys.readouterr()
+    assert said in (shown.err if code else shown.out)
+    assert (code == 2) == ("sigma2" not in said)
+
+
+def test_groups_take_records_that_are_one_in_a_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("town,n\na,500\nb,600\n")
+    command = f"release {tmp_path / 't.csv'} --unknown-groups --column n --records 3 "
+    command += f"--epsilon 1 --delta 1e-6 --out {tmp_path / 'o.csv'}"
+    assert main(command.split()) == 2
+    assert "--unknown-groups needs --one-per-row" in capsys.readouterr().err
+    assert main([*command.split(), "--one-per-row"]) == 0
+    assert "groups a person     3" in capsys.readouterr().out

@@ -132,9 +132,9 @@ def _said(error: BaseException) -> tuple[int, str]:
 
 _RELEASE_NOTES = """\
 what to mind:
-- The budget protects one person who changes at most --rows-per-person counts of each column, \
-each by at most --sensitivity. With a count of visits, a person who came 5 times changes it by 5. \
-With a row for the total, a person changes two counts.
+- The budget protects one person who has at most --records records, perhaps all in one row; with \
+--one-per-row no two of them. Or one who changes at most --rows-per-person counts of each column, \
+each by at most --sensitivity. With a row for the total, a record counts twice.
 - Several columns share the budget. --disjoint: nobody is counted in two of them.
 - The rows themselves are published: they must not depend on the people counted. List every \
 combination, those with count 0 too. Or --unknown-groups.
@@ -177,7 +177,10 @@ def _add_release(commands: Any) -> None:
     kind = partial(file_name, instead="stdout has no room for it")
     add_value(parser, "--plot", "PLOT", kind, f"{text}not in it")
     _add_budget(parser)
-    person = parser.add_argument_group("what one person can change")
+    person = parser.add_argument_group("who is counted, or what one person can change")
+    text = "a person has at most so many records, perhaps all in one row"
+    add_value(person, "--records", "K", whole_number, text)
+    add_flag(person, "--one-per-row", "with --records: no two of them are in one row")
     text = "one count changes by at most this, at least 1, a whole number unless with --rho "
     add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
     text = "at most so many counts of a column change (default 1)"
@@ -205,7 +208,6 @@ def _release(arguments: argparse.Namespace) -> int:
     if arguments.unknown_groups:
         return _release_groups(arguments)
     plan = _plan(arguments)
-    release.plan_text(plan)  # nothing is drawn for a report that cannot be made
     to_stdout = arguments.out == "-"
     done = release.execute(
         plan,
@@ -225,8 +227,8 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
     from ..release import plan_of_one, read_plan
 
     if arguments.plan is not None:
-        person = ("sensitivity", "rows_per_person", "disjoint")
-        names = ("table", "out", "column", "delimiter", *person, *_SPENT)
+        of_person = ("records", "one_per_row", "sensitivity", "rows_per_person", "disjoint")
+        names = ("table", "out", "column", "delimiter", *of_person, *_SPENT)
         goes_without("--plan", arguments, names, "the plan says it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)
@@ -238,11 +240,30 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
         arguments.out,
         budget=_budget(arguments),
         report_delta=arguments.report_delta,
-        sensitivity=arguments.sensitivity or 1,
-        rows_per_person=arguments.rows_per_person or 1,
-        disjoint=arguments.disjoint,
         delimiter=arguments.delimiter,
+        **_who(arguments),
     )
+
+
+def _who(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what is said of a person, as `release_table` takes it."""
+    from ..release import Person
+
+    if arguments.records is None:
+        if arguments.one_per_row:
+            raise ParameterValueError("--one-per-row goes with --records")
+        return {
+            "sensitivity": arguments.sensitivity or 1,
+            "rows_per_person": arguments.rows_per_person or 1,
+            "disjoint": arguments.disjoint,
+        }
+    reason = "both say what one person changes"
+    goes_without("--records", arguments, ("sensitivity", "rows_per_person"), reason)
+    if arguments.one_per_row:
+        short = {"rows_per_person": arguments.records, "disjoint": arguments.disjoint}
+        return {"sensitivity": 1, **short}
+    across = "column" if arguments.disjoint else None
+    return {"person": Person(arguments.records), "across": across}
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
@@ -256,13 +277,18 @@ def _release_groups(arguments: argparse.Namespace) -> int:
     if None in (arguments.epsilon, arguments.delta):
         raise ParameterValueError("--unknown-groups needs --epsilon and --delta")
     require(arguments, _NEEDED)
+    who = _who(arguments)
+    if arguments.records not in (None, 1) and not arguments.one_per_row:
+        raise ParameterValueError(
+            "--unknown-groups needs --one-per-row with --records: a person counts once in a group"
+        )
     done = release_groups(
         arguments.table,
         arguments.column,
         arguments.out,
         epsilon=arguments.epsilon,
         delta=arguments.delta,
-        groups_per_person=arguments.rows_per_person or 1,
+        groups_per_person=who.get("rows_per_person", 1),
         delimiter=arguments.delimiter,
         force=arguments.force,
         before_placing=arguments.hold_signals,

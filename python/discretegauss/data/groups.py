@@ -13,10 +13,7 @@ from .._inputs.messages import describe
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from .cells import Opened
 from .labelled import Labelled
-from .person import Counting, Person, checked_counting, names_of, require_known
-
-_NO_NAME = "\0row"
-"""Stands for the keys of rows that have no names."""
+from .person import UNNAMED, Counting, Person, checked_counting, names_of, require_known
 
 
 def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.uint64]:
@@ -75,7 +72,7 @@ def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Coun
         raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
     counts = [one.label for one in opened.cells]
     if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
-        values, counts = values.to_frame(_NO_NAME), [_NO_NAME]
+        values, counts = values.to_frame(UNNAMED), [UNNAMED]
     table = None
     if counts[0] is not None:
         table = Labelled(values, "values")
@@ -91,7 +88,7 @@ def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Coun
             keys = tuple(name for name in table.labels() if name not in counts)
             keys += tuple(name for name in table.levels() if name not in keys)
         if not keys and opened.n_rows != 1:
-            table, keys = None, (_NO_NAME,)
+            table, keys = None, (UNNAMED,)
         counting = Counting(by=keys, columns=opened.n_columns)
     if table is not None:
         require_grouped(table, counting.by, counts)

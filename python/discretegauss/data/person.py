@@ -15,6 +15,9 @@ from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import word_count
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
+UNNAMED = "\0row"
+"""Stands in `Counting.by` for what tells rows apart where nobody has said by what they group."""
+
 Neighbours = Literal["add or remove", "replace"]
 Counted = Literal["records", "people"]
 
@@ -107,6 +110,11 @@ class Counting:
     columns: int = 1
     values: tuple[int, int] | None = None
     counts: Counted = "records"
+
+    @property
+    def is_named(self) -> bool:
+        """Return whether it is said by what the rows group."""
+        return UNNAMED not in self.by
 
     @property
     def keys(self) -> frozenset[str]:

@@ -221,6 +221,8 @@ def person_calibrations(
             epsilon_by=by,
             asked_epsilon=budget.epsilon,
         )
+    if len(noise) == 1:
+        noise = [replace(noise[0], asked_epsilon=budget.epsilon)]
     told = zip(noise, tables, changes, strict=True)
     return [replace(one, counting=table, change=most) for one, table, most in told], cost
 

@@ -20,7 +20,7 @@ from .._inputs.numbers import checked_flag, exact_rational, positive, whole_numb
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
-from ..data.person import Counting, Person, change, checked_counting, require_known
+from ..data.person import UNNAMED, Counting, Person, change, checked_counting, require_known
 from ..data.person_noise import rho_of
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._calibration import (
@@ -64,6 +64,11 @@ class PlannedTable:
     but that columns are disjoint."""
 
     @property
+    def has_groups(self) -> bool:
+        """Whether it is said by what its rows group, so that they must differ."""
+        return self.counting is not None and self.counting.is_named
+
+    @property
     def queries(self) -> int:
         """How many counts one person changes."""
         return self.rows_per_person * (1 if self.disjoint else len(self.columns))
@@ -105,14 +110,35 @@ def plan_of_one(
     *,
     budget: Budget,
     report_delta: object = None,
-    **person: object,
+    person: Person | None = None,
+    by: object = None,
+    across: object = None,
+    **said: object,
 ) -> FilePlan:
     """Return a plan of one table; the parameters are those of `release_table`."""
-    given = {"table": table, "column": column, "out": out, **person}
+    given = {"table": table, "column": column, "out": out, **said}
     one = _planned("", given, Fraction(1), Path())
-    if budget.epsilon is not None:
-        whole_sensitivity(person["sensitivity"])
-    return _calibrated(None, (one,), budget, report_delta)
+    if person is None:
+        for name, key in (("by", by), ("across", across)):
+            if key is not None:
+                raise ParameterTypeError(f"{name} goes with person, which was not given")
+        if budget.epsilon is not None:
+            whole_sensitivity(said["sensitivity"])
+        return _calibrated(None, (one,), budget, report_delta)
+    if not isinstance(person, Person):
+        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+    if one.sensitivity != 1 or one.rows_per_person != 1 or one.disjoint:
+        raise ParameterTypeError(
+            "sensitivity, rows_per_person and disjoint must not be given: person says it"
+        )
+    counting = Counting(by=(UNNAMED,), across=None, columns=len(one.columns))
+    if by is not None or across is not None:
+        counting = checked_counting(
+            by=(UNNAMED,) if by is None else by, across=across, columns=len(one.columns)
+        )
+    require_known(person, [counting])
+    one = replace(one, counting=counting, disjoint=across is not None)
+    return _calibrated(None, (one,), budget, report_delta, person)
 
 
 def read_plan(path: str | os.PathLike[str]) -> FilePlan:

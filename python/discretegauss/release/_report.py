@@ -42,6 +42,8 @@ class Release(Calibration):
         How many columns are published as they stand.
     disjoint : bool
         Whether nobody changes counts in two of the columns.
+    person : Person or None
+        Who is protected; None: who changes no more than `sensitivity` and `queries` say.
     """
 
     table: Path
@@ -51,9 +53,10 @@ class Release(Calibration):
     other_columns: int
     disjoint: bool
     seconds: float
+    person: Person | None = None
 
     def __str__(self) -> str:
-        return aligned(_table_lines(self))
+        return aligned([*_person_lines(self.person), *_table_lines(self)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +116,8 @@ def done_json(done: PlanRelease) -> str:
     Exact numbers are strings, ``epsilon`` is rounded up. An infinite epsilon is null.
     """
     if done.path is None:
-        return _json(_table_fields(done.tables[0]))
+        of_person = {} if done.person is None else {"person": asdict(done.person)}
+        return _json(of_person | _table_fields(done.tables[0]))
     tables = [
         {"share": _exact(share), **_table_fields(one)}
         for share, one in zip(done.shares, done.tables, strict=True)
@@ -214,7 +218,7 @@ def _change_fields(noise: Calibration, queries: str) -> dict[str, Any]:
         return {"sensitivity": _exact(noise.sensitivity), queries: noise.queries}
     counting = noise.counting
     return {
-        "by": counting.by,
+        "by": counting.by if counting.is_named else None,
         "across": counting.across,
         "values": counting.values,
         "counts": counting.counts,
@@ -261,8 +265,12 @@ def _with_total(
         ("total rho", f"{rounded_up(cost.rho)} (zCDP){more}"),
         ("(epsilon, delta)", _achieved(cost, ", by")),
     ]
-    said = [] if person is None else [[("person", printable(str(person)))]]
+    said = [_person_lines(person)] if person is not None else []
     return "\n\n".join(map(aligned, [*said, *parts, total]))
+
+
+def _person_lines(person: Person | None) -> Lines:
+    return [] if person is None else [("person", printable(str(person)))]
 
 
 def _name(path: Path | None) -> str:
@@ -307,7 +315,7 @@ def _change_lines(noise: Calibration, changed: str) -> Lines:
     if counting is None or most is None:
         return [("sensitivity", _sensitivity(noise, changed))]
     by = ", ".join(counting.by) or "nothing: one row"
-    lines = [("grouped by", printable(by))]
+    lines = [("grouped by", printable(by))] if counting.is_named else []
     if counting.across is not None:
         lines.append(("across", printable(f"{counting.across}: the names of the columns")))
     if counting.values is not None:

@@ -20,6 +20,7 @@ from .._system.progress import Progress
 from .._system.signals import signals_deferred
 from ..data.addition import How, has_room, noisy
 from ..data.cells import INT64_RANGE
+from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
@@ -45,6 +46,9 @@ def release_table(
     sensitivity: object = 1,
     rows_per_person: int = 1,
     disjoint: bool = False,
+    person: Person | None = None,
+    by: str | Sequence[str] | None = None,
+    across: str | None = None,
     delimiter: str | None = None,
     report_delta: object = None,
     force: bool = False,
@@ -80,6 +84,13 @@ def release_table(
     disjoint : bool
         Whether nobody changes counts in two of the columns. If not, one person is taken to change
         rows_per_person counts in each.
+    person : Person, optional
+        In the place of these three: how many records a person has, and in what they differ. A
+        record counts in each of the columns.
+    by, across : str or sequence of str, str, optional
+        With a person, as for `Table`: the columns by which the rows group the records, in which
+        they must differ; and the key whose values are the names of the columns of counts. None:
+        that is not known, so all records of a person may be in one row, and in one column.
     delimiter : ",", ";", "|" or a tab, optional
         Of text, in the table and in ``out``, if it is not as the name says.
     report_delta : number, optional
@@ -141,6 +152,9 @@ def release_table(
             sensitivity=sensitivity,
             rows_per_person=rows_per_person,
             disjoint=disjoint,
+            person=person,
+            by=by,
+            across=across,
             delimiter=delimiter,
         ),
         force=force,
@@ -192,7 +206,7 @@ def release_plan(
 
     Notes
     -----
-    Guarantee: the rho of the tables add up to the plan's, exactly. Every table is read and its
+    Guarantee: all tables together cost the plan's rho, exactly. Every table is read and its
     output, and the plot, complete in a temporary file before the first gets its name. If one cannot
     get it, or Ctrl-C comes before, none has it, and with force the old files are there as before.
     Ctrl-C while they get their names waits: then all have them, and it has a note that says so.
@@ -271,7 +285,8 @@ def execute(
                 # that quits) raises inside one skips the `finally` below.
                 tables = []
                 for run in runs:
-                    tables.append(_write(run, source, watching, progress=progress))
+                    table = _write(run, source, watching, progress=progress)
+                    tables.append(replace(table, person=plan.person))
                 done = PlanRelease(
                     path=plan.path,
                     shares=shares,
@@ -330,14 +345,14 @@ def _look_through(run: _Run) -> None:
     """
     one, has_any_room = run.one, run.of_table.kind == "text"
     is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
-    if is_pipe or (has_any_room and one.rows_per_person == 1 and one.counting is None):
+    if is_pipe or (has_any_room and one.rows_per_person == 1 and not one.has_groups):
         return
     rows = 0
     with (
         _faults_name(one.where),
         opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
     ):
-        if one.counting is not None:
+        if one.counting is not None and one.has_groups:
             RowsBy(one.counting, table)  # which refuses columns that are not there
         if has_any_room and one.rows_per_person == 1:
             return
@@ -390,7 +405,7 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
             disjoint=one.disjoint,
             seconds=0.0,
         )
-        by = None if one.counting is None else RowsBy(one.counting, table)
+        by = RowsBy(one.counting, table) if one.counting and one.has_groups else None
         shown = [each.next_table(release, table.other_columns) for each in watching]
         with (
             compressed(whole, run.of_out.compression) as sink,

@@ -375,7 +375,8 @@ def opened_values(
 
 
 def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
-    checked_flag(floats, "integral_floats")
+    if floats is not False:
+        checked_flag(floats, "integral_floats")
     if type(values) is np.ndarray and columns is None:
         return open_array(values, floats=floats)
     opened: Opened | None = None

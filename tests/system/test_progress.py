@@ -34,7 +34,7 @@ def test_the_bar_says_how_far_it_is_and_goes(monkeypatch: pytest.MonkeyPatch) ->
         bar.update(4_000, None)
         raise KeyboardInterrupt
     pictures = terminal.getvalue().split("\r")
-    assert pictures[:2] == ["", "[######                  ]  25%  1,000 rows  0:06 left"]
+    assert pictures[:2] == ["", "[######                  ]  25%  1,000 rows"]
     assert [picture.strip() for picture in pictures[2:]] == ["4,000 rows", "", ""]
     assert len({len(picture) for picture in pictures[1:3]}) == 1  # the longer one is overwritten
 

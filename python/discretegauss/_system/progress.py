@@ -30,8 +30,7 @@ class Progress:
     def __init__(self, what: str, *, show: bool = True) -> None:
         self._stream = sys.stderr if show and _is_terminal() else None
         self._what = what
-        self._start = time.monotonic()
-        self._next = self._start + _SECONDS
+        self._next = time.monotonic() + _SECONDS
         self._shown = 0
 
     def __enter__(self) -> Self:
@@ -49,9 +48,8 @@ class Progress:
         text = f"{count:,} {self._what}"
         if fraction:
             done = min(fraction, 1.0)
-            left = (now - self._start) * (1 - done) / done
             filled = int(done * _WIDTH)
-            text = f"[{'#' * filled:<{_WIDTH}}] {done:4.0%}  {text}  {_time(left)} left"
+            text = f"[{'#' * filled:<{_WIDTH}}] {done:4.0%}  {text}"
         self._write(f"\r{text:<{self._shown}}")
         self._shown = len(text)
 
@@ -65,8 +63,3 @@ def _is_terminal() -> bool:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):  # it was closed
         return False
-
-
-def _time(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes}:{rest:02}"

@@ -96,15 +96,12 @@ class ArrowTable:
 
     def _not_whole(self, rows: Any) -> TableError:
         """Return the error for decimals that are no whole numbers: where the first is."""
-        for i in self._at:
-            for row, x in enumerate(
-                rows.column(i).to_pylist(), self._rows_read - rows.num_rows + 1
-            ):
+        first = self._rows_read - rows.num_rows + 1
+        for i, name in zip(self._at, self.columns, strict=True):
+            for row, x in enumerate(rows.column(i).to_pylist(), first):
                 if isinstance(x, Decimal) and x != x.to_integral_value():
-                    name = rows.schema.names[i]
-                    return TableError(
-                        f"row {row}, column {name!r}: the value is not a whole number"
-                    )
+                    fault = "the value is not a whole number"
+                    return TableError(f"row {row}, column {name!r}: {fault}")
         return TableError("a count is not a whole number")
 
     def fraction(self) -> float | None:

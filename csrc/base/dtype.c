@@ -8,7 +8,7 @@ dg_status dg_dtype_store_all(void *out, size_t n, dg_dtype dtype, const int64_t 
 {
     const size_t size = dg_dtype_size(dtype);
     const bool is_signed = dtype <= DG_INT64;
-    /* of a signed type the least integer is taken to 0; bits from `above` on are to be 0 then */
+    /* `least` moves a signed type's least integer to 0. An integer fits if its bits from `above` on are then 0. */
     const uint64_t least = is_signed ? UINT64_C(1) << (8 * size - 1) : 0;
     const uint64_t above = size < 8 ? UINT64_MAX << (8 * size) : is_signed ? 0 : UINT64_C(1) << 63;
     uint64_t lost = 0;

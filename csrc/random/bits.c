@@ -22,7 +22,7 @@ void dg_bits_open(dg_bits *bits, const dg_source *source)
 void dg_bits_close(dg_bits *bits)
 {
     dg_wipe(bits->buffer, bits->touched);
-    dg_wipe(bits, offsetof(dg_bits, buffer)); /* the key; and how much was used tells something */
+    dg_wipe(bits, offsetof(dg_bits, buffer)); /* the key, and how many bytes were used, which depends on the draws */
 }
 
 int dg_bits_from_caller(const dg_bits *bits)
@@ -30,7 +30,7 @@ int dg_bits_from_caller(const dg_bits *bits)
     return bits->source->kind == DG_SOURCE_CALLER;
 }
 
-/** Expand the call's key. Requires: n a multiple of the block. */
+/** Expand the call's key. Requires: n is a multiple of the block. */
 static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
 {
     DG_REQUIRES(n % DG_CHACHA20_BLOCK == 0);
@@ -74,14 +74,14 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
     wanted = bits->bytes_ahead < room - wanted ? wanted + bits->bytes_ahead : room;
     if (bits->source->kind == DG_SOURCE_CHACHA20) {
         size_t blocks = (wanted + DG_CHACHA20_BLOCK - 1) / DG_CHACHA20_BLOCK;
-        size_t most = room / DG_CHACHA20_BLOCK; /* in whole batches enough: need <= DG_BITS_MOST */
-        if (blocks > most) { /* another refill will follow: until then no lane is to idle */
+        size_t most = room / DG_CHACHA20_BLOCK; /* room for whole batches: need <= DG_BITS_MOST */
+        if (blocks > most) { /* another refill will follow, so whole batches suffice for now */
             blocks = most / DG_CHACHA20_MOST_LANES * DG_CHACHA20_MOST_LANES;
         }
         wanted = blocks * DG_CHACHA20_BLOCK;
     }
     if (bits->source->kind == DG_SOURCE_GETRANDOM) {
-        /* Linux makes 32 bytes with the key of the call, and 64 with each block that follows */
+        /* Linux makes 32 bytes with the key of a call, and 64 with each block that follows */
         const size_t whole = wanted <= 32 ? 32 : (wanted + 63) / 64 * 64;
         wanted = whole < room ? whole : wanted;
     }

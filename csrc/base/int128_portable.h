@@ -32,7 +32,7 @@ static inline dg_int128 dg_int128_add(dg_int128 a, dg_int128 b)
 /** a 2^n. Requires: n < 64; the result is in [-2^127, 2^127). */
 static inline dg_int128 dg_int128_up(dg_int128 a, unsigned n)
 {
-    uint64_t carried = a.low >> 1 >> (63 - n); /* two shifts: n may be 0, and a shift by 64 is not defined */
+    uint64_t carried = a.low >> 1 >> (63 - n); /* n == 0: a shift by 64 is undefined */
     return (dg_int128){(int64_t)((uint64_t)a.high << n | carried), a.low << n};
 }
 

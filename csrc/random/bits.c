@@ -22,7 +22,7 @@ void dg_bits_open(dg_bits *bits, const dg_source *source)
 void dg_bits_close(dg_bits *bits)
 {
     dg_wipe(bits->buffer, bits->touched);
-    dg_wipe(bits, offsetof(dg_bits, buffer)); /* the key, and how many bytes were used, which depends on the draws */
+    dg_wipe(bits, offsetof(dg_bits, buffer)); /* the key, and how much of the buffer was used */
 }
 
 int dg_bits_from_caller(const dg_bits *bits)
@@ -75,7 +75,7 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
     if (bits->source->kind == DG_SOURCE_CHACHA20) {
         size_t blocks = (wanted + DG_CHACHA20_BLOCK - 1) / DG_CHACHA20_BLOCK;
         size_t most = room / DG_CHACHA20_BLOCK; /* room for whole batches: need <= DG_BITS_MOST */
-        if (blocks > most) { /* another refill will follow, so whole batches suffice for now */
+        if (blocks > most) { /* another refill follows, and whole batches leave no lane idle */
             blocks = most / DG_CHACHA20_MOST_LANES * DG_CHACHA20_MOST_LANES;
         }
         wanted = blocks * DG_CHACHA20_BLOCK;

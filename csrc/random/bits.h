@@ -22,10 +22,10 @@ typedef struct dg_bits {
     size_t position; /* next unread byte */
     size_t end;      /* one past the last byte delivered */
     size_t touched;  /* buffer[touched ..) was never written */
-    /* Bytes that the call will use after the ones that it requests now. For a caller's source it
-     * is a lower bound: the source delivers no byte that goes unused, so a seeded stream gives the
-     * same draws however a fill is cut into calls. For the system's bytes it is an estimate,
-     * because an unused byte costs nothing. */
+    /* Bytes that the call will use after the ones that it requests now. For a caller's source it is
+     * a lower bound: the source delivers no byte that goes unused, so a seeded stream gives the same
+     * draws however a fill is cut into calls. For the other sources it is an estimate, because their
+     * unused bytes cost little. */
     size_t bytes_ahead;
     dg_prefetch fetch;   /* memory that the call writes next, fetched while ChaCha20 computes */
     uint64_t next_block; /* ChaCha20: the next block of the key's stream */
@@ -40,7 +40,7 @@ void dg_bits_open(dg_bits *bits, const dg_source *source);
 /** Wipe the stream. Every function that opens one closes it on every way out. */
 void dg_bits_close(dg_bits *bits);
 
-/** Return 1 if the bytes come from a caller's source, 0 if from the system. */
+/** Return 1 if the bytes come from a caller's source, else 0. */
 int dg_bits_from_caller(const dg_bits *bits);
 
 /** Make at least `need` unread bytes available.

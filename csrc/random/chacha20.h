@@ -17,7 +17,7 @@ enum { DG_CHACHA20_MOST_LANES = 16 }; /* the most blocks that a kernel makes at 
  *
  *  Block i is the RFC's block function with the low half of i in the 32-bit counter, the high
  *  half in the first word of the nonce, and zero in the nonce's other two words.
- *  The memory that *meanwhile names, which may be none, is fetched in between, because the rounds use none.
+ *  The memory that *meanwhile describes, if any, is fetched in between, because the rounds access none.
  *  Requires:  first_block + n_blocks <= 2^64; out has 64 n_blocks bytes, of any alignment.
  *  Ensures:   nothing behind them is written. The copy of the key is wiped.
  *  Cost:      in batches of 16 blocks (AVX-512), 16 or 8 (AVX2), 8 or 4 (NEON) or 4 (portable): one block costs

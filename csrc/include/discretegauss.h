@@ -60,11 +60,11 @@ typedef enum dg_status {
     DG_ERR_RANGE = 4,   /**< a draw does not fit the output type */
 
     /** An argument breaks its rule: a text is not a number, a number breaks the rule of its law, there is no such
-         *  dtype, or the law has no such method. */
+     *  dtype, or the law has no such method. */
     DG_ERR_PARAMETER = 5,
 
     /** A parameter has more than DG_MAX_PARAMETER_BITS bits in lowest terms, or more than twice as many as
-         *  written. */
+     *  written. */
     DG_ERR_TOO_LONG = 6,
 
     /** The caller stopped the call (dg_run), or this is the child of a fork that was made in a pause. */
@@ -119,12 +119,12 @@ typedef struct dg_source {
 /** How a fill is run. NULL means: by the calling thread alone, to its end. */
 typedef struct dg_run {
     /** The most threads that draw, including the calling one. 0 means 1. There are fewer if the fill does not have
-         *  some 0.25 ms of work for each, or if the system gives none. The other threads get no signals, and have ended
-         *  when the call returns. With a caller's source only the calling thread draws. */
+     *  some 0.25 ms of work for each, or if the system gives none. The other threads get no signals, and have ended
+     *  when the call returns. With a caller's source only the calling thread draws. */
     size_t threads;
     /** The calling thread calls it about every 20 ms, between two pieces of the fill. It may be NULL. If it returns
-         *  other than 0, the fill ends with DG_ERR_STOPPED. The calling thread holds no random bits meanwhile, so pause
-         *  may fork. In the child the fill ends with DG_ERR_STOPPED, because the draws so far are the parent's. */
+     *  other than 0, the fill ends with DG_ERR_STOPPED. The calling thread holds no random bits meanwhile, so pause
+     *  may fork. In the child the fill ends with DG_ERR_STOPPED, because the draws so far are the parent's. */
     int (*pause)(void *context);
     void *context; /**< the argument of pause */
 } dg_run;
@@ -141,11 +141,11 @@ typedef enum dg_method {
     DG_REFERENCE = 1,
 
     /** Look-up in a table of cells: the laws with a centre. It is the fastest method for many draws. Building the table
-         *  takes up to some milliseconds. */
+     *  takes up to some milliseconds. */
     DG_CELLS = 2,
 
     /** Attempts whose time is independent of the value: the laws with a centre, if the scale, or sigma, is from 2^-20
-         *  to 2^53, floor(mu + 1/2) is below 2^61 in size, and beta is below 64. */
+     *  to 2^53, floor(mu + 1/2) is below 2^61 in size, and beta is below 64. */
     DG_ISOCHRONOUS = 3
 } dg_method;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The number that a binary64 is. Returns: false if it is not finite. */
+/** Read the number that a binary64 is. Returns: false if it is not finite. */
 static bool read_float(dg_number *out, uint64_t bits)
 {
     enum { WORD_BITS = 62 };
@@ -112,7 +112,7 @@ static int64_t floor_shift(int64_t num, unsigned shift)
     return num >= 0 ? num >> shift : -1 - (int64_t)((uint64_t)(-1 - num) >> shift);
 }
 
-/** The binary64 num 2^exponent. Requires: it is one, and not denormal. */
+/** Return the binary64 num 2^exponent. Requires: it is one, and not denormal. */
 static uint64_t float_of(int64_t num, int exponent)
 {
     enum { FRACTION_BITS = 52, BIAS = 1023 };
@@ -126,8 +126,8 @@ static uint64_t float_of(int64_t num, int exponent)
            fraction;
 }
 
-/** Split a finite binary64 below 2^62. If the integer is not 0, the rest is a multiple of the number's last place
- *  and no larger than the number: a binary64, too. */
+/** Split a finite binary64 below 2^62. If the integer is not 0, the remainder is a multiple of the number's last
+ *  place and no larger than the number, so it is a binary64, too. */
 static int64_t split_float(uint64_t *rest, uint64_t bits)
 {
     int64_t m;
@@ -135,10 +135,10 @@ static int64_t split_float(uint64_t *rest, uint64_t bits)
     (void)dg_split_float(&m, &exponent, bits);
     if (exponent >= 0) {
         *rest = 0;
-        return exponent < 62 ? m * (INT64_C(1) << exponent) : 0; /* of 0 alone */
+        return exponent < 62 ? m * (INT64_C(1) << exponent) : 0; /* only 0 has such an exponent */
     }
     const unsigned shift = (unsigned)-exponent;
-    if (shift > 60 || m == 0) { /* below 2^-7 */
+    if (shift > 60 || m == 0) { /* below 2^-7 in size */
         *rest = m == 0 ? 0 : bits;
         return 0;
     }

@@ -1,4 +1,4 @@
-/* What is asked of the library, and, for tests, of a sampler's insides. */
+/* Facts about the library, and, for tests, about the parts of a sampler. */
 #include "cells/draw.h"
 #include "cells/noise_at.h"
 #include "random/chacha20.h"

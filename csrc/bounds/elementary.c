@@ -181,8 +181,8 @@ typedef struct scaled {
 /** A bound of exp(z 2^-107), off by a factor of less than 1 +- (2^-124 |k| + 2^-113), |k| < 2^20
  *  the binary exponent. Requires: |z| <= 2^126.
  *
- *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, but for 2^-22
- *  from 43 places of either, so 0.69 < x < 1.39. x is computed modulo 4 to 126 places. LN2 is rounded
+ *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, or 2^-22 beyond,
+ *  because both have 43 places only. So 0.69 < x < 1.39. x is computed modulo 4 to 126 places. LN2 is rounded
  *  down, so x is off by less than |k| units of 2^-126. This changes exp(-x), between 1/4 and 1/2, by less
  *  than |k| units of 2^-127. The shift of x, by less than 2^-120, changes it by less than 64. With
  *  EXP_ERROR these are less than |k| + 700 in all (power.gappa). The error that is added, |k| + 2^11, is more. */

@@ -50,7 +50,7 @@ extern "C" {
  *  malloc is asked for them before GMP is. */
 #define DG_MAX_PARAMETER_BITS 65536
 
-/** What a call reports. Unless it is DG_OK, do not use the output array: part of it may be drawn. No thread writes
+/** The result of a call. Unless it is DG_OK, do not use the output array: part of it may be drawn. No thread writes
  *  to the array after the call. */
 typedef enum dg_status {
     DG_OK = 0,
@@ -102,7 +102,7 @@ typedef enum dg_dtype {
  */
 typedef int (*dg_fill_bytes)(void *context, uint8_t *out, size_t n);
 
-/** Where the bits of a call come from. */
+/** The origin of a call's bits. */
 typedef enum dg_source_kind {
     DG_SOURCE_GETRANDOM = 0, /**< every byte from the system: getrandom(2), or its equivalent */
     DG_SOURCE_CHACHA20 = 1,  /**< a new key from the system, expanded by ChaCha20 (RFC 8439) */
@@ -218,7 +218,7 @@ DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes,
 DG_API dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
                              uint64_t first_item, const uint8_t *key);
 
-/** What happens to a sum that the output cannot hold. */
+/** The treatment of a sum that the output cannot hold. */
 typedef enum dg_overflow {
     DG_REFUSE = 0, /**< it ends the call with DG_ERR_RANGE */
     DG_CLAMP = 1,  /**< it becomes the nearest integer that the output holds */

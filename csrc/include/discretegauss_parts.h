@@ -26,7 +26,7 @@ typedef enum dg_isa {
     DG_ISA_NEON = 5          /**< every AArch64, little-endian */
 } dg_isa;
 
-/** What tests choose for a sampler. */
+/** Choices that tests make for a sampler. */
 typedef struct dg_options {
     dg_arithmetic arithmetic; /* of Algorithms 1-3 */
     dg_isa isa;               /* of lanes and tables; the draws are the same */

@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/** The state that the threads of a fill share. Pieces are numbered. Piece i < n_threads is the first one of thread i, so that
- *  each thread has one. The calling thread also draws the first pieces of threads that could not be started. */
+/** The state that the threads of a fill share. Pieces are numbered. Piece i < n_threads is the first one of thread i,
+ *  so that each thread has one. The calling thread also draws the first pieces of threads that could not be started. */
 typedef struct job {
     const dg_fill *fill;
     const dg_run *run;

@@ -13,7 +13,7 @@ static void release_lanes(dg_lanes *lanes)
     (void)lanes;
 }
 
-/** Build lanes. Returns: as dg_sampler_build. */
+/** Build lanes for a law. Returns: as dg_sampler_build. */
 static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options *options)
 {
     *out = NULL;
@@ -27,7 +27,7 @@ static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options
     return DG_ERR_PARAMETER;
 }
 
-/** Build what a method needs. */
+/** Build what a method needs. Returns: as dg_sampler_build. */
 static dg_status build(dg_sampler *to, dg_method method, const dg_options *options)
 {
     to->method = method;
@@ -47,7 +47,7 @@ static dg_status build(dg_sampler *to, dg_method method, const dg_options *optio
     }
 }
 
-/** Build what the first method of these that the law has needs. */
+/** Build what the law's first method needs, in the order of DG_AUTO. */
 static dg_status build_any(dg_sampler *to, const dg_options *options)
 {
     static const dg_method methods[] = {DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS};

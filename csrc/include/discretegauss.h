@@ -288,8 +288,9 @@ typedef struct dg_laws {
 /** Draw once from each of n laws: out[i] = a draw of law i.
  *
  *  Requires:  out as for dg_sampler_fill; no float among the centres is beyond 2^62.
- *  Ensures:   as dg_sampler_fill. Unless the call is stopped, *bad (bad may be NULL) is set before a draw: to the first
- *             law that breaks a rule, or that lanes do not hold with DG_ISOCHRONOUS; to n if there is none.
+ *  Ensures:   as dg_sampler_fill. Before anything is drawn, *bad (bad may be NULL) is set to the first law that breaks
+ *             a rule, or that lanes do not hold with DG_ISOCHRONOUS. It is n if there is none, and means nothing if the
+ *             call is stopped.
  *  Returns:   as dg_sampler_add. DG_ERR_PARAMETER also says that there is such a law, no such format, or no such
  *             method, or that a float is not finite.
  *  Cost:      with AVX-512 some 35 ns per draw if vectors hold the law; other laws are made anew for each draw.

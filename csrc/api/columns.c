@@ -80,7 +80,7 @@ dg_status dg_long_law_new(dg_law **law, dg_law_kind kind, const dg_number *param
     enum { ROOM = 4 * (64 + 1074) / 8 };
     mpz_t value[6];
     *law = NULL;
-    DG_TRY(dg_memory_at_hand(DG_ROOM + 32 * ROOM));
+    DG_TRY(dg_memory_available(DG_ROOM + 32 * ROOM));
     for (size_t i = 0; i < 6; i++) {
         mpz_init_set_ui(value[i], 1);
     }

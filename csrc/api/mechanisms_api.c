@@ -93,7 +93,7 @@ static dg_status draw_selections(const dg_fill *fill, size_t first, size_t end, 
     const dg_selection *selection = fill->selection;
     if (!selection->in_words) {
         /* a gap, its product with the rate, and bernoulli's multiples of that are longer than the rate */
-        DG_TRY(dg_memory_at_hand(selection->rate->room_bytes + 16 * selection->gap_bytes));
+        DG_TRY(dg_memory_available(selection->rate->room_bytes + 16 * selection->gap_bytes));
         DG_TRY(dg_big_open(&session->big, selection->rate));
     }
     if (selection->kind == DG_EXPONENTIAL) {
@@ -136,7 +136,7 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
 /** Check the rules of dg_snapping_new for a step. Returns: DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM. */
 static dg_status check_step(const dg_law *step, size_t doublings)
 {
-    DG_TRY(dg_memory_at_hand(step->room_bytes));
+    DG_TRY(dg_memory_available(step->room_bytes));
     mpz_t twice;
     mpz_init(twice);
     mpz_mul_2exp(twice, step->a, 1);
@@ -181,7 +181,7 @@ static dg_status draw_sides(const dg_fill *fill, size_t first, size_t end, dg_se
 {
     enum { LONGEST_SHIFT = 4096 };
     if (!fill->snapping->step->uses_words) {
-        DG_TRY(dg_memory_at_hand(fill->snapping->step->room_bytes + LONGEST_SHIFT));
+        DG_TRY(dg_memory_available(fill->snapping->step->room_bytes + LONGEST_SHIFT));
         DG_TRY(dg_big_open(&session->big, fill->snapping->step));
     }
     for (size_t i = first; i < end; i++) {

@@ -67,7 +67,7 @@ static dg_status set_law(dg_noise_law *to, const dg_sampler *sampler)
 {
     const dg_table *table = sampler->table;
     dg_lanes lanes;
-    DG_TRY(dg_memory_at_hand(sampler->law->room_bytes));
+    DG_TRY(dg_memory_available(sampler->law->room_bytes));
     DG_TRY(dg_lane_exponents(&lanes, sampler->law));
     const unsigned shifted = table->tick_bits + lanes.units_up;
     const unsigned levels = shifted < 62 ? levels_of(table, lanes.units_up) : 0;

@@ -16,6 +16,6 @@
 enum { DG_ROOM = 1 << 18 };
 
 /** Check that n bytes can be allocated now. Returns: DG_OK | DG_ERR_NOMEM. */
-dg_status dg_memory_at_hand(size_t n);
+dg_status dg_memory_available(size_t n);
 
 #endif

@@ -17,7 +17,7 @@ dg_status dg_big_open(dg_big *big, const dg_law *law)
     if (big->open) {
         return DG_OK;
     }
-    DG_TRY(dg_memory_at_hand(law->room_bytes));
+    DG_TRY(dg_memory_available(law->room_bytes));
     mpz_init2(big->rest, law->limb_bits);
     mpz_init2(big->below, law->limb_bits);
     mpz_init2(big->num, law->limb_bits);

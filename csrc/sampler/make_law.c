@@ -60,7 +60,7 @@ dg_status dg_law_new(dg_law **law, dg_law_kind kind, const char *parameter, cons
         DG_TRY(dg_rational_length(&n_bytes, text[i]));
     }
     /* making a law takes some 10 times the memory of its parameters (measured) */
-    DG_TRY(dg_memory_at_hand(DG_ROOM + 32 * n_bytes));
+    DG_TRY(dg_memory_available(DG_ROOM + 32 * n_bytes));
     for (size_t i = 0; i < 6; i++) {
         mpz_init(value[i]);
     }

@@ -19,7 +19,7 @@ static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options
     *out = NULL;
 #if DG_HAVE_WORDS
     if (law->kind >= DG_DISCRETE_LAPLACE) {
-        DG_TRY(dg_memory_at_hand(law->room_bytes));
+        DG_TRY(dg_memory_available(law->room_bytes));
         return dg_lanes_build(out, law, options->isa);
     }
 #endif

@@ -26,15 +26,15 @@ static inline uint64_t add(int64_t *to, const int64_t *addend, size_t n)
 }
 
 /** Do what `add` does, but write 0 where is_null is 1, and ignore those sums. */
-static inline uint64_t add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null,
-                                 size_t n)
+static inline uint64_t add_not_null(int64_t *to, const int64_t *addend, const uint8_t *is_null,
+                                    size_t n)
 {
     uint64_t overflows = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t x = (uint64_t)to[i], y = (uint64_t)addend[i], sum = x + y;
-        const uint64_t shown = (uint64_t)is_null[i] - 1; /* all bits, or none */
-        overflows |= (x ^ sum) & (y ^ sum) & shown;
-        to[i] = (int64_t)(sum & shown);
+        const uint64_t not_null = (uint64_t)is_null[i] - 1; /* all bits, or none */
+        overflows |= (x ^ sum) & (y ^ sum) & not_null;
+        to[i] = (int64_t)(sum & not_null);
     }
     return overflows;
 }
@@ -51,7 +51,7 @@ static uint64_t add_words(int64_t *to, const int64_t *addend, const uint8_t *is_
         if (memchr(is_null + i, 1, m) == NULL) {
             overflows |= add(to + i, addend + i, m);
         } else {
-            overflows |= add_shown(to + i, addend + i, is_null + i, m);
+            overflows |= add_not_null(to + i, addend + i, is_null + i, m);
         }
     }
     return overflows;
@@ -104,7 +104,7 @@ static inline uint64_t all_if(uint64_t top)
     return 0 - (top >> 63);
 }
 
-static inline uint64_t shown(const uint8_t *is_null, size_t i)
+static inline uint64_t not_null(const uint8_t *is_null, size_t i)
 {
     return is_null == NULL ? UINT64_MAX : (uint64_t)is_null[i] - 1;
 }
@@ -126,8 +126,8 @@ static uint64_t refuse(uint64_t *to, const uint64_t *addend, const uint8_t *is_n
     for (size_t i = 0; i < n; i++) {
         uint64_t lost;
         const uint64_t sum = sum_of(&lost, addend[i], to[i], is_unsigned);
-        any |= lost & shown(is_null, i);
-        to[i] = sum & shown(is_null, i);
+        any |= lost & not_null(is_null, i);
+        to[i] = sum & not_null(is_null, i);
     }
     return any;
 }
@@ -152,15 +152,15 @@ static void clamp(uint64_t *to, const uint64_t *addend, const uint8_t *is_null, 
         const uint64_t sum = sum_of(&lost, addend[i], to[i], is_unsigned);
         /* a sum that does not fit has the sign of its integer */
         const uint64_t end = (uint64_t)INT64_MAX ^ all_if(addend[i] & ~is_unsigned);
-        to[i] = ((sum & ~all_if(lost)) | (end & all_if(lost))) & shown(is_null, i);
+        to[i] = ((sum & ~all_if(lost)) | (end & all_if(lost))) & not_null(is_null, i);
     }
 }
 
 /** Return x modulo `modulus`. If `negative` has all bits, x is in two's complement; if it has none, x is unsigned. */
-static inline uint64_t rest_of(uint64_t x, uint64_t negative, uint64_t modulus)
+static inline uint64_t remainder_of(uint64_t x, uint64_t negative, uint64_t modulus)
 {
-    const uint64_t rest = (x ^ negative) % modulus; /* of -1 - x, if x is negative */
-    return (rest & ~negative) | ((modulus - 1 - rest) & negative);
+    const uint64_t remainder = (x ^ negative) % modulus; /* of -1 - x, if x is negative */
+    return (remainder & ~negative) | ((modulus - 1 - remainder) & negative);
 }
 
 static void reduce(uint64_t *to, const uint64_t *addend, const uint8_t *is_null, size_t n,
@@ -172,11 +172,11 @@ static void reduce(uint64_t *to, const uint64_t *addend, const uint8_t *is_null,
         if ((modulus & below) == 0) {
             sum &= below;
         } else {
-            const uint64_t x = rest_of(addend[i], all_if(addend[i] & ~is_unsigned), modulus);
-            const uint64_t d = rest_of(to[i], all_if(to[i]), modulus);
+            const uint64_t x = remainder_of(addend[i], all_if(addend[i] & ~is_unsigned), modulus);
+            const uint64_t d = remainder_of(to[i], all_if(to[i]), modulus);
             sum = x + d - (x >= modulus - d ? modulus : 0);
         }
-        to[i] = sum & shown(is_null, i);
+        to[i] = sum & not_null(is_null, i);
     }
 }
 
@@ -248,7 +248,7 @@ static void find_ends(ends *of, const uint64_t *values, const uint8_t *is_null, 
                       uint64_t sign)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint64_t key = values[i] ^ sign, here = shown(is_null, i);
+        const uint64_t key = values[i] ^ sign, here = not_null(is_null, i);
         of->least = (key | ~here) < of->least ? key : of->least;
         of->greatest = (key & here) > of->greatest ? key : of->greatest;
     }
@@ -261,7 +261,7 @@ static void find_bits(ends *of, const uint64_t *values, const uint8_t *is_null, 
     const unsigned shift = sign != 0;
     uint64_t bits = 0;
     for (size_t i = 0; i < n; i++) {
-        bits |= (values[i] ^ (values[i] << 1 & (0 - (uint64_t)shift))) & shown(is_null, i);
+        bits |= (values[i] ^ (values[i] << 1 & (0 - (uint64_t)shift))) & not_null(is_null, i);
     }
     of->bits |= bits;
 }

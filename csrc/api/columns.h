@@ -54,9 +54,9 @@ dg_status dg_exact_law_new(dg_law **law, const dg_laws *laws, size_t i);
 
 /** The nearest integers to centres (halves up), and the remainders, from -1/2 to 1/2. */
 typedef struct dg_split {
-    dg_column integers; /* one for each centre; words == NULL: all are 0 */
-    dg_column rests;    /* one for each centre; the stride is 0 if all are equal */
-    void *own_integers, *own_rests;
+    dg_column integers;   /* one for each centre; words == NULL: all are 0 */
+    dg_column remainders; /* one for each centre; the stride is 0 if all are equal */
+    void *own_integers, *own_remainders;
 } dg_split;
 
 /** Split n centres. A ratio whose denominator is 0 has the integer 0.

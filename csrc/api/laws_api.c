@@ -308,7 +308,7 @@ dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *la
     dg_split split;
     dg_status status = dg_split_centres(&split, &laws->centre, n, run);
     if (status == DG_OK) {
-        const dg_laws centred = {laws->kind, laws->parameter, split.rests, laws->method};
+        const dg_laws centred = {laws->kind, laws->parameter, split.remainders, laws->method};
         const dg_sums sums = {.addend = {.values = split.integers.words, .dtype = DG_INT64},
                               .stride = split.integers.stride,
                               .dtype = dtype};

@@ -172,11 +172,11 @@ static inline uint8_t *write_count(uint8_t *out, int64_t count)
 {
     uint8_t digits[20];
     uint8_t *first = digits + sizeof digits;
-    uint64_t rest = count < 0 ? 0 - (uint64_t)count : (uint64_t)count;
+    uint64_t remainder = count < 0 ? 0 - (uint64_t)count : (uint64_t)count;
     do {
-        *--first = (uint8_t)('0' + rest % 10);
-        rest /= 10;
-    } while (rest != 0);
+        *--first = (uint8_t)('0' + remainder % 10);
+        remainder /= 10;
+    } while (remainder != 0);
     if (count < 0) {
         *out++ = '-';
     }

@@ -18,7 +18,7 @@ dg_status dg_big_open(dg_big *big, const dg_law *law)
         return DG_OK;
     }
     DG_TRY(dg_memory_available(law->room_bytes));
-    mpz_init2(big->rest, law->limb_bits);
+    mpz_init2(big->remainder, law->limb_bits);
     mpz_init2(big->below, law->limb_bits);
     mpz_init2(big->num, law->limb_bits);
     mpz_init2(big->den, law->limb_bits);
@@ -38,8 +38,8 @@ void dg_big_close(dg_big *big)
     if (!big->open) {
         return;
     }
-    mpz_ptr all[] = {big->rest, big->below, big->num, big->den, big->scaled, big->one,
-                     big->word, big->u,     big->v,   big->y,   big->side};
+    mpz_ptr all[] = {big->remainder, big->below, big->num, big->den, big->scaled, big->one,
+                     big->word,      big->u,     big->v,   big->y,   big->side};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         dg_wipe_mpz(all[i]);
         mpz_clear(all[i]);
@@ -50,14 +50,14 @@ void dg_big_close(dg_big *big)
 
 dg_status dg_big_bernoulli(bool *out, const mpz_t a, const mpz_t b, dg_big *big, dg_bits *bits)
 {
-    mpz_set(big->rest, a);
-    while (mpz_sgn(big->rest) > 0 && mpz_cmp(big->rest, b) < 0) {
+    mpz_set(big->remainder, a);
+    while (mpz_sgn(big->remainder) > 0 && mpz_cmp(big->remainder, b) < 0) {
         uint32_t byte;
         DG_TRY(dg_bits_byte(&byte, bits));
-        mpz_mul_2exp(big->rest, big->rest, 8);
-        mpz_submul_ui(big->rest, b, byte);
+        mpz_mul_2exp(big->remainder, big->remainder, 8);
+        mpz_submul_ui(big->remainder, b, byte);
     }
-    *out = mpz_sgn(big->rest) > 0;
+    *out = mpz_sgn(big->remainder) > 0;
     return DG_OK;
 }
 

@@ -8,7 +8,7 @@
 /** The integers that one call draws with. dg_big_open initialises them, dg_big_close wipes them. */
 typedef struct dg_big {
     bool open;
-    mpz_t rest, below;           /* bernoulli */
+    mpz_t remainder, below;      /* bernoulli */
     mpz_t num, den, scaled, one; /* bernoulli_exp */
     mpz_t word;                  /* bytes read, as an integer */
     mpz_t u, v, y, side;         /* laplace, gaussian */

@@ -51,9 +51,9 @@ static bool in_lowest_terms(dg_short_ratio ratio)
         return y == 1 || x % 2 == 1;
     }
     while (y != 0) {
-        const uint64_t rest = x % y;
+        const uint64_t remainder = x % y;
         x = y;
-        y = rest;
+        y = remainder;
     }
     return x == 1;
 }

@@ -133,13 +133,13 @@ bool dg_words_prepare(dg_word_constants *words, const dg_law *law)
 /** dg_big_bernoulli in words. Requires: a < 2^127, 0 < b < 2^119. */
 static inline dg_status bernoulli(bool *out, dg_u128 a, dg_u128 b, word_draw draw)
 {
-    dg_i128 rest = (dg_i128)a;
-    while (rest > 0 && rest < (dg_i128)b) {
+    dg_i128 remainder = (dg_i128)a;
+    while (remainder > 0 && remainder < (dg_i128)b) {
         uint32_t byte;
         DG_TRY(dg_bits_byte(&byte, draw.bits));
-        rest = rest * 256 - (dg_i128)(b * byte);
+        remainder = remainder * 256 - (dg_i128)(b * byte);
     }
-    *out = rest > 0;
+    *out = remainder > 0;
     return DG_OK;
 }
 
@@ -164,13 +164,13 @@ static inline dg_status uniform_below(uint64_t *out, uint64_t n, word_draw draw)
 /** dg_big_bernoulli in one word. Requires: a < 2^63, 0 < b < 2^55. */
 static inline dg_status short_bernoulli(bool *out, uint64_t a, uint64_t b, word_draw draw)
 {
-    int64_t rest = (int64_t)a;
-    while (rest > 0 && rest < (int64_t)b) {
+    int64_t remainder = (int64_t)a;
+    while (remainder > 0 && remainder < (int64_t)b) {
         uint32_t byte;
         DG_TRY(dg_bits_byte(&byte, draw.bits));
-        rest = rest * 256 - (int64_t)(b * byte);
+        remainder = remainder * 256 - (int64_t)(b * byte);
     }
-    *out = rest > 0;
+    *out = remainder > 0;
     return DG_OK;
 }
 

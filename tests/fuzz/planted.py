@@ -45,8 +45,8 @@ FAULTS = [
         "a Bernoulli reads on where it is decided",
         "words",
         "exact/words.c",
-        "while (rest > 0 && rest < (dg_i128)b) {",
-        "while (rest > 0 && rest <= (dg_i128)b) {",
+        "while (remainder > 0 && remainder < (dg_i128)b) {",
+        "while (remainder > 0 && remainder <= (dg_i128)b) {",
     ),
     Fault(
         "a fill asks for bytes that it does not use",

@@ -133,14 +133,14 @@ static void store_bytes(uint8_t *out, size_t n_bytes, int64_t value)
     }
 }
 
-static dg_status store_lanes(const dg_fill *fill, size_t first, size_t n, const int64_t *drawn)
+static dg_status store_lanes(const dg_fill *fill, size_t first, size_t n, const int64_t *draws)
 {
     uint8_t *out = fill->out + first * fill->item_bytes;
     if (!fill->wide) {
-        return dg_dtype_store_all(out, n, fill->dtype, drawn);
+        return dg_dtype_store_all(out, n, fill->dtype, draws);
     }
     for (size_t i = 0; i < n; i++) {
-        store_bytes(out + i * fill->item_bytes, fill->item_bytes, drawn[i]);
+        store_bytes(out + i * fill->item_bytes, fill->item_bytes, draws[i]);
     }
     return DG_OK;
 }
@@ -150,17 +150,17 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
     enum {
         LOT = 2048
     }; /* draws that are stored at a time: batches get short at the end of each lot */
-    int64_t drawn[LOT + DG_LANE_BEHIND];
+    int64_t draws[LOT + DG_LANE_BEHIND];
     const size_t most = end - first < LOT ? end - first : LOT;
     dg_status status = DG_OK;
     for (size_t n; first < end && status == DG_OK; first += n) {
         n = end - first < LOT ? end - first : LOT;
-        status = dg_lanes_draw(drawn, n, end - first - n, fill->sampler->lanes, &session->bits);
+        status = dg_lanes_draw(draws, n, end - first - n, fill->sampler->lanes, &session->bits);
         if (status == DG_OK) {
-            status = store_lanes(fill, first, n, drawn);
+            status = store_lanes(fill, first, n, draws);
         }
     }
-    dg_wipe(drawn, (most + DG_LANE_BEHIND) * sizeof *drawn);
+    dg_wipe(draws, (most + DG_LANE_BEHIND) * sizeof *draws);
     return status;
 }
 

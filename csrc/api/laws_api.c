@@ -55,10 +55,10 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
     dg_law_prepare(&law, fill->laws->laws->kind, a, b, c, d, session->big.one, session->big.one);
     law.uses_words = dg_words_prepare_proposals(&law.words, &law);
     dg_status status = dg_draw_items(fill, item, item + 1, beyond, &law, session);
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_law_clear(&law);
     mpz_clears(a, b, c, d, NULL);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 #endif
@@ -91,10 +91,10 @@ static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, d
     if (status == DG_OK) {
         status = dg_draw_items(fill, item, item + 1, beyond, law, session);
     }
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_big_close(&session->big);
     dg_law_free(law);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 
@@ -166,17 +166,17 @@ static dg_status draw_batch(batch *of, size_t n_later, dg_session *session)
     enum { USUAL_BYTES = 17 }; /* some 12 in each of 4/3 attempts */
     const dg_fill *fill = of->fill;
     const size_t n = of->laws.n;
-    int64_t drawn[DG_LANE_LAWS];
+    int64_t draws[DG_LANE_LAWS];
     const size_t later = n_later < DG_BITS_CAPACITY ? n_later * USUAL_BYTES : DG_BITS_CAPACITY;
-    dg_status status = dg_lane_laws_draw(drawn, later, &of->laws, exact_law, of, &session->bits);
+    dg_status status = dg_lane_laws_draw(draws, later, &of->laws, exact_law, of, &session->bits);
     for (size_t i = 0, end; i < n && status == DG_OK; i = end) {
         for (end = i + 1; end < n && of->items[end] == of->items[end - 1] + 1;) {
             end++;
         }
         status = dg_dtype_store_all(fill->out + of->items[i] * fill->item_bytes, end - i,
-                                    fill->dtype, drawn + i);
+                                    fill->dtype, draws + i);
     }
-    dg_wipe(drawn, sizeof drawn);
+    dg_wipe(draws, sizeof draws);
     of->laws.n = 0;
     of->laws.is_long = false;
     return status;
@@ -316,9 +316,9 @@ dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *la
         status = fill_centred(out, n, moved ? dg_draws_of_sums(&sums) : dtype, &centred,
                               moved ? &sums : NULL, bad, isa, run, source);
     }
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_split_free(&split);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 

@@ -104,10 +104,10 @@ static dg_status draw_selections(const dg_fill *fill, size_t first, size_t end, 
         return DG_ERR_NOMEM;
     }
     const dg_status status = select_each(fill, first, end, order, session);
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_wipe(order, selection->k * sizeof *order);
     free(order);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /** Return whether noise by number can be drawn from the sampler. */
-static bool is_held(const dg_sampler *sampler)
+static bool has_noise(const dg_sampler *sampler)
 {
     return sampler->method == DG_CELLS && dg_noise_is_held(sampler->table);
 }
@@ -17,7 +17,7 @@ static bool is_held(const dg_sampler *sampler)
 dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
                       uint64_t first_item, const uint8_t *key)
 {
-    if (!dg_is_dtype(dtype) || !is_held(sampler)) {
+    if (!dg_is_dtype(dtype) || !has_noise(sampler)) {
         return DG_ERR_PARAMETER;
     }
     const dg_status status = dg_table_noise_at(out, n, dtype, sampler->table, first_item, key);
@@ -138,7 +138,7 @@ static void set_rows(dg_noise_law *to, const dg_rows *rows)
 dg_status dg_noise_pack(uint8_t *out, size_t *n_bytes, const dg_sampler *sampler)
 {
     *n_bytes = 0;
-    if (!is_held(sampler)) {
+    if (!has_noise(sampler)) {
         return DG_ERR_PARAMETER;
     }
     const dg_table *table = sampler->table;

@@ -29,7 +29,7 @@ typedef struct worker {
     job *of;
     size_t piece;
     dg_status status;
-    int kept_errno;
+    int saved_errno;
     dg_thread thread;
 } worker;
 
@@ -54,11 +54,11 @@ static dg_status session_open(dg_session *session, const dg_fill *fill)
 /** Wipe and close the session. */
 static void session_close(dg_session *session)
 {
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_big_close(&session->big);
     dg_bits_close(&session->bits);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would leak it */
-    errno = kept_errno;
+    errno = saved_errno;
 }
 
 /** Draw items [first, end) and add to them, a block at a time, so that a block stays in a core's cache. */
@@ -131,7 +131,7 @@ static void *work_along(void *argument)
 {
     worker *one = argument;
     one->status = work(one->piece, false, one->of);
-    one->kept_errno = errno;
+    one->saved_errno = errno;
     return NULL;
 }
 
@@ -177,15 +177,15 @@ dg_status dg_fill_run(const dg_fill *fill, const dg_run *run)
     }
     worker *workers = start_workers(&of);
     dg_status status = work(0, true, &of);
-    int kept_errno = errno;
+    int saved_errno = errno;
     for (size_t i = 0; workers != NULL && i < of.n_started; i++) {
         dg_thread_join(workers[i].thread);
         if (status == DG_OK && workers[i].status != DG_OK) {
             status = workers[i].status;
-            kept_errno = workers[i].kept_errno;
+            saved_errno = workers[i].saved_errno;
         }
     }
     free(workers);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }

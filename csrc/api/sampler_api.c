@@ -11,8 +11,8 @@ dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char
                               const char *mu, const char *beta, dg_method method,
                               const dg_options *options)
 {
-    static const dg_options usual = {DG_ARITHMETIC_AUTO, DG_ISA_AUTO, DG_INDEX_BITS, -1};
-    const dg_options *with = options == NULL ? &usual : options;
+    static const dg_options defaults = {DG_ARITHMETIC_AUTO, DG_ISA_AUTO, DG_INDEX_BITS, -1};
+    const dg_options *with = options == NULL ? &defaults : options;
     dg_law *law;
     *sampler = NULL;
     if (!dg_isa_available(with->isa) || with->index_bits < 4 || with->index_bits > DG_INDEX_BITS ||

@@ -56,6 +56,6 @@ static inline dg_status dg_dtype_store(void *out, size_t i, dg_dtype dtype, bool
 
 /** out[0 .. n) = drawn integers. Only the last branch depends on them. If the dtype holds the law, it is taken
  *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE: out is written nevertheless. */
-dg_status dg_dtype_store_all(void *out, size_t n, dg_dtype dtype, const int64_t *drawn);
+dg_status dg_dtype_store_all(void *out, size_t n, dg_dtype dtype, const int64_t *draws);
 
 #endif

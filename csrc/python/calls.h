@@ -111,13 +111,13 @@ static int dg_python_fill(void *out, size_t n, int dtype, const dg_sampler *samp
 /** Draw one int64. Returns: a draw, or -2^63 + a status. Requires: dg_sampler_fits_int64. */
 static int64_t dg_python_draw(const dg_sampler *sampler, const dg_source *source)
 {
-    int64_t drawn;
-    const dg_status status = dg_sampler_fill(&drawn, 1, DG_INT64, sampler, NULL, source);
+    int64_t draw;
+    const dg_status status = dg_sampler_fill(&draw, 1, DG_INT64, sampler, NULL, source);
     const int64_t least = INT64_MIN + DG_PYTHON_STATUSES;
     if (status != DG_OK) {
         return INT64_MIN + (int64_t)status;
     }
-    return drawn < least ? INT64_MIN + DG_ERR_RANGE : drawn;
+    return draw < least ? INT64_MIN + DG_ERR_RANGE : draw;
 }
 
 #endif

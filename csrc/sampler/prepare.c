@@ -62,19 +62,19 @@ dg_status dg_sampler_build(dg_sampler **out, dg_law *law, dg_method method,
                            const dg_options *options)
 {
     *out = NULL;
-    dg_sampler *made = malloc(sizeof *made);
-    if (made == NULL) {
+    dg_sampler *sampler = malloc(sizeof *sampler);
+    if (sampler == NULL) {
         return DG_ERR_NOMEM;
     }
-    *made = (dg_sampler){.law = law};
+    *sampler = (dg_sampler){.law = law};
     const dg_status status =
-        method == DG_AUTO ? build_any(made, options) : build(made, method, options);
+        method == DG_AUTO ? build_any(sampler, options) : build(sampler, method, options);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     if (status != DG_OK) {
-        free(made);
+        free(sampler);
         return status;
     }
-    *out = made;
+    *out = sampler;
     return DG_OK;
 }
 

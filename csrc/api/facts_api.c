@@ -15,7 +15,7 @@ const char *dg_status_text(dg_status status)
         "the source of bits reported a failure",
         "out of memory",
         "a draw does not fit the output type",
-        "a parameter is no number, breaks the rule of its law, or asks for what the law has not",
+        "a parameter is not a number, breaks the rule of its law, or names a method that the law lacks",
         "a parameter is too long",
         "the fill was stopped",
     };

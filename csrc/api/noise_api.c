@@ -31,7 +31,7 @@ _Static_assert(sizeof(dg_noise_arc) == sizeof(dg_arc) &&
                    sizeof(dg_noise_partial) == sizeof(dg_partial) && sizeof(unsigned) == 4 &&
                    (int)DG_NOISE_ROWS == (int)DG_ROWS &&
                    (int)DG_NOISE_ARC_LEVELS == (int)DG_TAIL_LEVELS,
-               "arrays are copied as they are");
+               "arrays are copied byte for byte");
 
 #if DG_HAVE_WORDS
 

@@ -15,7 +15,7 @@ const char *dg_status_text(dg_status status)
         "the source of bits reported a failure",
         "out of memory",
         "a draw does not fit the output type",
-        "a parameter is not a number, breaks the rule of its law, or names a method that the law lacks",
+        "a parameter is not a number or breaks the rule of its law, or the law has no such method",
         "a parameter is too long",
         "the fill was stopped",
     };

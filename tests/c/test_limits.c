@@ -1,4 +1,4 @@
-/* What fits and what does not: output types, wide integers, parameters, tables. */
+/* Values that fit and values that do not: output types, wide integers, parameters, tables. */
 #include "cells/decide.h"
 #include "sampler/prepare.h"
 #include "support.h"
@@ -14,8 +14,8 @@ static dg_sampler *usual(dg_law_kind kind, const char *parameter, const char *mu
     return sampler_of(kind, parameter, mu, NULL, method, DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
 }
 
-/** A fill either holds the draw of the int64 fill of the same tape, or reports DG_ERR_RANGE, according to whether
- *  that fits; and writes nothing behind it. */
+/** A fill from the same tape holds the draw of an int64 fill if it fits, and reports DG_ERR_RANGE if it does not. It
+ *  writes nothing behind it. */
 static void test_dtypes(const dg_sampler *sampler, const uint8_t *bytes, size_t n_bytes)
 {
     static const struct {
@@ -74,7 +74,7 @@ static void test_outputs(void)
                                           "-128",       "255",        "32767",      "70000",
                                           "2147483647", "4294967295", "-2147483648"};
     uint64_t state = 7;
-    for (size_t i = 0; i < N_METHODS + 1; i++) { /* the last: the first, by GMP */
+    for (size_t i = 0; i < N_METHODS + 1; i++) { /* the last one: the first method, by GMP */
         for (size_t j = 0; j < sizeof centres / sizeof *centres; j++) {
             dg_sampler *sampler =
                 sampler_of(DG_DISCRETE_LAPLACE, "2", centres[j], NULL, METHODS[i % N_METHODS],
@@ -101,7 +101,7 @@ static dg_status new_sampler(dg_law_kind kind, const char *parameter, const char
     return status;
 }
 
-/** The rules of dg_law_kind. */
+/** Check the rules of dg_law_kind. */
 static void test_parameters(void)
 {
     for (int kind = DG_BERNOULLI; kind <= DG_GENERALIZED_GAUSSIAN; kind++) {
@@ -152,7 +152,7 @@ static dg_status fill_by(const dg_sampler *sampler, dg_dtype dtype)
     return dg_sampler_fill(out, 3, dtype, sampler, NULL, NULL);
 }
 
-/** Fill three items of n_bytes. Nothing is written behind them. */
+/** Fill three items of n_bytes, and check that nothing is written behind them. */
 static dg_status fill_wide_by(const dg_sampler *sampler, size_t n_bytes)
 {
     uint8_t out[3 * 64];
@@ -164,8 +164,8 @@ static dg_status fill_wide_by(const dg_sampler *sampler, size_t n_bytes)
     return status;
 }
 
-/** A law far too wide for any dtype, one with a centre that no dtype holds, one that is neither; and dtypes that do
- *  not exist. */
+/** Test a law far too wide for any dtype, one with a centre that no dtype holds, and one that is neither; and dtypes
+ *  that do not exist. */
 static void test_what_fits_nothing(void)
 {
     for (size_t i = 0; i < 3 * N_METHODS; i++) {
@@ -188,7 +188,7 @@ static void test_what_fits_nothing(void)
     }
 }
 
-/** Around the last of 64 bits: integers beyond it are seen, and none is wrapped. */
+/** Around 2^64 - 1, larger integers are noticed, and none is wrapped. */
 static void test_the_end_of_64_bits(void)
 {
     static uint64_t out[300];
@@ -201,7 +201,7 @@ static void test_the_end_of_64_bits(void)
     }
 }
 
-/** Draws of some 64 bits, each by itself: a dtype holds it, or the call says that it does not. */
+/** Draws of some 64 bits, one at a time: a dtype holds the draw, or the call says that it does not. */
 static void test_draws_of_64_bits(void)
 {
     enum { WIDTH = 32 };
@@ -234,8 +234,8 @@ static void test_draws_of_64_bits(void)
     }
 }
 
-/** A comparison that 60 words of zeros leave open, with a law so narrow that its tail is below them:
- *  each word costs one step at the precision that there is, not one at twice the precision. */
+/** A comparison that 60 words of zeros leave open, with a law so narrow that its tail is below them. Each word takes
+ *  one step at the current precision; the precision is not doubled for it. */
 static void test_many_words_of_zeros(void)
 {
     static uint8_t bytes[1 + 8 * 70];
@@ -256,11 +256,11 @@ static void test_many_words_of_zeros(void)
                                           bytes, table, &bits);
     dg_bits_close(&bits);
     CHECK(status == DG_OK && !accepted, "status %d", (int)status);
-    CHECK(from.used == 1 + 8 * 61, "%zu bytes", from.used); /* a level, 61 words */
+    CHECK(from.used == 1 + 8 * 61, "%zu bytes", from.used); /* a level, and 61 words */
     dg_sampler_free(sampler);
 }
 
-/** Options that cannot be, and tables of sizes that cannot: refused, and none is made. */
+/** Impossible options, and tables of impossible sizes, are refused, and no sampler is made. */
 static void test_options(void)
 {
     static const struct {
@@ -272,9 +272,9 @@ static void test_options(void)
                  {"100", 17, -1, DG_ISA_AUTO},
                  {"100", 16, DG_MAX_PARAMETER_BITS + 1, DG_ISA_AUTO},
                  {"100", 16, -1, 77},
-                 {"100", 4, 0, DG_ISA_AUTO},  /* the tails would have to be half as high */
-                 {"100", 4, 20, DG_ISA_AUTO}, /* no block is under the law: no end of them */
-                 {"1000000000000", 16, 0, DG_ISA_AUTO}}; /* more blocks than a table has */
+                 {"100", 4, 0, DG_ISA_AUTO},  /* the tails would need half the height */
+                 {"100", 4, 20, DG_ISA_AUTO}, /* no block is under the law, so blocks never end */
+                 {"1000000000000", 16, 0, DG_ISA_AUTO}}; /* more blocks than a table holds */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const dg_options options = {DG_ARITHMETIC_AUTO, (dg_isa)cases[i].isa, cases[i].index_bits,
                                     cases[i].block_bits};

@@ -1,6 +1,6 @@
-/* The public C API with any bytes for arguments: a status or a result, never a crash; after an error
- * no sampler; and nothing written beyond the output. getrandom is this file's: it
- * gives bytes of the input, in pieces, interrupted, or fails. */
+/* The public C API with any bytes for arguments: a status or a result, never a crash; no sampler after an error; and
+ * no write beyond the output. This file's getrandom gives bytes of the input, in pieces, with interruptions, or
+ * fails. */
 #define _DEFAULT_SOURCE
 #include "input.h"
 
@@ -31,14 +31,14 @@ ssize_t getrandom(void *buffer, size_t n, unsigned flags)
     return (ssize_t)(given < n ? given : n);
 }
 
-/** Any number, but mostly a small one: a wrong enumerator among right ones. */
+/** Return any number, mostly a small one: a wrong enumerator among right ones. */
 static uint32_t take_choice(uint32_t n, input *from)
 {
     uint8_t byte = take_byte(from);
     return byte == 0xFF ? (uint32_t)take_word(4, from) : byte % (n + 1);
 }
 
-/** Any text, mostly of the bytes that numbers have; at times as long as may be, or a little longer. To be freed. */
+/** Return any text, mostly of the bytes that numbers have; at times the longest or a little longer. It is allocated. */
 static char *take_text(bool *is_long, input *from)
 {
     static const char likely[] = "0123456789/.-+xaF ";
@@ -63,7 +63,7 @@ static char *take_text(bool *is_long, input *from)
     return text;
 }
 
-/** One of the sources there are, or none of them. */
+/** Return a source, or one of a kind that does not exist. */
 static dg_source take_source(tape *caller, input *from)
 {
     dg_source source = tape_source(caller);
@@ -74,7 +74,7 @@ static dg_source take_source(tape *caller, input *from)
     return source;
 }
 
-/** Fill into items of any type and any length. */
+/** Fill items of any type and any length. */
 static void try_fill(const dg_sampler *sampler, input *from)
 {
     bool wide = take_byte(from) % 2 == 1;
@@ -101,8 +101,8 @@ static void try_fill(const dg_sampler *sampler, input *from)
     free(out);
 }
 
-/** Any options, but of a law with long parameters only the usual table: in a small one, or with blocks of a size far
- *  off, there are 2^15 blocks to look at before it is refused. */
+/** Return any options. A law with long parameters gets the usual table only: for a small one, or for blocks of a very
+ *  different size, the builder would look at 2^15 blocks before it refuses. */
 static dg_options take_options(bool long_parameters, input *from)
 {
     const dg_arithmetic arithmetic = (dg_arithmetic)take_choice(DG_ARITHMETIC_GMP + 1, from);
@@ -117,7 +117,7 @@ static dg_options take_options(bool long_parameters, input *from)
     return (dg_options){arithmetic, isa, index_bits, block_bits};
 }
 
-/** What a table shows of itself is within its bounds. */
+/** Check that the numbers which a table shows of itself are within their bounds. */
 static void look_into(const dg_sampler *sampler)
 {
     dg_sampler_info info;
@@ -141,7 +141,7 @@ static void look_into(const dg_sampler *sampler)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input from = {data, size};
-    dg_sampler *sampler = (dg_sampler *)&from; /* to be overwritten */
+    dg_sampler *sampler = (dg_sampler *)&from; /* must be overwritten */
     dg_law_kind kind = (dg_law_kind)take_choice(DG_GENERALIZED_GAUSSIAN + 1, &from);
     dg_method method = (dg_method)take_choice(DG_ISOCHRONOUS + 1, &from);
     bool long_parameters = false;

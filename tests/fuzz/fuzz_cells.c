@@ -1,8 +1,8 @@
-/* Cell tables against the model of cell_model.c, on any law, any small table and any tape:
+/* Cell tables against the model of cell_model.c, for any law, any small table and any tape:
  *
- *   - the same draws from the same bytes, so every decision is the exact one;
+ *   - the same draws from the same bytes, so every decision is exact;
  *   - a tape one byte shorter gives DG_ERR_SOURCE;
- *   - a fill into machine integers gives the same draws, or DG_ERR_RANGE where one does not fit. */
+ *   - a fill into machine integers gives the same draws, or DG_ERR_RANGE if one does not fit. */
 #include "cell_model.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 enum { MOST_DRAWS = 40, MOST_SHIFT = 90 };
 
-/** The table: of 4 to 8 index bits, an eighth of sigma or of the scale to a block, or twice, four
- *  times as much, or half. NULL: there is none. */
+/** Make a table of 4 to 8 index bits, with about an eighth, a quarter, a half or all of sigma or of the scale in a
+ *  block. Returns: NULL if there is none. */
 static dg_sampler *take_table(const numbers *of, input *from)
 {
     dg_options options = usual_options();
@@ -39,7 +39,7 @@ static void compare_int64(const uint8_t *wide, size_t n, size_t n_bytes, size_t 
             fit = fit && item[k] == (item[7] >= 128 ? 0xFF : 0);
         }
     }
-    if (status == DG_ERR_RANGE) { /* a dtype is no place for a rest of 3 bytes or a centre of 9 */
+    if (status == DG_ERR_RANGE) { /* no dtype holds 3 low bytes or a centre of 9 bytes */
         REQUIRE(!fit || model->info.rest_bytes > 2 || mpz_sizeinbase(model->c, 2) > 64);
         return;
     }

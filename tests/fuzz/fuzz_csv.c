@@ -1,7 +1,7 @@
-/* Counts in delimited text, on any bytes, in memory of no more than they need:
+/* Counts in delimited text, for any bytes, in memory of exactly the size that they need:
  *
- *   - what is read stays within the text, what is written within the room that the header states;
- *   - what was written is plain, and holds the counts that were written;
+ *   - reads stay within the text, and writes within the room that the header states;
+ *   - written text is decided, and holds the counts that were written;
  *   - writing it again changes nothing. */
 #include "input.h"
 
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t plain =
         dg_csv_counts(counts, &rows, text, n, delimiter, width, columns, n_columns);
     REQUIRE(plain <= n && (plain == 0 ? rows == 0 : text[plain - 1] == '\n'));
-    if (rows > 0) { /* all of the text, or what comes before a row that is undecided */
+    if (rows > 0) { /* all of the text, or the rows before an undecided one */
         REQUIRE(rows <= line_feeds(text, plain));
         size_t room = plain + rows * (2 * width + 20 * n_columns + line_end_bytes);
         uint8_t *out = exactly(room), *again = exactly(room + rows * (2 * width + 22));

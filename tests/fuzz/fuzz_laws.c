@@ -1,7 +1,7 @@
-/* A law for each element against draws of one law after the other: the same values from the same bytes, or a failure in
- * both. By Algorithms 1-3 the others are fills of one by a sampler each. In lanes they are a batch by the kernel in
- * plain C, and then the laws that lanes do not hold, by Algorithms 1-3. Numbers are any 64 bits, so that most laws
- * break a rule or need GMP. */
+/* A law for each element, against draws of one law after the other: the same values from the same bytes, or a failure
+ * in both. For Algorithms 1-3 the other draws are fills of one, each by its own sampler. For lanes they are a batch by
+ * the portable kernel, and then, by Algorithms 1-3, the laws that lanes do not hold. Numbers are any 64 bits, so most
+ * laws break a rule or need GMP. */
 #include "input.h"
 
 #include "isochronous/lane_laws.h"
@@ -13,7 +13,7 @@
 
 enum { MOST_LAWS = 5, MOST_DRAWS = 40, TEXT_BYTES = 48 };
 
-/** A number that is small, near a power of 2, or any. */
+/** Return a number that is small, near a power of 2, or any. */
 static int64_t take_number(input *from)
 {
     uint8_t shape = take_byte(from);
@@ -26,7 +26,7 @@ static int64_t take_number(input *from)
     return (int64_t)take_word(8, from);
 }
 
-/** Reduce a ratio to lowest terms, as a column has them. */
+/** Reduce a ratio to lowest terms, as columns require. */
 static void reduce(int64_t ratio[2])
 {
     uint64_t a = ratio[0] < 0 ? 0 - (uint64_t)ratio[0] : (uint64_t)ratio[0];
@@ -42,7 +42,7 @@ static void reduce(int64_t ratio[2])
     }
 }
 
-/** The law of a parameter and a centre. NULL: a number breaks a rule. */
+/** Make the law of a parameter and a centre. Returns: NULL if a number breaks a rule. */
 static dg_law *law_for(dg_law_kind kind, const int64_t numbers[4])
 {
     char parameter[TEXT_BYTES], mu[TEXT_BYTES];
@@ -54,15 +54,15 @@ static dg_law *law_for(dg_law_kind kind, const int64_t numbers[4])
     return law;
 }
 
-/** floor(ratio + 1/2). Requires: the denominator is positive. */
+/** Return floor(ratio + 1/2). Requires: the denominator is positive. */
 static int64_t nearest(const int64_t ratio[2])
 {
     const __int128 twice = 2 * (__int128)ratio[0] + ratio[1], unit = 2 * (__int128)ratio[1];
     return (int64_t)(twice >= 0 ? twice / unit : -((unit - 1 - twice) / unit));
 }
 
-/** Whether some draw, less its centre's nearest integer, does not fit the signed type of as many bytes: dg_laws_fill
- *  refuses it, whatever the sum. */
+/** Return whether some draw, minus its centre's nearest integer, does not fit the signed type of as many bytes.
+ *  dg_laws_fill refuses such a draw, whatever the sum. */
 static bool leaves(const uint8_t *drawn, size_t n, dg_dtype dtype, size_t item,
                    const int64_t *numbers)
 {
@@ -108,7 +108,7 @@ static dg_status draw_one(uint8_t *out, dg_dtype dtype, dg_law_kind kind, const 
     return status;
 }
 
-/** What dg_laws_fill does by DG_REFERENCE. */
+/** Do what dg_laws_fill does with DG_REFERENCE. */
 static dg_status one_by_one(uint8_t *out, size_t n, dg_dtype dtype, size_t item, dg_law_kind kind,
                             const int64_t *numbers, const dg_source *source)
 {
@@ -119,10 +119,10 @@ static dg_status one_by_one(uint8_t *out, size_t n, dg_dtype dtype, size_t item,
     return status;
 }
 
-/** Laws of a fill that lanes hold, drawn together. */
+/** The laws of a fill that lanes hold. They draw together. */
 typedef struct in_lanes {
     dg_law_kind kind;
-    int64_t numbers[MOST_DRAWS][4]; /* around the rests of their centres */
+    int64_t numbers[MOST_DRAWS][4]; /* with the remainders of their centres */
 } in_lanes;
 
 static dg_status exact_law(dg_law **law, size_t which, void *context)
@@ -132,7 +132,7 @@ static dg_status exact_law(dg_law **law, size_t which, void *context)
     return *law == NULL ? DG_ERR_PARAMETER : DG_OK;
 }
 
-/** What dg_laws_fill does in lanes with at most 256 items. */
+/** Do what dg_laws_fill does in lanes with at most 256 items. */
 static dg_status in_lanes_first(uint8_t *out, size_t n, dg_dtype dtype, size_t item,
                                 bool isochronous, dg_law_kind kind, const int64_t *numbers,
                                 const dg_source *source)
@@ -218,7 +218,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             way == 0
                 ? one_by_one(expected, n, dtype, item, kind, numbers, &their_source)
                 : in_lanes_first(expected, n, dtype, item, way == 2, kind, numbers, &their_source);
-        /* which failure comes first depends on how many bytes are asked for at once */
+        /* the first failure depends on how many bytes are requested at once */
         if (status == DG_ERR_RANGE && wanted == DG_OK) {
             REQUIRE(leaves(expected, n, dtype, item, numbers));
             continue;

@@ -1,7 +1,7 @@
-/* The loops that look words up, one for each instruction set: on tables of full size (the vector
- * loops take no others), any bytes, any output type and length, all give the same draws, use the
- * same bytes and fail alike, in fills of up to a chunk and a bit. Laws are from a list, one for each
- * length of a word and of a rest, so that the tables are built once. */
+/* The look-up loops of all instruction sets, on tables of full size (the vector loops take no others): for any bytes,
+ * any output type and length they give the same draws, use the same bytes and fail alike, in fills of up to a little
+ * more than a chunk. Laws are from a list, one for each number of tick bits and of low bytes, so that tables are built
+ * once. */
 #include "input.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { MOST_DRAWS = 8400, N_ISAS = DG_ISA_AVX512_VBMI2 + 1 };
 
-/** sigma2, scale: 2^log2_scale wide; mu = c/3; blocks of 2^block_bits, -1: chosen. */
+/** sigma or scale is 2^log2_scale, mu = c/3; blocks have 2^block_bits integers; -1: the builder chooses. */
 typedef struct choice {
     dg_law_kind kind;
     unsigned log2_scale;
@@ -46,7 +46,7 @@ static void build(size_t i)
     mpq_set_ui(n.beta, 1, 1);
     dg_options options = usual_options();
     options.block_bits = of->block_bits;
-    for (int isa = 0; isa < N_ISAS; isa++) { /* NULL where the machine lacks it */
+    for (int isa = 0; isa < N_ISAS; isa++) { /* NULL if the machine lacks it */
         options.isa = (dg_isa)isa;
         tables[i][isa] = sampler_of(&n, DG_CELLS, &options);
     }
@@ -54,7 +54,7 @@ static void build(size_t i)
     numbers_clear(&n);
 }
 
-/** What one fill gives. */
+/** The result of one fill. */
 typedef struct outcome {
     dg_status status;
     size_t used;

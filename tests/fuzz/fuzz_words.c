@@ -1,7 +1,7 @@
-/* Algorithms 1-3 in machine words against GMP, which is the reference, on any law and any tape:
+/* Algorithms 1-3 in machine words against GMP, which is the reference, for any law and any tape:
  *
- *   - draw by draw, the same draws from the same bytes, up to the end of the tape;
- *   - a fill of n draws is n draws one by one, in value and in bytes used: no byte is asked for
+ *   - drawn one by one, the same draws from the same bytes, up to the end of the tape;
+ *   - a fill of n draws equals n draws one by one, in values and in bytes used: no byte is requested
  *     that goes unused, and none twice;
  *   - a tape one byte shorter gives DG_ERR_SOURCE. */
 #include "input.h"
@@ -39,7 +39,7 @@ static size_t one_by_one(uint8_t *words_out, uint8_t *gmp_out, size_t most, size
     return n;
 }
 
-/** Fill n draws at once by each law, from all of the tape and from one byte less. */
+/** Fill n draws at once, from all of the tape, and from one byte less. */
 static void in_one_fill(uint8_t *out, const uint8_t *expected, size_t n, size_t used,
                         const dg_sampler *sampler, const tape *given)
 {

@@ -48,7 +48,7 @@ void take_integer(mpz_t z, unsigned most_shift, input *from)
     }
 }
 
-/** q = an integer over a positive one. */
+/** q = an integer over a positive integer. */
 static void take_rational(mpq_t q, unsigned most_shift, input *from)
 {
     mpq_init(q);

@@ -65,10 +65,10 @@ static void check_sums(dg_method method)
         while (noise[place] == 0) {
             place++;
         }
-        const int64_t kept = values[place];
+        const int64_t before = values[place];
         values[place] = noise[place] > 0 ? INT64_MAX : INT64_MIN;
         CHECK(add_by(sampler, NULL) == DG_ERR_RANGE, "method %d: %zu wraps", method, place);
-        values[place] = kept;
+        values[place] = before;
     }
     values[7] = values[N - 1] = 5;
     memset(nulls, 0, sizeof nulls);
@@ -225,17 +225,17 @@ static void test_ends(void)
         uint64_t least = 0, greatest = 0, found[2], about[2];
         for (size_t i = 0; i < n; i++) {
             const uint64_t word = next_word(&state) >> (63 - width);
-            const uint64_t given = cut_to(integers, i, dtype, state % 3 == 0 ? 0 - word : word);
+            const uint64_t integer = cut_to(integers, i, dtype, state % 3 == 0 ? 0 - word : word);
             nulls[i] = state % 5 != 1;
             if (by.is_null != NULL && nulls[i] != 0) {
                 continue;
             }
-            least = !is_any || (is_signed ? (int64_t)given < (int64_t)least : given < least)
-                        ? given
+            least = !is_any || (is_signed ? (int64_t)integer < (int64_t)least : integer < least)
+                        ? integer
                         : least;
             greatest =
-                !is_any || (is_signed ? (int64_t)given > (int64_t)greatest : given > greatest)
-                    ? given
+                !is_any || (is_signed ? (int64_t)integer > (int64_t)greatest : integer > greatest)
+                    ? integer
                     : greatest;
             is_any = true;
         }

@@ -9,7 +9,8 @@
 static const dg_method METHODS[] = {DG_REFERENCE, DG_CELLS, DG_ISOCHRONOUS};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
-static dg_sampler *usual(dg_law_kind kind, const char *parameter, const char *mu, dg_method method)
+static dg_sampler *default_sampler(dg_law_kind kind, const char *parameter, const char *mu,
+                                   dg_method method)
 {
     return sampler_of(kind, parameter, mu, NULL, method, DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
 }
@@ -133,7 +134,7 @@ static void test_too_long(void)
 {
     static char text[DG_MAX_PARAMETER_BITS];
     (void)write_number(text, 1, DG_MAX_PARAMETER_BITS - 1);
-    dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, text, NULL, DG_AUTO);
+    dg_sampler *sampler = default_sampler(DG_DISCRETE_GAUSSIAN, text, NULL, DG_AUTO);
     const size_t width = dg_sampler_wide_bytes(sampler);
     uint8_t *out = malloc(width);
     CHECK(out != NULL && dg_sampler_fill_wide(out, 1, width, sampler, NULL, NULL) == DG_OK,
@@ -166,12 +167,13 @@ static dg_status fill_wide_by(const dg_sampler *sampler, size_t n_bytes)
 
 /** Test a law far too wide for any dtype, one with a centre that no dtype holds, and one that is neither; and dtypes
  *  that do not exist. */
-static void test_what_fits_nothing(void)
+static void test_laws_that_fit_nothing(void)
 {
     for (size_t i = 0; i < 3 * N_METHODS; i++) {
         const bool is_wide = i % 3 < 2;
-        dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, i % 3 == 0 ? power_text(400) : "1",
-                                    i % 3 == 1 ? power_text(128) : "0", METHODS[i / 3]);
+        dg_sampler *sampler =
+            default_sampler(DG_DISCRETE_GAUSSIAN, i % 3 == 0 ? power_text(400) : "1",
+                            i % 3 == 1 ? power_text(128) : "0", METHODS[i / 3]);
         CHECK((sampler == NULL) ==
                   (METHODS[i / 3] == DG_ISOCHRONOUS && (is_wide || !DG_HAVE_WORDS)),
               "law %zu", i);
@@ -194,7 +196,7 @@ static void test_the_end_of_64_bits(void)
     static uint64_t out[300];
     for (size_t i = 0; i < 2; i++) {
         dg_sampler *sampler =
-            usual(DG_DISCRETE_GAUSSIAN, "100", "18446744073709551615", METHODS[i]);
+            default_sampler(DG_DISCRETE_GAUSSIAN, "100", "18446744073709551615", METHODS[i]);
         CHECK(dg_sampler_fill(out, 300, DG_UINT64, sampler, NULL, NULL) == DG_ERR_RANGE,
               "half are beyond it");
         dg_sampler_free(sampler);
@@ -207,7 +209,8 @@ static void test_draws_of_64_bits(void)
     enum { WIDTH = 32 };
     uint64_t state = 3;
     for (int i = 0; i < 400; i++) {
-        dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, power_text(128), NULL, METHODS[i % 2]);
+        dg_sampler *sampler =
+            default_sampler(DG_DISCRETE_GAUSSIAN, power_text(128), NULL, METHODS[i % 2]);
         uint8_t bytes[4096], wide[WIDTH], out[8], above[WIDTH - 8];
         for (size_t k = 0; k < sizeof bytes; k++) {
             bytes[k] = (uint8_t)next_word(&state);
@@ -289,7 +292,7 @@ static void test_options(void)
 int main(void)
 {
     test_outputs();
-    test_what_fits_nothing();
+    test_laws_that_fit_nothing();
     test_the_end_of_64_bits();
     test_draws_of_64_bits();
     test_many_words_of_zeros();

@@ -19,9 +19,9 @@
 
 /* --- the core's allocations -------------------------------------------------------------------- */
 
-static size_t n_asked, fails_at; /* the fails_at-th fails; 0: none */
-static size_t most_asked;        /* the longest block that was checked for */
-static long n_ours;              /* blocks allocated and not yet freed */
+static size_t n_allocations, fails_at; /* the fails_at-th fails; 0: none */
+static size_t most_checked;            /* the longest block that was checked for */
+static long n_ours;                    /* blocks allocated and not yet freed */
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
@@ -34,13 +34,13 @@ void __wrap_free(void *block);
 
 static bool fails(void)
 {
-    return ++n_asked == fails_at;
+    return ++n_allocations == fails_at;
 }
 
 void *__wrap_malloc(size_t n)
 {
-    most_asked =
-        n > most_asked ? n : most_asked; /* tables and lists come from calloc and realloc */
+    most_checked =
+        n > most_checked ? n : most_checked; /* tables and lists come from calloc and realloc */
     if (fails()) {
         return NULL;
     }
@@ -79,7 +79,7 @@ static size_t gmp_early; /* taken before the core has checked for any */
 
 static void count(size_t n)
 {
-    gmp_early += most_asked == 0 ? n : 0;
+    gmp_early += most_checked == 0 ? n : 0;
     gmp_live += n;
     gmp_peak = gmp_live > gmp_peak ? gmp_live : gmp_peak;
     gmp_longest = n > gmp_longest ? n : gmp_longest;
@@ -208,7 +208,7 @@ static dg_status decide(work *with)
 /** Bytes that make an isochronous draw begin with an undecided attempt, and how many the source has given. */
 typedef struct undecided {
     uint8_t first[16];
-    size_t given;
+    size_t n_given;
 } undecided;
 
 /** A caller's source that gives those bytes, then others. */
@@ -217,7 +217,7 @@ static int undecided_first(void *context, uint8_t *out, size_t n)
     static uint64_t state = 13;
     undecided *from = context;
     for (size_t i = 0; i < n; i++) {
-        const size_t at = from->given++;
+        const size_t at = from->n_given++;
         out[i] = at < sizeof from->first ? from->first[at] : (uint8_t)next_word(&state);
     }
     return 0;
@@ -226,7 +226,7 @@ static int undecided_first(void *context, uint8_t *out, size_t n)
 /** Fill, with a first attempt that lanes leave undecided. */
 static dg_status fill_in_lanes(work *with)
 {
-    undecided from = {.given = 0};
+    undecided from = {.n_given = 0};
     memset(from.first, 0xFF, sizeof from.first);
 #if DG_HAVE_WORDS
     const dg_narrow *narrow = with->sampler->lanes->narrow;
@@ -279,18 +279,18 @@ static void test_room(enum operation what, work *with, bool always_asks)
     const char *doing = operation_names[what];
     size_t before = gmp_live;
     gmp_peak = gmp_live;
-    gmp_longest = gmp_early = most_asked = n_asked = fails_at = 0;
+    gmp_longest = gmp_early = most_checked = n_allocations = fails_at = 0;
     dg_status status = operate(what, with);
     size_t taken = gmp_peak - before;
     CHECK(status == DG_OK, "%s, %s by %s: status %d", name, doing, by, (int)status);
-    size_t room = most_asked < DG_ROOM ? most_asked : most_asked - DG_ROOM + 16384;
-    CHECK(taken <= room, "%s, %s by %s: GMP took %zu, asked for were %zu", name, doing, by, taken,
+    size_t room = most_checked < DG_ROOM ? most_checked : most_checked - DG_ROOM + 16384;
+    CHECK(taken <= room, "%s, %s by %s: GMP took %zu, checked for were %zu", name, doing, by, taken,
           room);
-    CHECK(gmp_early == 0, "%s, %s by %s: GMP took %zu before it was asked for", name, doing, by,
+    CHECK(gmp_early == 0, "%s, %s by %s: GMP took %zu before it was checked for", name, doing, by,
           gmp_early);
     CHECK(taken < 1 << 20 && gmp_longest < 1 << 16, "%s, %s by %s: GMP took %zu, %zu at once", name,
           doing, by, taken, gmp_longest);
-    CHECK(n_asked > 0 || !always_asks, "%s, %s by %s: blind", name, doing, by);
+    CHECK(n_allocations > 0 || !always_asks, "%s, %s by %s: blind", name, doing, by);
 }
 
 /** Make every allocation of the core fail once. */
@@ -302,11 +302,11 @@ static void test_failures(enum operation what, work *with)
     const size_t gmp_before = gmp_live;
     const size_t most = what == NEW ? 40 : 10; /* fills: as many as there are draws that allocate */
     for (size_t nth = 1; nth <= most; nth++) {
-        n_asked = 0;
+        n_allocations = 0;
         fails_at = nth;
         dg_status status = operate(what, with);
         fails_at = 0;
-        bool failed = n_asked >= nth;
+        bool failed = n_allocations >= nth;
         CHECK(status == (failed ? DG_ERR_NOMEM : DG_OK), "%s, %s by %s, %zu: status %d", name,
               doing, by, nth, (int)status);
         CHECK(n_ours == before, "%s, %s by %s, %zu: %ld blocks lost", name, doing, by, nth,
@@ -387,17 +387,17 @@ static void test_texts(void)
         for (size_t nth = 0; nth <= 6; nth++) { /* 0: none fails */
             dg_sampler *sampler = NULL;
             gmp_peak = gmp_live;
-            gmp_longest = gmp_early = most_asked = n_asked = 0;
+            gmp_longest = gmp_early = most_checked = n_allocations = 0;
             fails_at = nth;
             const dg_status status =
                 dg_sampler_new(&sampler, DG_DISCRETE_GAUSSIAN, texts_of[i].text, texts_of[i].text,
                                NULL, DG_REFERENCE);
-            const bool failed = nth > 0 && n_asked >= nth;
+            const bool failed = nth > 0 && n_allocations >= nth;
             fails_at = 0;
             CHECK(status == (failed ? DG_ERR_NOMEM : texts_of[i].status),
                   "text %zu, %zu: status %d", i, nth, (int)status);
-            CHECK(gmp_peak - gmp_before <= most_asked || failed, "text %zu: GMP took %zu of %zu", i,
-                  gmp_peak - gmp_before, most_asked);
+            CHECK(gmp_peak - gmp_before <= most_checked || failed, "text %zu: GMP took %zu of %zu",
+                  i, gmp_peak - gmp_before, most_checked);
             CHECK(gmp_early == 0 && gmp_longest < 1 << 16, "text %zu: %zu at once", i, gmp_longest);
             dg_sampler_free(sampler);
             CHECK(n_ours == before && gmp_live == gmp_before, "text %zu, %zu: lost", i, nth);

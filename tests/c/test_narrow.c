@@ -103,15 +103,15 @@ static void scaled_weight(mpz_t out, int64_t y, unsigned long shift, uint64_t he
     mpz_clears(far, near, NULL);
 }
 
-/** Return how many words outcome j has. *rest: the 64 binary places behind that number. */
-static uint64_t words_of(uint64_t *rest, size_t j, const dg_narrow *narrow, const test_case *of)
+/** Return how many words outcome j has. *places: the 64 binary places behind that number. */
+static uint64_t words_of(uint64_t *places, size_t j, const dg_narrow *narrow, const test_case *of)
 {
     mpz_t whole, part;
     mpz_inits(whole, part, NULL);
     scaled_weight(whole, narrow->least + (int64_t)j, 32 + 64, narrow->height, of);
     mpz_fdiv_r_2exp(part, whole, 64);
     mpz_fdiv_q_2exp(whole, whole, 64);
-    *rest = mpz_get_ui(part);
+    *places = mpz_get_ui(part);
     const uint64_t words = mpz_get_ui(whole);
     mpz_clears(whole, part, NULL);
     return words;
@@ -130,10 +130,10 @@ static bool is_outcome(int64_t y, const test_case *of)
 
 static void check_format(const dg_narrow *narrow, const test_case *of)
 {
-    uint64_t sum = 0, rest;
+    uint64_t sum = 0, places;
     for (size_t j = 0; j < narrow->n; j++) {
         const int64_t y = narrow->least + (int64_t)j;
-        const uint64_t words = words_of(&rest, j, narrow, of);
+        const uint64_t words = words_of(&places, j, narrow, of);
         sum += narrow->has_sign && y != 0 ? 2 * words : words;
         CHECK(narrow->threshold[j] == sum, "outcome %zu", j);
         CHECK(is_outcome(y, of), "no outcome: %lld", (long long)y);
@@ -271,14 +271,14 @@ static outcome settled(uint64_t u, const uint8_t *more, size_t n_more, const dg_
     int64_t x = 0;
     write_word(bytes, u);
     memcpy(bytes + 8, more, n_more);
-    tape given = {bytes, 8 + n_more, 0};
-    const dg_source source = tape_source(&given);
+    tape from = {bytes, 8 + n_more, 0};
+    const dg_source source = tape_source(&from);
     dg_bits_open(&bits, &source);
     const dg_status status = dg_lanes_settle(&x, &out.n_drawn, lanes, &bits);
     dg_bits_close(&bits);
     CHECK(status == DG_OK, "status %d", (int)status);
     out.y = out.n_drawn == 1 ? x - lanes->c : 0;
-    out.used = given.used - 8;
+    out.used = from.used - 8;
     return out;
 }
 
@@ -343,14 +343,15 @@ static void check_settled(const dg_lanes *lanes, const test_case *of)
     const uint8_t nothing[8] = {0};
     for (size_t j = 0; j < narrow->n; j++) {
         const int64_t y = narrow->least + (int64_t)j;
-        uint64_t rest;
-        (void)words_of(&rest, j, narrow, of);
+        uint64_t places;
+        (void)words_of(&places, j, narrow, of);
         for (uint64_t sign = 0; sign <= narrow->has_sign; sign++) {
             const uint64_t u = end + ((uint64_t)j << narrow->has_sign) + sign;
             if (y == 0 || (y == -1 && 2 * llabs(of->n) == of->d)) { /* C g is an integer */
-                CHECK(settled(u, nothing, 8, lanes).n_drawn == 0, "a rest of %lld", (long long)y);
+                CHECK(settled(u, nothing, 8, lanes).n_drawn == 0, "a remainder of %lld",
+                      (long long)y);
             } else {
-                check_edge(u, sign == 0 ? y : -y, nothing, 0, rest, lanes);
+                check_edge(u, sign == 0 ? y : -y, nothing, 0, places, lanes);
             }
         }
     }

@@ -156,7 +156,7 @@ static void test_every_piece_once(void)
     CHECK(run(10 * N, never) == DG_OK && count(DRAWN) == N, "more threads than pieces");
 }
 
-static void test_no_threads_to_be_had(void)
+static void test_no_threads_available(void)
 {
     begin(0);
     refusal = EAGAIN;
@@ -233,7 +233,7 @@ static void test_fork(size_t threads)
 int main(void)
 {
     test_every_piece_once();
-    test_no_threads_to_be_had();
+    test_no_threads_available();
     test_a_worker_fails();
     test_stopped();
     test_fork(1);

@@ -13,7 +13,7 @@ static enum mode mode;
 static int failure;       /* errno of FAILS */
 static size_t fails_from; /* FAILS: after this many bytes */
 static unsigned n_calls;
-static size_t given;
+static size_t n_given;
 static unsigned flags_seen;
 
 ssize_t getrandom(void *buffer, size_t n, unsigned flags)
@@ -24,7 +24,7 @@ ssize_t getrandom(void *buffer, size_t n, unsigned flags)
         errno = EINTR;
         return -1;
     }
-    if (mode == FAILS && given >= fails_from) {
+    if (mode == FAILS && n_given >= fails_from) {
         errno = failure;
         return -1;
     }
@@ -35,10 +35,10 @@ ssize_t getrandom(void *buffer, size_t n, unsigned flags)
         n = 3;
     }
     for (size_t i = 0; i < n; i++) { /* byte k of the stream is a function of k */
-        uint64_t state = given + i;
+        uint64_t state = n_given + i;
         ((uint8_t *)buffer)[i] = (uint8_t)next_word(&state);
     }
-    given += n;
+    n_given += n;
     return (ssize_t)n;
 }
 
@@ -46,7 +46,7 @@ static void start(enum mode next)
 {
     mode = next;
     n_calls = 0;
-    given = 0;
+    n_given = 0;
     fails_from = 0;
 }
 
@@ -107,10 +107,10 @@ static int refuses(void *context, uint8_t *bytes, size_t n)
 
 static void test_caller(const dg_sampler *by)
 {
-    size_t asked = 0;
-    dg_source source = {DG_SOURCE_CALLER, refuses, &asked};
+    size_t n_requested = 0;
+    dg_source source = {DG_SOURCE_CALLER, refuses, &n_requested};
     start(PLAIN);
-    CHECK(fill(out, by, &source) == DG_ERR_SOURCE && asked > 0, "a source that refuses");
+    CHECK(fill(out, by, &source) == DG_ERR_SOURCE && n_requested > 0, "a source that refuses");
     CHECK(n_calls == 0, "no other randomness is used");
 }
 
@@ -160,13 +160,13 @@ static void test_keystream(const dg_sampler *by)
     dg_keystream(stream, sizeof stream / 64, key, 0);
     tape from = {stream, sizeof stream, 0};
     const dg_source source = tape_source(&from), keyed = {DG_SOURCE_CHACHA20, NULL, NULL};
-    const dg_source *const ways[] = {&keyed, NULL};
+    const dg_source *const sources[] = {&keyed, NULL};
     CHECK(fill(expected, by, &source) == DG_OK, "from the keystream");
     for (size_t i = 0; i < 2; i++) {
         start(PLAIN);
-        CHECK(fill(out, by, ways[i]) == DG_OK, "by ChaCha20");
+        CHECK(fill(out, by, sources[i]) == DG_OK, "by ChaCha20");
         CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
-        CHECK(given == sizeof key, "%zu bytes of getrandom", given);
+        CHECK(n_given == sizeof key, "%zu bytes of getrandom", n_given);
     }
 }
 
@@ -192,9 +192,9 @@ static void test_few_draws(void)
             start(PLAIN);
             CHECK(dg_sampler_fill(out, n, DG_INT64, by, NULL, &SYSTEM) == DG_OK, "%zu draws", n);
             CHECK(method == DG_ISOCHRONOUS || n_calls == 1, "%zu draws by %u calls", n, n_calls);
-            CHECK(method != DG_CELLS || given == (n < 19 ? 32 : 64), "%zu draws of %zu bytes", n,
-                  given);
-            CHECK(given == 32 || given % 64 == 0, "%zu draws of %zu bytes", n, given);
+            CHECK(method != DG_CELLS || n_given == (n < 19 ? 32 : 64), "%zu draws of %zu bytes", n,
+                  n_given);
+            CHECK(n_given == 32 || n_given % 64 == 0, "%zu draws of %zu bytes", n, n_given);
         }
         dg_sampler_free(by);
     }

@@ -24,11 +24,11 @@ ssize_t getrandom(void *buffer, size_t n, unsigned flags)
         errno = EINTR;
         return -1;
     }
-    size_t given = how >= 0xE0 ? how - 0xE0 : n; /* at times a few bytes only, or none */
-    for (size_t i = 0; i < given && i < n; i++) {
+    size_t n_given = how >= 0xE0 ? how - 0xE0 : n; /* at times a few bytes only, or none */
+    for (size_t i = 0; i < n_given && i < n; i++) {
         ((uint8_t *)buffer)[i] = (uint8_t)(take_byte(&system_bytes) ^ (i * 29));
     }
-    return (ssize_t)(given < n ? given : n);
+    return (ssize_t)(n_given < n ? n_given : n);
 }
 
 /** Return any number, mostly a small one: a wrong enumerator among right ones. */
@@ -90,10 +90,10 @@ static void try_fill(const dg_sampler *sampler, input *from)
     input rest = *from;
     tape caller = take_tape(16u * take_byte(&rest), &rest);
     dg_source source = take_source(&caller, from);
-    const dg_source *given = take_byte(from) % 8 == 0 ? NULL : &source;
+    const dg_source *argument = take_byte(from) % 8 == 0 ? NULL : &source;
     system_bytes = *from;
-    const dg_status status = wide ? dg_sampler_fill_wide(out, n, width, sampler, NULL, given)
-                                  : dg_sampler_fill(out, n, dtype, sampler, NULL, given);
+    const dg_status status = wide ? dg_sampler_fill_wide(out, n, width, sampler, NULL, argument)
+                                  : dg_sampler_fill(out, n, dtype, sampler, NULL, argument);
     REQUIRE(status == DG_OK || status == DG_ERR_ENTROPY || status == DG_ERR_SOURCE ||
             status == DG_ERR_RANGE || status == DG_ERR_PARAMETER);
     REQUIRE(wide || (unsigned)dtype <= DG_UINT64 || status == DG_ERR_PARAMETER);
@@ -149,10 +149,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 3; i++) {
         texts[i] = take_text(&long_parameters, &from);
     }
-    const uint8_t given = take_byte(&from);
-    const char *mu = given % 4 == 0 ? NULL : texts[1], *beta = given % 3 == 0 ? NULL : texts[2];
+    const uint8_t presence = take_byte(&from);
+    const char *mu = presence % 4 == 0 ? NULL : texts[1],
+               *beta = presence % 3 == 0 ? NULL : texts[2];
     const dg_options options = take_options(long_parameters, &from);
-    const dg_options *with = given % 5 == 0 ? NULL : &options;
+    const dg_options *with = presence % 5 == 0 ? NULL : &options;
     dg_status status = dg_sampler_new_with(&sampler, kind, texts[0], mu, beta, method, with);
     REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER || status == DG_ERR_TOO_LONG);
     REQUIRE((sampler != NULL) == (status == DG_OK));

@@ -323,9 +323,9 @@ typedef struct outcome {
 } outcome;
 
 static outcome fill(uint8_t *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
-                    const tape *given)
+                    const tape *full_tape)
 {
-    tape from = *given;
+    tape from = *full_tape;
     dg_source source = tape_source(&from);
     const dg_status status = dg_sampler_fill(out, n, dtype, sampler, NULL, &source);
     return (outcome){status, from.used};
@@ -337,18 +337,18 @@ static void check_fills(const numbers *of, input *from)
     static const size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
     const dg_dtype dtype = (dg_dtype)(take_byte(from) % (DG_UINT64 + 1));
     const size_t n = take_word(2, from) % MOST_FILL, n_bytes = n * sizes[dtype];
-    tape given = take_tape(32u * take_byte(from), from);
+    tape full_tape = take_tape(32u * take_byte(from), from);
     uint8_t *expected = exactly(n_bytes), *out = exactly(n_bytes);
     outcome wanted = {DG_OK, 0};
     for (size_t k = 0; k < MOST_KERNELS; k++) {
-        dg_options options = usual_options();
+        dg_options options = default_options();
         options.isa = isas[k];
         dg_sampler *sampler = sampler_of(of, DG_ISOCHRONOUS, &options);
         if (k == 0) {
-            wanted = fill(expected, n, dtype, sampler, &given);
+            wanted = fill(expected, n, dtype, sampler, &full_tape);
         } else if (sampler != NULL) {
             memset(out, 0xA5, n_bytes);
-            const outcome got = fill(out, n, dtype, sampler, &given);
+            const outcome got = fill(out, n, dtype, sampler, &full_tape);
             REQUIRE(got.status == wanted.status && got.used == wanted.used);
             REQUIRE(wanted.status != DG_OK || memcmp(out, expected, n_bytes) == 0);
         }
@@ -356,7 +356,7 @@ static void check_fills(const numbers *of, input *from)
     }
     free(out);
     free(expected);
-    tape_free(&given);
+    tape_free(&full_tape);
 }
 
 /** Convert a rational to words. Returns: whether it fits; *out is then set. */

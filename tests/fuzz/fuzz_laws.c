@@ -63,7 +63,7 @@ static int64_t nearest(const int64_t ratio[2])
 
 /** Return whether some draw, minus its centre's nearest integer, does not fit the signed type of as many bytes.
  *  dg_laws_fill refuses such a draw, whatever the sum. */
-static bool leaves(const uint8_t *drawn, size_t n, dg_dtype dtype, size_t item,
+static bool leaves(const uint8_t *draws, size_t n, dg_dtype dtype, size_t item,
                    const int64_t *numbers)
 {
     const __int128 most = ((__int128)1 << (8 * item - 1)) - 1;
@@ -71,7 +71,7 @@ static bool leaves(const uint8_t *drawn, size_t n, dg_dtype dtype, size_t item,
     for (size_t i = 0; i < n; i++) {
         unsigned __int128 word = 0;
         for (size_t k = 0; k < item; k++) {
-            word |= (unsigned __int128)drawn[i * item + k] << (8 * k);
+            word |= (unsigned __int128)draws[i * item + k] << (8 * k);
         }
         __int128 x = (__int128)word;
         x -= dtype <= DG_INT64 && x > most ? 2 * (most + 1) : 0;
@@ -142,7 +142,7 @@ static dg_status in_lanes_first(uint8_t *out, size_t n, dg_dtype dtype, size_t i
     dg_lane_staircases staircases;
     dg_lane_laws laws;
     size_t items[MOST_DRAWS];
-    int64_t drawn[DG_LANE_LAWS], integers[MOST_DRAWS];
+    int64_t draws[DG_LANE_LAWS], integers[MOST_DRAWS];
     held.kind = kind;
     dg_lane_staircases_build(&staircases, kind, true);
     dg_lane_laws_open(&laws, &staircases, DG_ISA_PORTABLE);
@@ -165,10 +165,10 @@ static dg_status in_lanes_first(uint8_t *out, size_t n, dg_dtype dtype, size_t i
         }
     }
     dg_bits_open(&bits, source);
-    dg_status status = dg_lane_laws_draw(drawn, 0, &laws, exact_law, &held, &bits);
+    dg_status status = dg_lane_laws_draw(draws, 0, &laws, exact_law, &held, &bits);
     dg_bits_close(&bits);
     for (size_t i = 0; i < laws.n && status == DG_OK; i++) {
-        const __int128 sum = (__int128)drawn[i] + integers[items[i]];
+        const __int128 sum = (__int128)draws[i] + integers[items[i]];
         status = store(out + items[i] * item, dtype, item, sum) ? DG_OK : DG_ERR_RANGE;
     }
     for (size_t i = 0, next = 0; i < n && status == DG_OK; i++) {
@@ -200,24 +200,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(numbers + 4 * i, some + 4 * (take_byte(&from) % n_laws), 4 * sizeof *some);
     }
     size_t at_least = 16u * take_byte(&from);
-    tape given = take_tape(at_least, &from);
+    tape full_tape = take_tape(at_least, &from);
     const size_t item = sizes[dtype], n_bytes = n * item;
     uint8_t *out = exactly(n_bytes), *expected = exactly(n_bytes);
 
     const uint64_t *words = (const uint64_t *)numbers;
     const bool has_lanes = kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN;
-    for (size_t way = 0; way < (has_lanes ? 3u : 1u); way++) {
+    for (size_t method_index = 0; method_index < (has_lanes ? 3u : 1u); method_index++) {
         const dg_laws laws = {.kind = kind,
                               .parameter = {words, 4, DG_RATIOS},
                               .centre = {words + 2, 4, DG_RATIOS},
-                              .method = methods[way]};
-        tape ours = given, theirs = given;
+                              .method = methods[method_index]};
+        tape ours = full_tape, theirs = full_tape;
         dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
         dg_status status = dg_laws_fill(out, n, dtype, &laws, NULL, NULL, &our_source);
-        dg_status wanted =
-            way == 0
-                ? one_by_one(expected, n, dtype, item, kind, numbers, &their_source)
-                : in_lanes_first(expected, n, dtype, item, way == 2, kind, numbers, &their_source);
+        dg_status wanted = method_index == 0
+                               ? one_by_one(expected, n, dtype, item, kind, numbers, &their_source)
+                               : in_lanes_first(expected, n, dtype, item, method_index == 2, kind,
+                                                numbers, &their_source);
         /* the first failure depends on how many bytes are requested at once */
         if (status == DG_ERR_RANGE && wanted == DG_OK) {
             REQUIRE(leaves(expected, n, dtype, item, numbers));
@@ -233,6 +233,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(expected);
     free(out);
-    tape_free(&given);
+    tape_free(&full_tape);
     return 0;
 }

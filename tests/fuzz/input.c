@@ -106,7 +106,7 @@ char *text_of(const mpq_t number)
     return mpq_get_str(NULL, 10, number);
 }
 
-dg_options usual_options(void)
+dg_options default_options(void)
 {
     return (dg_options){DG_ARITHMETIC_AUTO, DG_ISA_AUTO, 16, -1};
 }

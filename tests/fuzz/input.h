@@ -39,7 +39,7 @@ void take_numbers(numbers *out, dg_law_kind kind, unsigned most_shift, input *fr
 void numbers_clear(numbers *of);
 
 /** Return the options of dg_sampler_new. */
-dg_options usual_options(void);
+dg_options default_options(void);
 
 /** Make the sampler of some numbers with a method. Returns: NULL if the law has no such method.
  *

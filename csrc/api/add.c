@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-/* So many integers at a time are words of 64 bits, and stay near. */
+/* How many integers are handled at a time, as 64-bit words that stay in a core's first cache. */
 enum { PART = 512 };
 
-/* --- int64 beside int64, most often: in place ---------------------------------------------------- */
+/* --- int64 plus int64, the usual case: in place -------------------------------------------------- */
 
-/** Add in place. Returns: with its top bit, whether some sum has a sign that neither summand has. */
+/** Add in place. Returns: in its top bit, whether some sum has a sign that neither summand has. */
 static inline uint64_t add(int64_t *to, const int64_t *addend, size_t n)
 {
     uint64_t overflows = 0;
@@ -25,23 +25,23 @@ static inline uint64_t add(int64_t *to, const int64_t *addend, size_t n)
     return overflows;
 }
 
-/** As `add`, but 0 where is_null is 1: sums there are neither kept nor looked at. */
-static inline uint64_t add_shown(int64_t *to, const int64_t *addend, const uint8_t *is_null,
-                                 size_t n)
+/** Do what `add` does, but write 0 where is_null is 1, and ignore those sums. */
+static inline uint64_t add_not_null(int64_t *to, const int64_t *addend, const uint8_t *is_null,
+                                    size_t n)
 {
     uint64_t overflows = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t x = (uint64_t)to[i], y = (uint64_t)addend[i], sum = x + y;
-        const uint64_t shown = (uint64_t)is_null[i] - 1; /* all bits, or none */
-        overflows |= (x ^ sum) & (y ^ sum) & shown;
-        to[i] = (int64_t)(sum & shown);
+        const uint64_t not_null = (uint64_t)is_null[i] - 1; /* all bits, or none */
+        overflows |= (x ^ sum) & (y ^ sum) & not_null;
+        to[i] = (int64_t)(sum & not_null);
     }
     return overflows;
 }
 
 static uint64_t add_words(int64_t *to, const int64_t *addend, const uint8_t *is_null, size_t n)
 {
-    enum { BLOCK = 64 }; /* mostly without a null: then nothing is masked */
+    enum { BLOCK = 64 }; /* mostly without a null, so nothing is masked */
     if (is_null == NULL) {
         return add(to, addend, n);
     }
@@ -51,13 +51,13 @@ static uint64_t add_words(int64_t *to, const int64_t *addend, const uint8_t *is_
         if (memchr(is_null + i, 1, m) == NULL) {
             overflows |= add(to + i, addend + i, m);
         } else {
-            overflows |= add_shown(to + i, addend + i, is_null + i, m);
+            overflows |= add_not_null(to + i, addend + i, is_null + i, m);
         }
     }
     return overflows;
 }
 
-/* --- others: some at a time, as words -------------------------------------------------------------- */
+/* --- other dtypes: a part at a time, as words ---------------------------------------------------- */
 
 #define WIDEN(type)                                                                                \
     for (size_t i = 0; i < n; i++) {                                                               \
@@ -65,7 +65,7 @@ static uint64_t add_words(int64_t *to, const int64_t *addend, const uint8_t *is_
     }                                                                                              \
     break
 
-/** Read integers as words: in two's complement if the dtype is signed. */
+/** Read integers as words, in two's complement if the dtype is signed. */
 static void widen(uint64_t *out, size_t n, const void *values, size_t first, dg_dtype dtype)
 {
     switch (dtype) {
@@ -86,7 +86,7 @@ static void widen(uint64_t *out, size_t n, const void *values, size_t first, dg_
     }
 }
 
-/** The integers of draws [first, first + n). */
+/** Read the integers that are added to draws [first, first + n). */
 static void read_addend(uint64_t *out, size_t n, size_t first, const dg_sums *sums)
 {
     if (sums->stride == 1) {
@@ -98,23 +98,23 @@ static void read_addend(uint64_t *out, size_t n, size_t first, const dg_sums *su
     }
 }
 
-/** All bits, or none: those of the top one. */
+/** Return all bits if the top bit of `top` is set, else none. */
 static inline uint64_t all_if(uint64_t top)
 {
     return 0 - (top >> 63);
 }
 
-static inline uint64_t shown(const uint8_t *is_null, size_t i)
+static inline uint64_t not_null(const uint8_t *is_null, size_t i)
 {
     return is_null == NULL ? UINT64_MAX : (uint64_t)is_null[i] - 1;
 }
 
-/** x + d as int64, of an unsigned x if is_unsigned has all bits, not none. *lost: with its top bit, whether there is
- *  none. */
+/** Return x + d as int64. x is unsigned if is_unsigned has all bits, signed if it has none. *lost: in its top bit,
+ *  whether int64 does not hold the sum. */
 static inline uint64_t sum_of(uint64_t *lost, uint64_t x, uint64_t d, uint64_t is_unsigned)
 {
     const uint64_t sum = x + d;
-    const uint64_t above = x & is_unsigned; /* x >= 2^63: only x + d < 2^63 is right, with d < 0 */
+    const uint64_t above = x & is_unsigned; /* x >= 2^63: x + d < 2^63 fits only if d < 0 */
     *lost = (above & (~d | sum)) | (~above & (x ^ sum) & (d ^ sum));
     return sum;
 }
@@ -126,13 +126,13 @@ static uint64_t refuse(uint64_t *to, const uint64_t *addend, const uint8_t *is_n
     for (size_t i = 0; i < n; i++) {
         uint64_t lost;
         const uint64_t sum = sum_of(&lost, addend[i], to[i], is_unsigned);
-        any |= lost & shown(is_null, i);
-        to[i] = sum & shown(is_null, i);
+        any |= lost & not_null(is_null, i);
+        to[i] = sum & not_null(is_null, i);
     }
     return any;
 }
 
-/** Sums of int64 and int64 as uint64. Returns: with its top bit, whether some sum is negative. */
+/** Write sums of int64 and int64 as uint64. Returns: in its top bit, whether some sum is negative. */
 static uint64_t refuse_negative(uint64_t *to, const uint64_t *addend, size_t n)
 {
     uint64_t any = 0;
@@ -150,37 +150,37 @@ static void clamp(uint64_t *to, const uint64_t *addend, const uint8_t *is_null, 
     for (size_t i = 0; i < n; i++) {
         uint64_t lost;
         const uint64_t sum = sum_of(&lost, addend[i], to[i], is_unsigned);
-        /* what is lost has the integer's sign */
+        /* a sum that does not fit has the sign of its integer */
         const uint64_t end = (uint64_t)INT64_MAX ^ all_if(addend[i] & ~is_unsigned);
-        to[i] = ((sum & ~all_if(lost)) | (end & all_if(lost))) & shown(is_null, i);
+        to[i] = ((sum & ~all_if(lost)) | (end & all_if(lost))) & not_null(is_null, i);
     }
 }
 
-/** x modulo `modulus`; negative: all bits, and x is in two's complement, or none. */
-static inline uint64_t rest_of(uint64_t x, uint64_t negative, uint64_t modulus)
+/** Return x modulo `modulus`. If `negative` has all bits, x is in two's complement; if it has none, x is unsigned. */
+static inline uint64_t remainder_of(uint64_t x, uint64_t negative, uint64_t modulus)
 {
-    const uint64_t rest = (x ^ negative) % modulus; /* of -1 - x, if that is negative */
-    return (rest & ~negative) | ((modulus - 1 - rest) & negative);
+    const uint64_t remainder = (x ^ negative) % modulus; /* of -1 - x, if x is negative */
+    return (remainder & ~negative) | ((modulus - 1 - remainder) & negative);
 }
 
 static void reduce(uint64_t *to, const uint64_t *addend, const uint8_t *is_null, size_t n,
                    uint64_t is_unsigned, uint64_t modulus)
 {
-    const uint64_t below = modulus - 1; /* of 2^64, too */
+    const uint64_t below = modulus - 1; /* 2^64 - 1 if modulus is 0, which means 2^64 */
     for (size_t i = 0; i < n; i++) {
         uint64_t sum = addend[i] + to[i];
         if ((modulus & below) == 0) {
             sum &= below;
         } else {
-            const uint64_t x = rest_of(addend[i], all_if(addend[i] & ~is_unsigned), modulus);
-            const uint64_t d = rest_of(to[i], all_if(to[i]), modulus);
+            const uint64_t x = remainder_of(addend[i], all_if(addend[i] & ~is_unsigned), modulus);
+            const uint64_t d = remainder_of(to[i], all_if(to[i]), modulus);
             sum = x + d - (x >= modulus - d ? modulus : 0);
         }
-        to[i] = sum & shown(is_null, i);
+        to[i] = sum & not_null(is_null, i);
     }
 }
 
-/** Add some integers, as words, to draws. Returns: with its top bit, whether a sum is refused. */
+/** Add integers, as words, to draws. Returns: in its top bit, whether a sum is refused. */
 static uint64_t add_part(uint64_t *to, const uint64_t *addend, size_t first, size_t n,
                          const dg_sums *sums)
 {
@@ -236,9 +236,9 @@ dg_status dg_add(void *out, size_t first, size_t end, const dg_sums *sums)
     return lost >> 63 != 0 ? DG_ERR_RANGE : status;
 }
 
-/* --- ends ------------------------------------------------------------------------------------------ */
+/* --- ends ---------------------------------------------------------------------------------------- */
 
-/* Keys are integers in the order of unsigned words: of signed ones the sign is turned. */
+/* Keys are integers in the order of unsigned words. Those of signed integers have the sign bit flipped. */
 
 typedef struct ends {
     uint64_t least, greatest, bits;
@@ -248,20 +248,20 @@ static void find_ends(ends *of, const uint64_t *values, const uint8_t *is_null, 
                       uint64_t sign)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint64_t key = values[i] ^ sign, here = shown(is_null, i);
+        const uint64_t key = values[i] ^ sign, here = not_null(is_null, i);
         of->least = (key | ~here) < of->least ? key : of->least;
         of->greatest = (key & here) > of->greatest ? key : of->greatest;
     }
 }
 
-/** Gather in `bits` where a bit differs from the one below, or of unsigned integers (sign is 0) all bits. */
+/** Collect in `bits` the bits that differ from the ones below them, or all bits if the integers are unsigned. */
 static void find_bits(ends *of, const uint64_t *values, const uint8_t *is_null, size_t n,
                       uint64_t sign)
 {
     const unsigned shift = sign != 0;
     uint64_t bits = 0;
     for (size_t i = 0; i < n; i++) {
-        bits |= (values[i] ^ (values[i] << 1 & (0 - (uint64_t)shift))) & shown(is_null, i);
+        bits |= (values[i] ^ (values[i] << 1 & (0 - (uint64_t)shift))) & not_null(is_null, i);
     }
     of->bits |= bits;
 }
@@ -291,7 +291,7 @@ dg_status dg_addend_ends(uint64_t out[2], size_t n, const dg_addend *addend, int
         }
         DG_TRY(dg_pause_at(first + m - 1, run));
     }
-    if (!exactly) { /* from -2^k to 2^k - 1, or from 0 */
+    if (!exactly) { /* from -2^k, or 0, to 2^k - 1 */
         unsigned n_bits = found.bits == 0 ? 0 : 64 - (unsigned)__builtin_clzll(found.bits);
         n_bits -= sign != 0 && n_bits > 0;
         out[1] = n_bits == 0 ? 0 : UINT64_MAX >> (64 - n_bits);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The number that a binary64 is. Returns: false if it is not finite. */
+/** Read the number that a binary64 is. Returns: false if it is not finite. */
 static bool read_float(dg_number *out, uint64_t bits)
 {
     enum { WORD_BITS = 62 };
@@ -80,7 +80,7 @@ dg_status dg_long_law_new(dg_law **law, dg_law_kind kind, const dg_number *param
     enum { ROOM = 4 * (64 + 1074) / 8 };
     mpz_t value[6];
     *law = NULL;
-    DG_TRY(dg_memory_at_hand(DG_ROOM + 32 * ROOM));
+    DG_TRY(dg_memory_available(DG_ROOM + 32 * ROOM));
     for (size_t i = 0; i < 6; i++) {
         mpz_init_set_ui(value[i], 1);
     }
@@ -112,7 +112,7 @@ static int64_t floor_shift(int64_t num, unsigned shift)
     return num >= 0 ? num >> shift : -1 - (int64_t)((uint64_t)(-1 - num) >> shift);
 }
 
-/** The binary64 num 2^exponent. Requires: it is one, and not denormal. */
+/** Return the binary64 num 2^exponent. Requires: it is one, and not denormal. */
 static uint64_t float_of(int64_t num, int exponent)
 {
     enum { FRACTION_BITS = 52, BIAS = 1023 };
@@ -126,32 +126,32 @@ static uint64_t float_of(int64_t num, int exponent)
            fraction;
 }
 
-/** Split a finite binary64 below 2^62. If the integer is not 0, the rest is a multiple of the number's last place
- *  and no larger than the number: a binary64, too. */
-static int64_t split_float(uint64_t *rest, uint64_t bits)
+/** Split a finite binary64 below 2^62. If the integer is not 0, the remainder is a multiple of the number's last
+ *  place and no larger than the number, so it is a binary64, too. */
+static int64_t split_float(uint64_t *remainder, uint64_t bits)
 {
     int64_t m;
     int exponent;
     (void)dg_split_float(&m, &exponent, bits);
     if (exponent >= 0) {
-        *rest = 0;
-        return exponent < 62 ? m * (INT64_C(1) << exponent) : 0; /* of 0 alone */
+        *remainder = 0;
+        return exponent < 62 ? m * (INT64_C(1) << exponent) : 0; /* only 0 has such an exponent */
     }
     const unsigned shift = (unsigned)-exponent;
-    if (shift > 60 || m == 0) { /* below 2^-7 */
-        *rest = m == 0 ? 0 : bits;
+    if (shift > 60 || m == 0) { /* below 2^-7 in size */
+        *remainder = m == 0 ? 0 : bits;
         return 0;
     }
     const int64_t whole = floor_shift(m + (INT64_C(1) << (shift - 1)), shift);
-    *rest = whole == 0 ? bits : float_of(m - whole * (INT64_C(1) << shift), exponent);
+    *remainder = whole == 0 ? bits : float_of(m - whole * (INT64_C(1) << shift), exponent);
     return whole;
 }
 
-static int64_t split_ratio(uint64_t *rest, const uint64_t *words)
+static int64_t split_ratio(uint64_t *remainder, const uint64_t *words)
 {
     const int64_t num = (int64_t)words[0], den = (int64_t)words[1];
-    rest[0] = words[0];
-    rest[1] = words[1];
+    remainder[0] = words[0];
+    remainder[1] = words[1];
     if (den <= 0) {
         return 0;
     }
@@ -164,26 +164,26 @@ static int64_t split_ratio(uint64_t *rest, const uint64_t *words)
         whole++;
         left -= den;
     }
-    rest[0] = (uint64_t)left;
+    remainder[0] = (uint64_t)left;
     return whole;
 }
 
-static int64_t split_number(uint64_t *rest, const uint64_t *words, dg_number_format format)
+static int64_t split_number(uint64_t *remainder, const uint64_t *words, dg_number_format format)
 {
     if (format == DG_FLOATS) {
-        return split_float(rest, *words);
+        return split_float(remainder, *words);
     }
     if (format == DG_RATIOS) {
-        return split_ratio(rest, words);
+        return split_ratio(remainder, words);
     }
-    *rest = 0;
+    *remainder = 0;
     return (int64_t)*words;
 }
 
 dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, const dg_run *run)
 {
     static const uint64_t zero = 0;
-    *split = (dg_split){.rests = {.words = &zero, .format = DG_INTEGERS}};
+    *split = (dg_split){.remainders = {.words = &zero, .format = DG_INTEGERS}};
     if (centres->format == DG_INTEGERS) {
         if (centres->stride != 0 || *centres->words != 0) {
             split->integers = *centres;
@@ -193,23 +193,24 @@ dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, 
     const size_t width = centres->format == DG_RATIOS ? 2 : 1;
     DG_REQUIRES(n > 0);
     const size_t n_numbers = dg_n_numbers(centres, n);
-    uint64_t *rests = split->own_rests = calloc(n_numbers, width * sizeof *rests);
+    uint64_t *remainders = split->own_remainders = calloc(n_numbers, width * sizeof *remainders);
     int64_t *integers = split->own_integers = calloc(n_numbers, sizeof *integers);
-    if (rests == NULL || integers == NULL) {
+    if (remainders == NULL || integers == NULL) {
         return DG_ERR_NOMEM;
     }
     int64_t any = 0;
     uint64_t differ = 0;
     for (size_t i = 0; i < n_numbers; i++) {
-        uint64_t *rest = rests + i * width;
-        integers[i] = split_number(rest, centres->words + i * centres->stride, centres->format);
+        uint64_t *remainder = remainders + i * width;
+        integers[i] =
+            split_number(remainder, centres->words + i * centres->stride, centres->format);
         any |= integers[i];
-        differ |= (rest[0] ^ rests[0]) | (rest[width - 1] ^ rests[width - 1]);
+        differ |= (remainder[0] ^ remainders[0]) | (remainder[width - 1] ^ remainders[width - 1]);
         DG_TRY(dg_pause_at(i, run));
     }
-    split->rests = *centres;
-    split->rests.words = rests;
-    split->rests.stride = differ != 0 ? width : 0;
+    split->remainders = *centres;
+    split->remainders.words = remainders;
+    split->remainders.stride = differ != 0 ? width : 0;
     if (any != 0) {
         split->integers = *centres;
         split->integers.words = (const uint64_t *)integers;
@@ -221,5 +222,5 @@ dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, 
 void dg_split_free(dg_split *split)
 {
     free(split->own_integers);
-    free(split->own_rests);
+    free(split->own_remainders);
 }

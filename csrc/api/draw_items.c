@@ -10,7 +10,7 @@
 
 /* --- by Algorithms 1-3 --------------------------------------------------------------------------- */
 
-/** One draw as sign and magnitude. A magnitude of more than 64 bits lies in `big`. */
+/** One draw as sign and magnitude. If the magnitude has more than 64 bits, it is in `big`. */
 typedef struct one_draw {
     bool negative;
     bool is_big;
@@ -37,8 +37,8 @@ static dg_status draw_one(one_draw *out, const dg_law *law, dg_big *big, dg_bits
     return DG_OK;
 }
 
-/** Say how many bytes the call is certain (or likely) to use after the ones that a draw asks for: those
- *  of draws_left draws of this law and, likely, of draws_beyond others. */
+/** Say how many bytes the call will use after the ones that a draw requests: certainly those of draws_left draws of
+ *  this law, and probably those of draws_beyond draws of other laws. */
 static inline void look_ahead(dg_bits *bits, size_t draws_left, size_t draws_beyond,
                               const dg_law *law)
 {
@@ -78,7 +78,7 @@ static dg_status store_wide(uint8_t *out, size_t n_bytes, const one_draw *one, c
         out[i] = (uint8_t)carry;
         carry >>= 8;
     }
-    /* The sign bit tells whether the magnitude had room. */
+    /* The sign bit tells whether the magnitude fits. */
     bool reads_negative = out[n_bytes - 1] >= 128;
     return reads_negative == one->negative ? DG_OK : DG_ERR_RANGE;
 }
@@ -133,14 +133,14 @@ static void store_bytes(uint8_t *out, size_t n_bytes, int64_t value)
     }
 }
 
-static dg_status store_lanes(const dg_fill *fill, size_t first, size_t n, const int64_t *drawn)
+static dg_status store_lanes(const dg_fill *fill, size_t first, size_t n, const int64_t *draws)
 {
     uint8_t *out = fill->out + first * fill->item_bytes;
     if (!fill->wide) {
-        return dg_dtype_store_all(out, n, fill->dtype, drawn);
+        return dg_dtype_store_all(out, n, fill->dtype, draws);
     }
     for (size_t i = 0; i < n; i++) {
-        store_bytes(out + i * fill->item_bytes, fill->item_bytes, drawn[i]);
+        store_bytes(out + i * fill->item_bytes, fill->item_bytes, draws[i]);
     }
     return DG_OK;
 }
@@ -149,18 +149,18 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
 {
     enum {
         LOT = 2048
-    }; /* draws before they are stored: batches get short at the end of each lot */
-    int64_t drawn[LOT + DG_LANE_BEHIND];
+    }; /* draws that are stored at a time: batches get short at the end of each lot */
+    int64_t draws[LOT + DG_LANE_BEHIND];
     const size_t most = end - first < LOT ? end - first : LOT;
     dg_status status = DG_OK;
     for (size_t n; first < end && status == DG_OK; first += n) {
         n = end - first < LOT ? end - first : LOT;
-        status = dg_lanes_draw(drawn, n, end - first - n, fill->sampler->lanes, &session->bits);
+        status = dg_lanes_draw(draws, n, end - first - n, fill->sampler->lanes, &session->bits);
         if (status == DG_OK) {
-            status = store_lanes(fill, first, n, drawn);
+            status = store_lanes(fill, first, n, draws);
         }
     }
-    dg_wipe(drawn, (most + DG_LANE_BEHIND) * sizeof *drawn);
+    dg_wipe(draws, (most + DG_LANE_BEHIND) * sizeof *draws);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* What is asked of the library, and, for tests, of a sampler's insides. */
+/* Facts about the library, and, for tests, about the parts of a sampler. */
 #include "cells/draw.h"
 #include "cells/noise_at.h"
 #include "random/chacha20.h"
@@ -15,7 +15,7 @@ const char *dg_status_text(dg_status status)
         "the source of bits reported a failure",
         "out of memory",
         "a draw does not fit the output type",
-        "a parameter is no number, breaks the rule of its law, or asks for what the law has not",
+        "a parameter is not a number or breaks the rule of its law, or the law has no such method",
         "a parameter is too long",
         "the fill was stopped",
     };

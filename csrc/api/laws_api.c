@@ -1,4 +1,4 @@
-/* A law an element: columns of numbers, drawn in order, in lanes of laws where these hold them. */
+/* A law for each element: columns of numbers, drawn in order, in lanes if these hold the laws. */
 #include "api/add.h"
 #include "api/columns.h"
 #include "api/draw_items.h"
@@ -16,11 +16,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/** What such a fill is drawn from. */
+/** The laws of a fill, and what lanes need to draw them. */
 typedef struct dg_each_law {
     const dg_laws *laws; /* with centres from -1/2 to 1/2 */
 #if DG_HAVE_WORDS
-    dg_lane_staircases staircases; /* where lanes draw */
+    dg_lane_staircases staircases; /* set if lanes draw */
 #endif
     dg_isa isa; /* of the lanes */
 } dg_each_law;
@@ -36,8 +36,8 @@ static void init_set(mpz_t out, int64_t value)
     }
 }
 
-/** Draw an item of a Laplace or Gaussian by GMP, but a Gaussian's proposals. The integers
- *  to draw with stay open, so that memory is asked for once.
+/** Draw an item of a Laplace or Gaussian by GMP. Only a Gaussian's proposals are drawn in words. session->big stays
+ *  open, so that memory is checked for once.
  *
  *  Requires:  the law's numbers obey the rules.
  */
@@ -55,15 +55,15 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
     dg_law_prepare(&law, fill->laws->laws->kind, a, b, c, d, session->big.one, session->big.one);
     law.uses_words = dg_words_prepare_proposals(&law.words, &law);
     dg_status status = dg_draw_items(fill, item, item + 1, beyond, &law, session);
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_law_clear(&law);
     mpz_clears(a, b, c, d, NULL);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 #endif
 
-/** Draw an item by Algorithms 1-3. So many draws of others are beyond. */
+/** Draw an item by Algorithms 1-3. Probably `beyond` draws of other laws follow. */
 static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, dg_session *session)
 {
     const dg_laws *laws = fill->laws->laws;
@@ -85,16 +85,16 @@ static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, d
     }
 #endif
     dg_law *law;
-    dg_big_close(&session->big); /* this law wants room of its own */
+    dg_big_close(&session->big); /* this law may need more room */
     DG_TRY(dg_long_law_new(&law, kind, &parameter, &centre));
     dg_status status = law->uses_words ? DG_OK : dg_big_open(&session->big, law);
     if (status == DG_OK) {
         status = dg_draw_items(fill, item, item + 1, beyond, law, session);
     }
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_big_close(&session->big);
     dg_law_free(law);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 
@@ -107,21 +107,21 @@ static dg_status draw_laws(const dg_fill *fill, size_t first, size_t end, dg_ses
 }
 
 #if DG_HAVE_WORDS
-/** Laws that draw together, and where their draws belong. */
+/** Laws that draw together, and the items of their draws. */
 typedef struct batch {
     dg_lane_laws laws;
     size_t items[DG_LANE_LAWS];
     const dg_fill *fill;
 } batch;
 
-/** The exact law of one of a batch (dg_lane_law_of). */
+/** Make the exact law of one of a batch (dg_lane_law_of). */
 static dg_status exact_law(dg_law **law, size_t which, void *context)
 {
     const batch *of = context;
     return dg_exact_law_new(law, of->fill->laws->laws, of->items[which]);
 }
 
-/** A number as lanes take it. Returns: false if it is none, or a ratio not in lowest terms. */
+/** Read a number as lanes take it. Returns: false if it is not a number, or a ratio not in lowest terms. */
 static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, size_t law)
 {
     const uint64_t *words = dg_words_at(column, law);
@@ -139,7 +139,7 @@ static inline bool read_for_lanes(dg_lane_number *out, const dg_column *column, 
     return column->format == DG_INTEGERS;
 }
 
-/** Add the law of an item. Returns: whether lanes hold it; if not, nothing was added. */
+/** Add the law of an item. Returns: whether lanes hold it. If they do not, nothing is added. */
 static inline bool add_to(dg_lane_laws *to, const dg_each_law *from, size_t item)
 {
     dg_lane_number parameter, centre;
@@ -148,7 +148,7 @@ static inline bool add_to(dg_lane_laws *to, const dg_each_law *from, size_t item
            dg_lane_laws_add(to, &from->staircases, &parameter, &centre);
 }
 
-/** Find the first of n laws that lanes do not hold; n: they hold all. */
+/** Find the first of n laws that lanes do not hold; n if there is none. */
 static dg_status find_not_held(size_t *which, size_t n, const dg_each_law *from, const dg_run *run)
 {
     dg_lane_laws scratch;
@@ -160,29 +160,29 @@ static dg_status find_not_held(size_t *which, size_t n, const dg_each_law *from,
     return DG_OK;
 }
 
-/** Draw a batch, which is empty afterwards; n_later items are to follow. */
+/** Draw a batch and empty it. n_later items follow. */
 static dg_status draw_batch(batch *of, size_t n_later, dg_session *session)
 {
-    enum { USUAL_BYTES = 17 }; /* 12 at each of 4/3 attempts */
+    enum { USUAL_BYTES = 17 }; /* some 12 in each of 4/3 attempts */
     const dg_fill *fill = of->fill;
     const size_t n = of->laws.n;
-    int64_t drawn[DG_LANE_LAWS];
+    int64_t draws[DG_LANE_LAWS];
     const size_t later = n_later < DG_BITS_CAPACITY ? n_later * USUAL_BYTES : DG_BITS_CAPACITY;
-    dg_status status = dg_lane_laws_draw(drawn, later, &of->laws, exact_law, of, &session->bits);
+    dg_status status = dg_lane_laws_draw(draws, later, &of->laws, exact_law, of, &session->bits);
     for (size_t i = 0, end; i < n && status == DG_OK; i = end) {
         for (end = i + 1; end < n && of->items[end] == of->items[end - 1] + 1;) {
             end++;
         }
         status = dg_dtype_store_all(fill->out + of->items[i] * fill->item_bytes, end - i,
-                                    fill->dtype, drawn + i);
+                                    fill->dtype, draws + i);
     }
-    dg_wipe(drawn, sizeof drawn);
+    dg_wipe(draws, sizeof draws);
     of->laws.n = 0;
     of->laws.is_long = false;
     return status;
 }
 
-/** As draw_laws: of 256 items at a time first those whose laws lanes hold, then the others. */
+/** Do what draw_laws does, but of every 256 items draw first those whose laws lanes hold, then the others. */
 static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t end,
                                     dg_session *session)
 {
@@ -206,7 +206,7 @@ static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t en
     return DG_OK;
 }
 
-/** Whether some law has another centre than 0, perhaps. */
+/** Return whether some law may have a centre other than 0. */
 static bool are_off_centre(const dg_laws *laws)
 {
     return laws->centre.stride != 0 || laws->centre.words[0] != 0;
@@ -215,7 +215,7 @@ static bool are_off_centre(const dg_laws *laws)
 
 /* --- rules --------------------------------------------------------------------------------------- */
 
-/** Whether a parameter that dg_read_number reads obeys the kind's rule. */
+/** Return whether a parameter that dg_read_number has read obeys the kind's rule. */
 static bool number_obeys(const dg_number *x, dg_law_kind kind)
 {
     switch (kind) {
@@ -232,7 +232,7 @@ static bool number_obeys(const dg_number *x, dg_law_kind kind)
     }
 }
 
-/** Find the first law that breaks a rule; n: none does. */
+/** Find the first law that breaks a rule; n if there is none. */
 static dg_status find_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_run *run)
 {
     for (*bad = 0; *bad < n; ++*bad) {
@@ -250,13 +250,13 @@ static dg_status find_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_r
 
 /* --- fills --------------------------------------------------------------------------------------- */
 
-/** Draw from laws with centres from -1/2 to 1/2. sums: what the draws become, or NULL. *not_held: with
- *  DG_ISOCHRONOUS, the first law that lanes do not hold; else n. */
+/** Draw from laws with centres from -1/2 to 1/2. sums: what is added to the draws, or NULL. *not_held: with
+ *  DG_ISOCHRONOUS, the first law that lanes do not hold. It is n if there is none, and with other methods. */
 static dg_status fill_centred(void *out, size_t n, dg_dtype dtype, const dg_laws *laws,
                               const dg_sums *sums, size_t *not_held, dg_isa isa, const dg_run *run,
                               const dg_source *source)
 {
-    enum { PIECE = 512 }; /* some 2 ms where each is drawn by GMP */
+    enum { PIECE = 512 }; /* some 2 ms if GMP draws every item */
     dg_each_law each = {.laws = laws, .isa = isa};
     dg_fill fill = {
         .out = out,
@@ -272,7 +272,7 @@ static dg_status fill_centred(void *out, size_t n, dg_dtype dtype, const dg_laws
     bool in_lanes = false;
     *not_held = n;
 #if DG_HAVE_WORDS
-    enum { PIECE_OF_LANES = 16 * DG_LANE_LAWS }; /* some 0.15 ms; 4 ms where no law is held */
+    enum { PIECE_OF_LANES = 16 * DG_LANE_LAWS }; /* some 0.15 ms; 4 ms if lanes hold no law */
     in_lanes = laws->method != DG_REFERENCE &&
                (laws->kind == DG_DISCRETE_LAPLACE || laws->kind == DG_DISCRETE_GAUSSIAN);
     if (in_lanes) {
@@ -308,7 +308,7 @@ dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *la
     dg_split split;
     dg_status status = dg_split_centres(&split, &laws->centre, n, run);
     if (status == DG_OK) {
-        const dg_laws centred = {laws->kind, laws->parameter, split.rests, laws->method};
+        const dg_laws centred = {laws->kind, laws->parameter, split.remainders, laws->method};
         const dg_sums sums = {.addend = {.values = split.integers.words, .dtype = DG_INT64},
                               .stride = split.integers.stride,
                               .dtype = dtype};
@@ -316,9 +316,9 @@ dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *la
         status = fill_centred(out, n, moved ? dg_draws_of_sums(&sums) : dtype, &centred,
                               moved ? &sums : NULL, bad, isa, run, source);
     }
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_split_free(&split);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 

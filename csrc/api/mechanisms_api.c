@@ -11,13 +11,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** Bytes that a draw reads, about: only the size of reads from getrandom depends on it. */
+/** How many bytes a draw reads on average. Only the size of reads from getrandom depends on it. */
 enum { EXPECTED_BYTES = 12 };
 
 static void look_ahead(dg_bits *bits, size_t items_left)
 {
     if (dg_bits_from_caller(bits)) {
-        bits->bytes_ahead = 0; /* how many there will be is not known */
+        bits->bytes_ahead = 0; /* an unknown number: 0 is a lower bound */
         return;
     }
     bits->bytes_ahead =
@@ -92,8 +92,8 @@ static dg_status draw_selections(const dg_fill *fill, size_t first, size_t end, 
 {
     const dg_selection *selection = fill->selection;
     if (!selection->in_words) {
-        /* a gap, its product with the rate and what bernoulli makes of that are longer than the rate */
-        DG_TRY(dg_memory_at_hand(selection->rate->room_bytes + 16 * selection->gap_bytes));
+        /* a gap, its product with the rate, and bernoulli's multiples of that are longer than the rate */
+        DG_TRY(dg_memory_available(selection->rate->room_bytes + 16 * selection->gap_bytes));
         DG_TRY(dg_big_open(&session->big, selection->rate));
     }
     if (selection->kind == DG_EXPONENTIAL) {
@@ -104,17 +104,17 @@ static dg_status draw_selections(const dg_fill *fill, size_t first, size_t end, 
         return DG_ERR_NOMEM;
     }
     const dg_status status = select_each(fill, first, end, order, session);
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_wipe(order, selection->k * sizeof *order);
     free(order);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }
 
 dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_selection *selection,
                             const dg_run *run, const dg_source *source)
 {
-    enum { PIECE = 1 << 14 }; /* candidates: below 1 ms where words hold the numbers */
+    enum { PIECE = 1 << 14 }; /* candidates: below 1 ms if words hold the numbers */
     if (!dg_is_dtype(dtype) || (n > 0 && selection->n_rows == 0)) {
         return DG_ERR_PARAMETER;
     }
@@ -133,16 +133,16 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
 
 /* --- snapping */
 
-/** Whether the rules of dg_snapping_new hold for a step. Returns: DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM. */
+/** Check the rules of dg_snapping_new for a step. Returns: DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM. */
 static dg_status check_step(const dg_law *step, size_t doublings)
 {
-    DG_TRY(dg_memory_at_hand(step->room_bytes));
+    DG_TRY(dg_memory_available(step->room_bytes));
     mpz_t twice;
     mpz_init(twice);
     mpz_mul_2exp(twice, step->a, 1);
     const bool above_half = mpz_cmp(twice, step->b) > 0;
     mpz_clear(twice);
-    /* of many halvings of a short step there would be up to 2^63 flips that hardly ever fail */
+    /* a short step with many doublings would take up to 2^63 flips that hardly ever fail */
     return mpz_cmp(step->a, step->b) > 0 || (doublings > 0 && !above_half) ? DG_ERR_PARAMETER
                                                                            : DG_OK;
 }
@@ -181,7 +181,7 @@ static dg_status draw_sides(const dg_fill *fill, size_t first, size_t end, dg_se
 {
     enum { LONGEST_SHIFT = 4096 };
     if (!fill->snapping->step->uses_words) {
-        DG_TRY(dg_memory_at_hand(fill->snapping->step->room_bytes + LONGEST_SHIFT));
+        DG_TRY(dg_memory_available(fill->snapping->step->room_bytes + LONGEST_SHIFT));
         DG_TRY(dg_big_open(&session->big, fill->snapping->step));
     }
     for (size_t i = first; i < end; i++) {

@@ -1,4 +1,4 @@
-/* Noise as a function of a key and of an item's number, and the law as the kernel of csrc/cuda reads it. */
+/* Noise as a function of a key and an item's number, and the packed law that the kernel of csrc/cuda reads. */
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "cells/noise_at.h"
@@ -8,8 +8,8 @@
 #include <mpfr.h>
 #include <string.h>
 
-/** Whether noise is drawn from the sampler by number. */
-static bool is_held(const dg_sampler *sampler)
+/** Return whether noise by number can be drawn from the sampler. */
+static bool has_noise(const dg_sampler *sampler)
 {
     return sampler->method == DG_CELLS && dg_noise_is_held(sampler->table);
 }
@@ -17,11 +17,11 @@ static bool is_held(const dg_sampler *sampler)
 dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
                       uint64_t first_item, const uint8_t *key)
 {
-    if (!dg_is_dtype(dtype) || !is_held(sampler)) {
+    if (!dg_is_dtype(dtype) || !has_noise(sampler)) {
         return DG_ERR_PARAMETER;
     }
     const dg_status status = dg_table_noise_at(out, n, dtype, sampler->table, first_item, key);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would lose it */
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would leak it */
     return status;
 }
 
@@ -31,12 +31,12 @@ _Static_assert(sizeof(dg_noise_arc) == sizeof(dg_arc) &&
                    sizeof(dg_noise_partial) == sizeof(dg_partial) && sizeof(unsigned) == 4 &&
                    (int)DG_NOISE_ROWS == (int)DG_ROWS &&
                    (int)DG_NOISE_ARC_LEVELS == (int)DG_TAIL_LEVELS,
-               "arrays are copied as they are");
+               "arrays are copied byte for byte");
 
 #if DG_HAVE_WORDS
 
-/** How many tail levels the device may decide: z in units of distance is below 2^62 on all of them, and so is
- *  y. */
+/** Return how many tail levels the device may decide: on all of them z in units of distance is below 2^62, and so
+ *  is y. */
 static unsigned levels_of(const dg_table *table, unsigned units_up)
 {
     const uint64_t left = (uint64_t)-table->first_block, right = (uint64_t)table->last_block + 1;
@@ -49,8 +49,8 @@ static unsigned levels_of(const dg_table *table, unsigned units_up)
     return levels;
 }
 
-/** Whether the host is left with fewer than one item of 10^9, by lemma 27 of csrc/cells/PROOF.md: all in units of
- *  2^-60. An attempt succeeds at least where its cell is full. */
+/** Return whether less than one item of 10^9 is left to the host, by lemma 27 of csrc/cells/PROOF.md. All numbers
+ *  are in units of 2^-60. An attempt succeeds at least if its cell is full. */
 static bool few_are_in_doubt(const dg_table *table, const dg_lanes *lanes, unsigned levels)
 {
     const uint64_t height = table->height, n_tail = UINT64_C(2) * table->n_tail_side;
@@ -62,12 +62,12 @@ static bool few_are_in_doubt(const dg_table *table, const dg_lanes *lanes, unsig
     return doubt >> 14 < table->n_full; /* doubt 2^-60 / (n_full 2^-16) < 2^-30 */
 }
 
-/** Set all but the rows. */
+/** Set everything except the rows. */
 static dg_status set_law(dg_noise_law *to, const dg_sampler *sampler)
 {
     const dg_table *table = sampler->table;
     dg_lanes lanes;
-    DG_TRY(dg_memory_at_hand(sampler->law->room_bytes));
+    DG_TRY(dg_memory_available(sampler->law->room_bytes));
     DG_TRY(dg_lane_exponents(&lanes, sampler->law));
     const unsigned shifted = table->tick_bits + lanes.units_up;
     const unsigned levels = shifted < 62 ? levels_of(table, lanes.units_up) : 0;
@@ -138,7 +138,7 @@ static void set_rows(dg_noise_law *to, const dg_rows *rows)
 dg_status dg_noise_pack(uint8_t *out, size_t *n_bytes, const dg_sampler *sampler)
 {
     *n_bytes = 0;
-    if (!is_held(sampler)) {
+    if (!has_noise(sampler)) {
         return DG_ERR_PARAMETER;
     }
     const dg_table *table = sampler->table;

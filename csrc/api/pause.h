@@ -1,4 +1,4 @@
-/* The caller's turn in loops that draw nothing. */
+/* Calls of the caller's pause function in loops that draw nothing. */
 #ifndef DG_API_PAUSE_H
 #define DG_API_PAUSE_H
 
@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/** Have a pause every 2^22 steps of a loop: some 20 ms where a step takes some nanoseconds. Returns: DG_OK |
+/** Pause every 2^22 steps of a loop: after some 20 ms if a step takes some nanoseconds. Returns: DG_OK |
  *  DG_ERR_STOPPED. */
 static inline dg_status dg_pause_at(size_t step, const dg_run *run)
 {

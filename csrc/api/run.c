@@ -8,19 +8,19 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/** What the threads of a fill share. Pieces are numbered; piece i < n_threads is thread i's first, so
- *  that each has one, and the calling thread's are also those of threads that could not be started. */
+/** The state that the threads of a fill share. Pieces are numbered. Piece i < n_threads is the first one of thread i,
+ *  so that each thread has one. The calling thread also draws the first pieces of threads that could not be started. */
 typedef struct job {
     const dg_fill *fill;
     const dg_run *run;
-    size_t piece; /* its length */
+    size_t piece; /* its length, in items */
     size_t n_pieces;
     size_t n_threads;
-    atomic_size_t next; /* the first piece that nobody has taken */
+    atomic_size_t next; /* the first piece that no thread has taken */
     atomic_bool stop;
-    /* the calling thread's alone: */
-    size_t n_started;    /* threads beside it, in this process */
-    size_t unstarted;    /* the first of the pieces < n_threads that it has to take, too */
+    /* only the calling thread uses these: */
+    size_t n_started;    /* other threads, in this process */
+    size_t unstarted;    /* the next first piece of a thread that was not started */
     uint64_t last_pause; /* in milliseconds */
     int64_t process;
 } job;
@@ -29,7 +29,7 @@ typedef struct worker {
     job *of;
     size_t piece;
     dg_status status;
-    int kept_errno;
+    int saved_errno;
     dg_thread thread;
 } worker;
 
@@ -51,17 +51,17 @@ static dg_status session_open(dg_session *session, const dg_fill *fill)
     return fill->law->uses_words ? DG_OK : dg_big_open(&session->big, fill->law);
 }
 
-/** Wipe what the session holds. */
+/** Wipe and close the session. */
 static void session_close(dg_session *session)
 {
-    const int kept_errno = errno;
+    const int saved_errno = errno;
     dg_big_close(&session->big);
     dg_bits_close(&session->bits);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would lose it */
-    errno = kept_errno;
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would leak it */
+    errno = saved_errno;
 }
 
-/** Draw items [first, end) and add to them, some at a time, so that both stay in a core's cache. */
+/** Draw items [first, end) and add to them, a block at a time, so that a block stays in a core's cache. */
 static dg_status draw_and_add(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     enum { BLOCK = 1 << 17 };
@@ -75,7 +75,7 @@ static dg_status draw_and_add(const dg_fill *fill, size_t first, size_t end, dg_
     return DG_OK;
 }
 
-/** Draw pieces, *piece first, until there are none, the fill is stopped, or it is time for a pause. */
+/** Draw pieces, starting with *piece, until there are no more, the fill is stopped, or a pause is due. */
 static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *session)
 {
     const dg_fill *fill = of->fill;
@@ -93,8 +93,8 @@ static dg_status draw_pieces(size_t *piece, bool calling, job *of, dg_session *s
     return DG_OK;
 }
 
-/** Let the caller do something. In the child of a fork that it made the fill ends: what was drawn is the
- *  parent's, too, and the threads of the fill are not here. */
+/** Call the caller's pause function. If it forked, the fill ends in the child: the draws so far are the parent's, and
+ *  the threads of the fill do not exist here. */
 static dg_status pause_fill(job *of)
 {
     const bool stops = of->run->pause(of->run->context) != 0;
@@ -106,7 +106,7 @@ static dg_status pause_fill(job *of)
     return stops ? DG_ERR_STOPPED : DG_OK;
 }
 
-/** One thread's part. Its session is closed in a pause: a fork there copies no stream. */
+/** Do one thread's part of the fill. Its session is closed during a pause, so a fork there copies no stream. */
 static dg_status work(size_t piece, bool calling, job *of)
 {
     dg_status status = DG_OK;
@@ -131,11 +131,11 @@ static void *work_along(void *argument)
 {
     worker *one = argument;
     one->status = work(one->piece, false, one->of);
-    one->kept_errno = errno;
+    one->saved_errno = errno;
     return NULL;
 }
 
-/** Start the threads beside the calling one, as many as there are to be had. */
+/** Start the other threads, as many as the system gives. */
 static worker *start_workers(job *of)
 {
     worker *workers = of->n_threads > 1 ? calloc(of->n_threads - 1, sizeof *workers) : NULL;
@@ -165,7 +165,7 @@ dg_status dg_fill_run(const dg_fill *fill, const dg_run *run)
     of.n_pieces = (fill->n - 1) / of.piece + 1;
     const bool from_caller = fill->source != NULL && fill->source->kind == DG_SOURCE_CALLER;
     of.n_threads = from_caller || of.run->threads < 1 ? 1 : of.run->threads;
-    const size_t repaid = fill->n / of.piece; /* a thread by a whole piece */
+    const size_t repaid = fill->n / of.piece; /* each thread needs a whole piece */
     if (of.n_threads > repaid) {
         of.n_threads = repaid > 0 ? repaid : 1;
     }
@@ -177,15 +177,15 @@ dg_status dg_fill_run(const dg_fill *fill, const dg_run *run)
     }
     worker *workers = start_workers(&of);
     dg_status status = work(0, true, &of);
-    int kept_errno = errno;
+    int saved_errno = errno;
     for (size_t i = 0; workers != NULL && i < of.n_started; i++) {
         dg_thread_join(workers[i].thread);
         if (status == DG_OK && workers[i].status != DG_OK) {
             status = workers[i].status;
-            kept_errno = workers[i].kept_errno;
+            saved_errno = workers[i].saved_errno;
         }
     }
     free(workers);
-    errno = kept_errno;
+    errno = saved_errno;
     return status;
 }

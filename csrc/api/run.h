@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What one thread draws with, from one pause to the next: its stream, and its integers. */
+/** The stream and the GMP integers that one thread draws with from one pause to the next. */
 typedef struct dg_session {
     dg_bits bits;
     dg_big big;
@@ -17,7 +17,7 @@ typedef struct dg_session {
 
 typedef struct dg_fill dg_fill;
 
-/** Draw items [first, end) of a fill. Reads no bit of a caller's source that these do not use.
+/** Draw items [first, end) of a fill. Reads no bit of a caller's source that these items do not use.
  *
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE.
  */
@@ -28,30 +28,28 @@ struct dg_fill {
     uint8_t *out;
     size_t n;
     size_t item_bytes;
-    /* Items that are drawn without a look at the clock, and that repay a thread: some 0.25 ms of work.
-     * A multiple of the table's chunk. */
+    /* Items that are drawn between two looks at the clock, and that are worth a thread: some 0.25 ms of
+     * work. A multiple of the table's chunk. */
     size_t piece;
     const dg_source *source;
-    const dg_law *law; /* whose integers a session opens; NULL: draw opens its own */
+    const dg_law *law; /* a session opens integers for it; NULL: draw opens its own */
     dg_draw *draw;
-    /* what draw knows: */
-    bool wide; /* items are integers of item_bytes bytes, else of a dtype: */
+    /* for draw: */
+    bool wide; /* items are integers of item_bytes bytes; otherwise they have this dtype: */
     dg_dtype dtype;
-    const dg_sampler *sampler;      /* of one law */
-    const struct dg_each_law *laws; /* of a law an item: laws_api.c */
-    const dg_selection *selection;  /* of selections */
-    const dg_snapping *snapping;    /* of snapped noise */
-    const struct dg_sums
-        *sums;    /* what draws become as they are made, in the cache; NULL: they stay */
-    size_t chunk; /* so many draws at once, or a multiple of it, are added to; 0: any number */
+    const dg_sampler *sampler;      /* one law */
+    const struct dg_each_law *laws; /* a law for each item: laws_api.c */
+    const dg_selection *selection;  /* selections */
+    const dg_snapping *snapping;    /* snapped noise */
+    const struct dg_sums *sums; /* added to the draws in a core's cache; NULL: nothing is added */
+    size_t chunk;               /* draws are added to in multiples of it; 0: in any number */
 };
 
 /** Run a fill.
  *
- *  Ensures:   DG_OK -> all items are drawn. Either way no thread of the fill is left, and what it drew with is
- *             wiped.
- *  Returns:   what draw returns (errno kept) | DG_ERR_NOMEM | DG_ERR_STOPPED | DG_ERR_RANGE: a sum does not
- *             fit.
+ *  Ensures:   DG_OK -> all items are drawn. In any case no thread of the fill is left, and its streams and integers
+ *             are wiped.
+ *  Returns:   the status of draw (errno kept) | DG_ERR_NOMEM | DG_ERR_STOPPED | DG_ERR_RANGE: a sum does not fit.
  */
 dg_status dg_fill_run(const dg_fill *fill, const dg_run *run);
 

@@ -1,4 +1,4 @@
-/* Samplers: making, fills, and what callers ask. */
+/* Samplers: making them, fills, and facts. */
 #include "api/add.h"
 #include "api/draw_items.h"
 #include "base/dtype.h"
@@ -11,8 +11,8 @@ dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char
                               const char *mu, const char *beta, dg_method method,
                               const dg_options *options)
 {
-    static const dg_options usual = {DG_ARITHMETIC_AUTO, DG_ISA_AUTO, DG_INDEX_BITS, -1};
-    const dg_options *with = options == NULL ? &usual : options;
+    static const dg_options defaults = {DG_ARITHMETIC_AUTO, DG_ISA_AUTO, DG_INDEX_BITS, -1};
+    const dg_options *with = options == NULL ? &defaults : options;
     dg_law *law;
     *sampler = NULL;
     if (!dg_isa_available(with->isa) || with->index_bits < 4 || with->index_bits > DG_INDEX_BITS ||
@@ -35,7 +35,7 @@ dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const char *par
 
 /* --- fills --------------------------------------------------------------------------------------- */
 
-/** How many draws by Algorithms 1-3 make a piece: some 0.3 ms where the parameters are short. */
+/** Return how many draws by Algorithms 1-3 make a piece: some 0.3 ms if the parameters are short. */
 static size_t piece_of_law(const dg_law *law)
 {
     enum { PIECE_BYTES = 1 << 15 };
@@ -43,8 +43,8 @@ static size_t piece_of_law(const dg_law *law)
     return bytes < PIECE_BYTES ? PIECE_BYTES / bytes : 1;
 }
 
-/** How many draws from a table make a piece, about: some 0.25 ms where the machine has AVX-512, by what a draw
- *  takes of the table, its rest, and the bits of both. */
+/** Return about how many draws from a table make a piece: some 0.25 ms with AVX-512. The times of a look-up,
+ *  of a draw's low bytes, and of the bits for both add up. */
 static size_t piece_of_table(const dg_table *table, bool quick_bits)
 {
     enum { PIECE_NS = 250000, DRAW_NS = 1, BITS_NS = 3, REST_NS = 10 };
@@ -55,13 +55,13 @@ static size_t piece_of_table(const dg_table *table, bool quick_bits)
     return chunks > 0 ? chunks * chunk : chunk;
 }
 
-/** A fill by the sampler's method: what is left to say is what its items are. */
+/** Start a fill by the sampler's method. The caller sets what its items are. */
 static dg_fill filling(void *out, size_t n, const dg_sampler *sampler, const dg_source *source)
 {
     enum {
         PIECE_OF_LANES = 1 << 13,
         QUICK_PIECE = 1 << 16
-    }; /* some 0.3 ms of bits from getrandom */
+    }; /* PIECE_OF_LANES: some 0.3 ms of bits from getrandom */
     const bool quick_bits = source == NULL || source->kind == DG_SOURCE_CHACHA20;
     dg_fill fill = {.out = out, .n = n, .sampler = sampler, .source = source};
     switch (sampler->method) {
@@ -134,8 +134,8 @@ size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
 
 int dg_sampler_fits_int64(const dg_sampler *sampler)
 {
-    /* scale or sigma below 2^54, centre below 2^61: a draw in lanes is one of z below 2^62, and others go
-     * beyond with a probability below exp(-2^8) */
+    /* A scale or sigma is below 2^54, a centre below 2^61. A draw in lanes is one of z below 2^62. Other methods
+     * go beyond with a probability below exp(-2^8). */
     enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
     const dg_law *law = sampler->law;
     const size_t a = mpz_sizeinbase(law->a, 2), b = mpz_sizeinbase(law->b, 2);

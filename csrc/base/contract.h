@@ -1,5 +1,5 @@
-/* Executable contracts, in test builds (-DDG_CHECKS=1) only: `Requires` lines become checks, and
- * what the time may depend on is told to valgrind (tests/c/test_silence.c). */
+/* Contracts that test builds (-DDG_CHECKS=1) execute: `Requires` lines become checks, and valgrind learns
+ * which values the time may depend on (tests/c/test_silence.c). */
 #ifndef DG_BASE_CONTRACT_H
 #define DG_BASE_CONTRACT_H
 
@@ -17,7 +17,7 @@
 #define DG_REQUIRES(condition) ((void)0)
 #endif
 
-/* DG_PUBLIC(x): from here on the time may depend on the variable x, though it comes of random
+/* DG_PUBLIC(x): from here on the time may depend on the variable x, although it is derived from random
  * bits. */
 #if defined(DG_CHECKS) && DG_CHECKS && defined(__has_include)
 #if __has_include(<valgrind/memcheck.h>)

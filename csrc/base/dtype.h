@@ -1,4 +1,4 @@
-/* Storing integers into an array of a given dtype: they fit, or DG_ERR_RANGE. */
+/* Storing integers into an array of a given dtype. An integer that does not fit is DG_ERR_RANGE. */
 #ifndef DG_BASE_DTYPE_H
 #define DG_BASE_DTYPE_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Whether there is such a dtype; everything below requires that there is. */
+/** Return whether `dtype` is a dg_dtype. Every function below requires that it is. */
 static inline bool dg_is_dtype(dg_dtype dtype)
 {
     return (unsigned)dtype <= DG_UINT64;
@@ -54,8 +54,8 @@ static inline dg_status dg_dtype_store(void *out, size_t i, dg_dtype dtype, bool
     return DG_OK;
 }
 
-/** out[0 .. n) = drawn integers. No branch depends on them but the last, which is taken with a probability
- *  below 2^-128 where the dtype holds the law. Returns: DG_OK | DG_ERR_RANGE: out is written all the same. */
-dg_status dg_dtype_store_all(void *out, size_t n, dg_dtype dtype, const int64_t *drawn);
+/** out[0 .. n) = drawn integers. Only the last branch depends on them. If the dtype holds the law, it is taken
+ *  with a probability below 2^-128. Returns: DG_OK | DG_ERR_RANGE: out is written nevertheless. */
+dg_status dg_dtype_store_all(void *out, size_t n, dg_dtype dtype, const int64_t *draws);
 
 #endif

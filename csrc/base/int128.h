@@ -1,6 +1,6 @@
-/* 128-bit machine words, where the compiler has them. Without them GMP does what exact/words.c does with
- * them: the same draws from the same bits, more slowly. A long may have 32 bits all the same, as on
- * Windows: numbers of 64 bits go to GMP and MPFR, and come from there, by other functions. */
+/* 128-bit machine words, if the compiler has them. If it does not, GMP computes what exact/words.c computes:
+ * the same draws from the same bits, more slowly. A compiler that has them may still have a 32-bit long, as on
+ * Windows, so 64-bit numbers pass to and from GMP and MPFR by functions that take no long. */
 #ifndef DG_BASE_INT128_H
 #define DG_BASE_INT128_H
 

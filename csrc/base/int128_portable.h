@@ -1,5 +1,5 @@
-/* Integers of two words, in two's complement: the few steps of the cell sampler that leave 64 bits.
- * Written out, because compilers for 32-bit machines have no 128-bit integer. */
+/* Integers of two words, in two's complement, for the few steps of the cell sampler that need more than 64 bits.
+ * They are written out because compilers for 32-bit machines have no 128-bit integer. */
 #ifndef DG_BASE_INT128_PORTABLE_H
 #define DG_BASE_INT128_PORTABLE_H
 
@@ -22,17 +22,17 @@ static inline dg_int128 dg_int128_of_unsigned(uint64_t value)
     return (dg_int128){0, value};
 }
 
-/** a + b. Requires: in [-2^127, 2^127). */
+/** a + b. Requires: the sum is in [-2^127, 2^127). */
 static inline dg_int128 dg_int128_add(dg_int128 a, dg_int128 b)
 {
     uint64_t low = a.low + b.low;
     return (dg_int128){a.high + b.high + (low < a.low), low};
 }
 
-/** a 2^n. Requires: n < 64; the result in [-2^127, 2^127). */
+/** a 2^n. Requires: n < 64; the result is in [-2^127, 2^127). */
 static inline dg_int128 dg_int128_up(dg_int128 a, unsigned n)
 {
-    uint64_t carried = a.low >> 1 >> (63 - n); /* n == 0: a shift by 64 is not defined */
+    uint64_t carried = a.low >> 1 >> (63 - n); /* n == 0: a shift by 64 is undefined */
     return (dg_int128){(int64_t)((uint64_t)a.high << n | carried), a.low << n};
 }
 
@@ -48,7 +48,7 @@ static inline bool dg_int128_less(dg_int128 a, dg_int128 b)
     return a.high < b.high || (a.high == b.high && a.low < b.low);
 }
 
-/** dg_int128_product where there is no wider integer: in halves of 32 bits. */
+/** dg_int128_product for compilers without a wider integer: in halves of 32 bits. */
 static inline dg_int128 dg_int128_product_by_halves(int64_t a, uint64_t b)
 {
     const uint64_t half = UINT32_MAX, a_low = (uint64_t)a & half, a_high = (uint64_t)a >> 32;
@@ -56,7 +56,7 @@ static inline dg_int128 dg_int128_product_by_halves(int64_t a, uint64_t b)
     uint64_t middle = a_high * (b & half) + (low >> 32); /* at most (2^32 - 1) 2^32 */
     uint64_t other = a_low * (b >> 32) + (middle & half);
     uint64_t high = a_high * (b >> 32) + (middle >> 32) + (other >> 32);
-    high -= a < 0 ? b : 0; /* a was taken for a + 2^64 */
+    high -= a < 0 ? b : 0; /* the products took a for a + 2^64 */
     return (dg_int128){(int64_t)high, other << 32 | (low & half)};
 }
 

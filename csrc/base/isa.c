@@ -1,7 +1,7 @@
 #include "base/isa.h"
 
-/* __builtin_cpu_supports reads what the compiler's own library found out before main, by CPUID and,
- * for the state that the operating system must save, XGETBV. */
+/* __builtin_cpu_supports reads what the compiler's runtime found before main. It asks CPUID, and XGETBV for
+ * the state that the operating system must save. */
 
 dg_isa dg_isa_best(void)
 {
@@ -26,7 +26,7 @@ bool dg_isa_available(dg_isa isa)
         return true;
 #if DG_ISA_X86_64
     case DG_ISA_AVX2:
-        /* what compilers take for granted with AVX2 */
+        /* compilers assume popcnt with AVX2 */
         return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0;
     case DG_ISA_AVX512:
         return dg_isa_available(DG_ISA_AVX2) && __builtin_cpu_supports("avx512f") != 0 &&

@@ -1,5 +1,5 @@
-/* Instruction sets. A function with a file per instruction set picks one by these at run time;
- * tests force each. */
+/* Instruction sets. A function that has one file for each instruction set chooses among them at run time. Tests
+ * force each. */
 #ifndef DG_BASE_ISA_H
 #define DG_BASE_ISA_H
 
@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* What a function must carry to be compiled for an instruction set. Attributes and not compiler
- * options, so a file needs no rule of its own in the build. */
+/* The attribute of a function that is compiled for an instruction set. A compiler option would need a rule for
+ * each file in the build. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define DG_ISA_X86_64 1
 #define DG_TARGET_AVX2 __attribute__((target("avx2")))
@@ -21,24 +21,24 @@
 #define DG_ISA_X86_64 0
 #endif
 
-/* NEON is part of every such processor: no attribute, no question at run time. Where the most significant
- * byte comes first, the portable code runs. */
+/* NEON is part of every such processor, so it needs neither an attribute nor a check at run time. Big-endian
+ * machines run the portable code. */
 #if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define DG_ISA_AARCH64 1
 #else
 #define DG_ISA_AARCH64 0
 #endif
 
-/** The best instruction set of this build that the processor has and the operating system saves:
- *  never DG_ISA_AUTO. The same in every call. */
+/** Return the best instruction set of this build that the processor has and the operating system saves. It is
+ *  never DG_ISA_AUTO, and the same in every call. */
 dg_isa dg_isa_best(void);
 
-/** Whether this machine and build can run code for `isa`. True for DG_ISA_AUTO and
- *  DG_ISA_PORTABLE; false for anything that is no dg_isa. */
+/** Return whether this machine and build can run code for `isa`: true for DG_ISA_AUTO and DG_ISA_PORTABLE, false
+ *  for a value that is not a dg_isa. */
 bool dg_isa_available(dg_isa isa);
 
-/** Whether there are also AVX-512's products of 52 bits and its count of leading zeros, as in all known
- *  processors with DG_ISA_AVX512_VBMI2. */
+/** Return whether the processor also has AVX-512's 52-bit products and its count of leading zeros. All known
+ *  processors with DG_ISA_AVX512_VBMI2 have both. */
 bool dg_isa_has_ifma(void);
 
 #endif

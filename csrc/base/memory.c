@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-dg_status dg_memory_at_hand(size_t n)
+dg_status dg_memory_available(size_t n)
 {
     void *block = malloc(n);
-    __asm__ volatile("" ::"r"(block)); /* else the compiler leaves out both malloc and free */
+    __asm__ volatile("" ::"r"(block)); /* keeps the compiler from removing both malloc and free */
     if (block == NULL) {
         return DG_ERR_NOMEM;
     }

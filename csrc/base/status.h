@@ -1,11 +1,10 @@
-/* Failures are values: every function that can fail returns dg_status and is called through DG_TRY.
- */
+/* Failures are values: every function that can fail returns dg_status, and its caller uses DG_TRY. */
 #ifndef DG_BASE_STATUS_H
 #define DG_BASE_STATUS_H
 
 #include "discretegauss.h"
 
-/** Leave the calling function with the status of `call` unless it is DG_OK. */
+/** Return the status of `call` from the enclosing function unless it is DG_OK. */
 #define DG_TRY(call)                                                                               \
     do {                                                                                           \
         dg_status try_status_ = (call);                                                            \

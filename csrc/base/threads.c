@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/** Four times what discretegauss.h asks for. */
+/** Four times the stack that discretegauss.h asks for. */
 enum { STACK_BYTES = 1 << 20 };
 
 bool dg_thread_start(dg_thread *thread, void *(*call)(void *), void *argument)
@@ -16,12 +16,12 @@ bool dg_thread_start(dg_thread *thread, void *(*call)(void *), void *argument)
     }
     bool started = false;
     if (pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0) {
-#if defined(_WIN32) /* no signal is sent to a thread */
+#if defined(_WIN32) /* Windows sends no signals to threads */
         started = pthread_create(thread, &attributes, call, argument) == 0;
 #else
         sigset_t all, before;
         (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* which the new thread inherits */
+        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
         started = pthread_create(thread, &attributes, call, argument) == 0;
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif

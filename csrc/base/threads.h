@@ -1,4 +1,4 @@
-/* Threads, the clock and the process, as the system has them (POSIX here). */
+/* Threads, the clock and the process id of the operating system (POSIX). */
 #ifndef DG_BASE_THREADS_H
 #define DG_BASE_THREADS_H
 
@@ -6,26 +6,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Between two pauses (dg_run); the reader of the clock is at most a piece of work late. */
+/** Time between two pauses (dg_run). The thread that reads the clock is late by at most one piece of work. */
 enum { DG_PAUSE_MILLISECONDS = 20 };
 
 typedef pthread_t dg_thread;
 
-/** Make one call in a thread of its own, to be joined.
+/** Start a thread that makes one call. The caller joins it.
  *
- *  Ensures:   true -> *thread is started; it has a stack of a mebibyte at least, whatever the process's
- *             limits and defaults say, and gets no signal: these go to the threads that expect them.
- *  Returns:   false if the system has no thread to give.
+ *  Ensures:   true -> *thread is started. Its stack has at least one mebibyte, whatever the limits and defaults of
+ *             the process. It gets no signals, because the threads that expect them must get them.
+ *  Returns:   false if the system gives no thread.
  */
 bool dg_thread_start(dg_thread *thread, void *(*call)(void *), void *argument);
 
-/** Return when the thread's call has. */
+/** Wait until the thread's call returns. */
 void dg_thread_join(dg_thread thread);
 
-/** Milliseconds of a clock that only goes forward. */
+/** Return the milliseconds of a monotonic clock. */
 uint64_t dg_milliseconds(void);
 
-/** A number that tells a process from one that it was forked from. */
+/** Return a number that differs between a process and one that it was forked from. */
 int64_t dg_process(void);
 
 #endif

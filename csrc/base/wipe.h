@@ -1,6 +1,6 @@
-/* Wiping of memory that held random bits or noise, in a way that no compiler removes. For what has a
- * name: buffers, keys, states, limbs. Copies that a compiler made, in registers or spilled to the stack,
- * are not wiped (SECURITY.md, Memory). */
+/* Wiping of memory that held random bits or noise. No compiler removes it. It covers named memory: buffers, keys,
+ * states, limbs. Copies that the compiler made, in registers or spilled to the stack, are not wiped
+ * (SECURITY.md, Memory). */
 #ifndef DG_BASE_WIPE_H
 #define DG_BASE_WIPE_H
 

@@ -7,8 +7,8 @@
 
 enum {
     WORD_BITS = 127,          /* binary places of numbers from 0 to 2 */
-    EXPONENT_BITS = 120,      /* of an exponent */
-    LOG_BITS = 107,           /* of a log, whose size is below 2^20 */
+    EXPONENT_BITS = 120,      /* binary places of an exponent */
+    LOG_BITS = 107,           /* binary places of a log, whose size is below 2^20 */
     EXP_FRACTION_ERROR = 512, /* of exp_fraction, in units of 2^-127: exp.gappa */
     EXP_ERROR = 606,          /* of exp_negative, in units of 2^-127: exp.gappa */
     POWER_LIMIT = 1 << 21     /* a power's binary exponent is smaller in size */
@@ -37,12 +37,12 @@ static uint64_t mul_high_64(uint64_t a, uint64_t b)
     return (uint64_t)((dg_u128)a * b >> 64);
 }
 
-/** 1/n! - t/(n + 1)! + ... - t^(12 - n)/12!, n = 8, as 2^79 times that: the series' far terms, which
- *  are so small that a word of 64 bits has them closely enough. t is t_high 2^-64, or less than 2^-64
- *  above it. Requires: t < 2^-8.
+/** 2^79 times 1/n! - t/(n + 1)! + ... - t^(12 - n)/12!, n = 8: the far terms of the series, which are so small
+ *  that 64-bit words hold them closely enough. t is t_high 2^-64, or above it by less than 2^-64.
+ *  Requires: t < 2^-8.
  *
- *  Error: a step rounds a coefficient, a product, and t, each by less than 1 unit, and the next one
- *  multiplies that by t: less than 4 units of 2^-79. */
+ *  Error: a step rounds a coefficient, a product, and t, each by less than 1 unit, and the next step
+ *  multiplies that by t. The sum is less than 4 units of 2^-79. */
 static uint64_t exp_far_terms(uint64_t t_high)
 {
     static const uint64_t inverse_factorial[] = {
@@ -59,7 +59,7 @@ static uint64_t exp_far_terms(uint64_t t_high)
 
 /** exp(-r 2^-128) 2^127: the Taylor series at t = r/256, then the power 256 by squaring.
  *
- *  Off by at most EXP_FRACTION_ERROR units of 2^-127 (exp.gappa); not at all at r = 0. */
+ *  Error: at most EXP_FRACTION_ERROR units of 2^-127 (exp.gappa). At r = 0 it is exact. */
 static dg_u128 exp_fraction(dg_u128 r)
 {
     static const dg_u128 inverse_factorial[] = {
@@ -78,10 +78,10 @@ static dg_u128 exp_fraction(dg_u128 r)
 
 /** exp(-x 2^-120) 2^127, to within EXP_ERROR; exactly 2^127 at x = 0.
  *
- *  exp(-x) = exp(-r) 2^-k, r = x - k log 2. k is x rounded down over log 2 rounded up, in units of
- * 2^-56, so that k <= x/log 2 <= 185 and r >= 0; and k > (x - 2^-56)/(log 2 + 2^-56) - 1, so r < 1.
- * r is computed modulo 1. LN2 is rounded down, so r is too large by less than k 2^-128: 93 units at
- * most, and the last shift is 1 (exp.gappa). */
+ *  exp(-x) = exp(-r) 2^-k, r = x - k log 2. k is x rounded down over log 2 rounded up, in units of 2^-56. So
+ *  k <= x/log 2 <= 185 and r >= 0. Also k > (x - 2^-56)/(log 2 + 2^-56) - 1, so r < 1.
+ *  r is computed modulo 1. LN2 is rounded down, so r is too large by less than k 2^-128, at most 93 units. The last
+ *  shift adds 1 (exp.gappa). */
 static dg_u128 exp_negative(dg_u128 x)
 {
     if (x >> EXPONENT_BITS >= 128) {
@@ -99,7 +99,7 @@ static dg_i128 product(dg_i128 a, dg_i128 b)
     return (a < 0) != (b < 0) ? -(dg_i128)size : (dg_i128)size;
 }
 
-/** exp(-r 2^-64) 2^63, to within 2^26 units, as exp_fraction has it (exp_64.gappa). */
+/** exp(-r 2^-64) 2^63, to within 2^26 units, computed like exp_fraction (exp_64.gappa). */
 static uint64_t exp_fraction_64(uint64_t r)
 {
     const uint64_t t = r >> 8, one = UINT64_C(1) << 63;
@@ -121,9 +121,9 @@ static int64_t product_64(int64_t a, int64_t b)
 
 /** log(mantissa 2^-63) 2^63, to within 2^-27 of it. Requires: mantissa >= 2^63.
  *
- *  Whatever y is, log x = y + log(x exp(-y)) = y + log(1 + d), d = x exp(-y) - 1.
+ *  For any y, log x = y + log(x exp(-y)) = y + log(1 + d), d = x exp(-y) - 1.
  *
- *  Here y is f log 2 + 0.03, f = x - 1: log(1 + f) - f log 2 is between 0 and 0.0597, so y is within
+ *  Here y is f log 2 + 0.03, f = x - 1. log(1 + f) - f log 2 is between 0 and 0.0597, so y is within
  *  0.0301 of log x, and |d| < 0.031: log_64.gappa. */
 static int64_t log_mantissa_64(uint64_t mantissa)
 {
@@ -139,7 +139,7 @@ static int64_t log_mantissa_64(uint64_t mantissa)
 
 /** log(mantissa 2^-127) 2^127, to within 2^11 units; exactly 0 for 1. Requires: mantissa >= 2^127.
  *
- *  log x = y + log(1 + d), d = x exp(-y) - 1, as in log_mantissa_64, whose result is this y: so
+ *  log x = y + log(1 + d), d = x exp(-y) - 1, as in log_mantissa_64. Here y is that function's result, so
  *  |d| < 2^-26 (log.gappa).
  *  0 <= y < log 2 + 2^-27 < 1, so 2 y is below 2^128. */
 static dg_u128 log_mantissa(dg_u128 mantissa)
@@ -149,7 +149,7 @@ static dg_u128 log_mantissa(dg_u128 mantissa)
         return 0;
     }
     const int64_t first = log_mantissa_64((uint64_t)(mantissa >> 64));
-    const dg_i128 y = (dg_i128)(first < 0 ? 0 : first) << 64; /* log x >= 0: not farther from it */
+    const dg_i128 y = (dg_i128)(first < 0 ? 0 : first) << 64; /* log x >= 0: 0 is no farther */
     const dg_i128 d = (dg_i128)mul_high(mantissa, exp_fraction((dg_u128)y << 1)) - one;
     dg_i128 series = one / 3 - product(d, one / 4);
     series = one / 2 - product(d, series);
@@ -160,8 +160,8 @@ static dg_u128 log_mantissa(dg_u128 mantissa)
 
 /** log(n) 2^120, to within 2^5 units (log_sums.gappa). Requires: n >= 1.
  *
- *  The mantissa's log: 2^11 units of 2^-127, 16 of 2^-120, and 1 for the shift. k log 2, k < 32: k
- *  units of 2^-123, less than 4 of 2^-120, and 1 for the shift. */
+ *  The mantissa's log is off by 2^11 units of 2^-127, which are 16 of 2^-120, and by 1 for the shift. k log 2,
+ *  k < 32, is off by k units of 2^-123, less than 4 of 2^-120, and by 1 for the shift. */
 static dg_u128 log_integer(uint32_t n)
 {
     unsigned k = 31;
@@ -172,7 +172,7 @@ static dg_u128 log_integer(uint32_t n)
     return of_power + (log_mantissa((dg_u128)n << (WORD_BITS - k)) >> (WORD_BITS - EXPONENT_BITS));
 }
 
-/** The number mantissa 2^(exponent - 127); normal: mantissa >= 2^127. */
+/** The number mantissa 2^(exponent - 127). It is normal if mantissa >= 2^127. */
 typedef struct scaled {
     dg_u128 mantissa;
     long exponent;
@@ -181,11 +181,11 @@ typedef struct scaled {
 /** A bound of exp(z 2^-107), off by a factor of less than 1 +- (2^-124 |k| + 2^-113), |k| < 2^20
  *  the binary exponent. Requires: |z| <= 2^126.
  *
- *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, but for 2^-22
- *  from 43 places of either: so 0.69 < x < 1.39. x is computed modulo 4 to 126 places. With LN2
- *  rounded down it is off by less than |k| units of 2^-126, which changes exp(-x), between 1/4 and
- *  1/2, by less than |k| units of 2^-127; the shift of x, by less than 2^-120, by less than 64; with
- *  EXP_ERROR less than |k| + 700 in all (power.gappa). What is added, |k| + 2^11, is more. */
+ *  exp(z) = exp(-x) 2^k, x = k log 2 - z. k is between z/log 2 + 1 and z/log 2 + 2, or 2^-22 beyond,
+ *  because both have 43 places only. So 0.69 < x < 1.39. x is computed modulo 4 to 126 places. LN2 is rounded
+ *  down, so x is off by less than |k| units of 2^-126. This changes exp(-x), between 1/4 and 1/2, by less
+ *  than |k| units of 2^-127. The shift of x, by less than 2^-120, changes it by less than 64. With
+ *  EXP_ERROR these are less than |k| + 700 in all (power.gappa). The error that is added, |k| + 2^11, is more. */
 static scaled exp_bound(dg_i128 z, bool up)
 {
     const int64_t quotient = (int64_t)(z >> 64) / (int64_t)(LN2 >> (128 + 64 - LOG_BITS));
@@ -198,8 +198,8 @@ static scaled exp_bound(dg_i128 z, bool up)
 
 /** log(x) 2^107, to within 3 units (log_sums.gappa). Requires: x normal, |its exponent| <= 2^20.
  *
- *  exponent log 2 is off by less than 2^20 2^-128, half a unit, and 1 for a shift; the mantissa's log
- *  by 2^-116, and 1 for a shift. */
+ *  exponent log 2 is off by less than 2^20 2^-128, half a unit, and by 1 for a shift. The mantissa's log is off
+ *  by 2^-116, and by 1 for a shift. */
 static dg_i128 log_scaled(scaled x)
 {
     const uint64_t size = (uint64_t)(x.exponent < 0 ? -x.exponent : x.exponent);
@@ -209,10 +209,10 @@ static dg_i128 log_scaled(scaled x)
            (dg_i128)(log_mantissa(x.mantissa) >> (WORD_BITS - LOG_BITS));
 }
 
-/** Where the size of the log of a power is cut: exp(2^19). */
+/** The largest size of a power's log; larger ones are cut to it. It stands for exp(2^19). */
 #define MOST_LOG ((dg_i128)1 << (LOG_BITS + 19))
 
-/** A bound of size t, away from 0 or towards it, at most MOST_LOG; in units of 2^-107. */
+/** A bound of size t, away from 0 or towards it, at most MOST_LOG, in units of 2^-107. */
 static dg_i128 times(dg_u128 size, scaled t, bool away)
 {
     const long shift = t.exponent + 1;
@@ -227,13 +227,13 @@ static dg_i128 times(dg_u128 size, scaled t, bool away)
     return (dg_i128)(result << shift);
 }
 
-/** A bound of x^t for t = t_lower ... t_upper. Requires: all normal, |x's exponent| <= 2^20.
- *  Returns: an exponent below POWER_LIMIT in size; or, above, POWER_LIMIT, for infinity; or, below,
- *           mantissa 0.
+/** A bound of x^t for t = t_lower ... t_upper. Requires: all are normal, |x's exponent| <= 2^20.
+ *  Returns: a number whose exponent is below POWER_LIMIT in size. Otherwise, above, the exponent POWER_LIMIT, for
+ *           infinity; below, the mantissa 0.
  *
  *  x^t = exp(z), z = t log x. In units of 2^-107, z is off by 6 t for the log's error and its bound,
- *  less than 2 t for rounding the product before it is shifted, and 2: less than 2^-104 t + 2^-106.
- *  What exp_bound adds leaves the result within dg_power's bound (power.gappa). */
+ *  by less than 2 t for rounding the product before it is shifted, and by 2: less than 2^-104 t + 2^-106.
+ *  The error that exp_bound adds leaves the result within dg_power's bound (power.gappa). */
 static scaled power(scaled x, scaled t_lower, scaled t_upper, bool up)
 {
     const dg_i128 log_x = log_scaled(x) + (up ? 3 : -3);
@@ -251,11 +251,11 @@ static scaled power(scaled x, scaled t_lower, scaled t_upper, bool up)
     return exp_bound(positive ? z : -z, up);
 }
 
-/* LIMBS: of a number of DG_WORDS_PRECISION bits. Numbers are read and written limb by limb: what MPFR
- * gives an integer of its own, it may move, and the old one would stay behind unwiped. */
+/* The limbs of a number of DG_WORDS_PRECISION bits. The functions below read and write numbers limb by limb: if
+ * MPFR made an integer of its own, it might move it, and leave a copy unwiped. */
 enum { LIMBS = DG_WORDS_PRECISION / GMP_NUMB_BITS };
 
-/** x as it is. Requires: x > 0, a number of DG_WORDS_PRECISION bits. */
+/** Return x exactly. Requires: x > 0, a number of DG_WORDS_PRECISION bits. */
 static scaled get_scaled(const mpfr_t x)
 {
     DG_REQUIRES(mpfr_get_prec(x) == DG_WORDS_PRECISION);
@@ -341,7 +341,7 @@ uint64_t dg_get_word(const mpfr_t x, long bits, bool up)
     return (uint64_t)dg_get_words(x, bits, up);
 }
 
-#else /* by MPFR */
+#else /* no 128-bit words: by MPFR */
 
 static mpfr_rnd_t rounding(bool up)
 {
@@ -360,7 +360,7 @@ void dg_log_integer(mpfr_t out, uint32_t n)
     mpfr_log(out, out, MPFR_RNDN);
 }
 
-/* x^t increases with t where x >= 1, and decreases where x <= 1. */
+/* x^t increases with t if x >= 1, and decreases with t if x <= 1. */
 void dg_power(mpfr_t out, const mpfr_t x, const mpfr_t t_lower, const mpfr_t t_upper, bool up)
 {
     const bool t_up = up == (mpfr_cmp_ui(x, 1) >= 0);

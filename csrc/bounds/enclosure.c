@@ -3,7 +3,7 @@
 #include "base/wipe.h"
 #include "bounds/elementary.h"
 
-/** Away from 0, or towards it: everything that is rounded here is the size of a number. */
+/** Round away from 0, or towards it: every number rounded here is a magnitude. */
 static mpfr_rnd_t rounding(bool up)
 {
     return up ? MPFR_RNDA : MPFR_RNDZ;
@@ -39,8 +39,8 @@ void dg_enclosure_close(dg_enclosure *e)
     mpfr_flags_restore(e->flags, MPFR_FLAGS_ALL);
 }
 
-/** out = base^beta, rounded up or down; base >= 0 is a bound of its own in that direction. x^t
- *  increases with x >= 0 (t > 0), and with t where x >= 1, decreases with t where x <= 1. */
+/** out = base^beta, rounded up or down; base >= 0 is itself a bound in that direction. x^t increases with x >= 0
+ *  (t > 0). It increases with t if x >= 1, and decreases with t if x <= 1. */
 static void power(mpfr_t out, const mpfr_t base, bool up, dg_enclosure *e)
 {
     if (e->in_words && !mpfr_zero_p(base)) {
@@ -75,7 +75,7 @@ static void set_centre(mpfr_t out, bool up, dg_enclosure *e)
     mpfr_set(out, e->work, MPFR_RNDN);
 }
 
-/** Make e's constants those of a law. */
+/** Set e's constants to those of a law. */
 static void set_law(dg_enclosure *e, const dg_law *law)
 {
     e->law = law;
@@ -118,7 +118,7 @@ static void set_farther_by(dg_enclosure *e)
 }
 
 /** out = phi(|f|) beta (|y - f| - |f|)/|f|, rounded down: no more than phi(|y - f|) - phi(|f|),
- *  since phi is convex and phi'(r) = beta phi(r)/r. 0 if f = 0. */
+ *  because phi is convex and phi'(r) = beta phi(r)/r. 0 if f = 0. */
 static void exponent_by_slope(mpfr_t out, dg_enclosure *e)
 {
     if (mpz_sgn(e->law->n) == 0) {
@@ -133,12 +133,12 @@ static void exponent_by_slope(mpfr_t out, dg_enclosure *e)
     mpfr_mul(out, out, e->beta_lower, rounding(false));
 }
 
-/** out = phi(|y - f|) - phi(|f|) rounded up or down; exactly 0 where the two distances are equal,
- * else at least 0: y is an integer, so |y - f| >= |f|. */
+/** out = phi(|y - f|) - phi(|f|), rounded up or down. It is exactly 0 if the two distances are equal, otherwise at
+ *  least 0: y is an integer, so |y - f| >= |f|. */
 static void exponent(mpfr_t out, bool up, dg_enclosure *e)
 {
     const dg_law *law = e->law;
-    if (law->kind == DG_DISCRETE_GAUSSIAN) { /* y d (y d - 2 n), two factors of one sign */
+    if (law->kind == DG_DISCRETE_GAUSSIAN) { /* y d (y d - 2 n), whose factors have one sign */
         mpz_set(e->integer, e->y_d);
         mpz_submul_ui(e->integer, law->n, 2);
         in_units(up, e);
@@ -157,7 +157,7 @@ static void exponent(mpfr_t out, bool up, dg_enclosure *e)
         in_units(up, e);
         power(out, e->work, up, e);
         mpfr_sub(out, out, up ? e->centre_lower : e->centre_upper, up ? MPFR_RNDU : MPFR_RNDD);
-        if (!up && (mpfr_nan_p(out) || mpfr_sgn(out) <= 0)) { /* the precision told nothing */
+        if (!up && (mpfr_nan_p(out) || mpfr_sgn(out) <= 0)) { /* the precision is too low */
             exponent_by_slope(out, e);
         }
         return;
@@ -206,7 +206,7 @@ void dg_weight_upper(dg_enclosure *e)
     dg_exp_negative(e->upper, e->lower, true);
 }
 
-/* phi(r) = log_ratio + phi(|f|), and r by phi's inverse. */
+/* phi(r) = log_ratio + phi(|f|); then r by the inverse of phi. */
 void dg_enclose_level(dg_enclosure *e, const mpfr_t log_ratio)
 {
     mpfr_add(e->lower, log_ratio, e->centre_lower, MPFR_RNDN);

@@ -1,4 +1,4 @@
-(* What exp.gappa assumes: Exp0 is exp(-rest/256), rest a bit more than r. *)
+(* The assumptions of exp.gappa: Exp0 is exp(-rest/256), rest slightly more than r. *)
 Lemma squared x y : (x = exp y -> x * x = exp (2 * y))%R.
 Proof. intros ->. rewrite <- exp_plus. f_equal. ring. Qed.
 

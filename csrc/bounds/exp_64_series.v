@@ -1,4 +1,4 @@
-(* What exp_64_series.gappa assumes: Exp0 is exp(-r/256). *)
+(* The assumption of exp_64_series.gappa: Exp0 is exp(-r/256). *)
 Theorem assumed : (0 <= _r <= 1)%R -> _Exp0 = exp (- _T) -> hypotheses.
 Proof.
   intros R E.

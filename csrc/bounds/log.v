@@ -1,4 +1,4 @@
-(* What log.gappa assumes: Exp is exp(-y), y within 2^-27 of log m, and Log1p is log(1 + D). *)
+(* The assumptions of log.gappa: Exp is exp(-y), y within 2^-27 of log m, and Log1p is log(1 + D). *)
 Theorem assumed y :
   (1 <= _m <= 2)%R -> (0 <= y)%R -> (-1 / 2^27 <= ln _m - y <= 1 / 2^27)%R -> _Exp = exp (- y) ->
   _Log1p = ln (1 + _D) -> (-512 / 2^127 <= _e - _Exp <= 512 / 2^127)%R ->

@@ -1,4 +1,4 @@
-(* What log_64.gappa assumes: Exp is exp(-y), and Log1p is log(1 + D). *)
+(* The assumptions of log_64.gappa: Exp is exp(-y), and Log1p is log(1 + D). *)
 Theorem assumed :
   (1 <= _m <= 2)%R -> _Exp = exp (- _y) -> _Log1p = ln (1 + _D) ->
   (-1 / 2^37 <= _e - _Exp <= 1 / 2^37)%R -> hypotheses.

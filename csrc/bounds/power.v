@@ -1,4 +1,4 @@
-(* What power.gappa assumes: how exp(-x) changes between a and b, and what two factors make together. *)
+(* The assumptions of power.gappa: how exp(-x) changes between a and b, and a bound of a product of two factors. *)
 Lemma changes a b : (0.69 <= a < b)%R -> (-0.51 * (b - a) <= exp (- b) - exp (- a) <= 0)%R.
 Proof.
   intros A.

@@ -10,20 +10,20 @@ dg_refinements dg_refined;
 #define COUNT(what, precision) ((void)0)
 #endif
 
-/** bound = 2^n_bits (2^level H g(y) - m), e->lower rounded down or e->upper rounded up. */
+/** bound = 2^n_bits (2^level H g(y) - m); e->lower is rounded down, or e->upper up. */
 static void height_bound(mpz_t bound, bool up, size_t n_bits, const dg_question *q, dg_enclosure *e)
 {
     mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
     mpfr_ptr value = up ? e->upper : e->lower;
     mpfr_mul_ui(value, value, q->height, round);
-    /* a level is below 2^32, which a long holds anywhere: no run of so many one bits is ever seen */
+    /* a level is below 2^32, which any long holds: no run ever sees as many one bits */
     mpfr_mul_2ui(value, value, (unsigned long)q->level, MPFR_RNDN);
     mpfr_sub_ui(value, value, q->m, round);
     mpfr_mul_2ui(value, value, n_bits, MPFR_RNDN);
     mpfr_get_z(bound, value, round);
 }
 
-/** Open an enclosure whose integers have room: limbs that GMP moved would stay behind unwiped. */
+/** Open an enclosure whose integers have room, so that GMP does not move limbs and leave copies unwiped. */
 static void open_with_room(dg_enclosure *e, mpfr_prec_t precision, const dg_law *law)
 {
     dg_enclosure_open(e, precision);
@@ -43,7 +43,7 @@ dg_status dg_refine(bool *accepted, mpz_t f, size_t n_bits, const mpz_t y, const
         dg_enclosure e;
         open_with_room(&e, precision, law);
         dg_enclose_weight(&e, y, law);
-        dg_wipe_mpz(lower); /* MPFR gives the limbs of what it sets back */
+        dg_wipe_mpz(lower); /* MPFR gives back the limbs of an integer that it sets */
         dg_wipe_mpz(upper);
         height_bound(lower, false, n_bits, q, &e);
         height_bound(upper, true, n_bits, q, &e);

@@ -367,7 +367,7 @@ dg_status dg_build_arcs(dg_builder *build)
             return DG_ERR_NOMEM;
         }
     }
-    dg_status status = dg_memory_at_hand(table->law->room_bytes); /* still, for MPFR */
+    dg_status status = dg_memory_available(table->law->room_bytes); /* still, for MPFR */
     if (status == DG_OK) {
         dg_chord c;
         dg_chord_open(&c, build);

@@ -29,7 +29,7 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         }
         to->least_lower = grown;
         to->room = room;
-        DG_TRY(dg_memory_at_hand(build->table->law->room_bytes)); /* still, for MPFR */
+        DG_TRY(dg_memory_available(build->table->law->room_bytes)); /* still, for MPFR */
     }
     dg_enclosure *e = &build->e;
     long block = is_left ? -1 - (long)to->n : (long)to->n;
@@ -316,7 +316,7 @@ static dg_status build_table(dg_builder *build)
     if (table->block_of == NULL || table->partial == NULL || table->tail_arcs == NULL) {
         return DG_ERR_NOMEM;
     }
-    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
+    DG_TRY(dg_memory_available(table->law->room_bytes));
     lay_out(build);
     DG_TRY(write_centre(table));
     return dg_build_arcs(build);
@@ -328,7 +328,7 @@ dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits,
     DG_REQUIRES(law->kind >= DG_DISCRETE_LAPLACE);
     DG_REQUIRES(index_bits >= 4 && index_bits <= DG_INDEX_BITS);
     *out = NULL;
-    DG_TRY(dg_memory_at_hand(law->room_bytes));
+    DG_TRY(dg_memory_available(law->room_bytes));
     dg_table *table = calloc(1, sizeof *table);
     if (table == NULL) {
         return DG_ERR_NOMEM;

@@ -30,7 +30,7 @@ dg_status dg_decide_exactly(bool *accepted, uint64_t leading, size_t n_bits,
 {
     const dg_question exact = {table->height, q->m, q->level};
     mpz_t y, f;
-    DG_TRY(dg_memory_at_hand(table->law->room_bytes));
+    DG_TRY(dg_memory_available(table->law->room_bytes));
     mpz_init2(y, table->law->limb_bits);
     mpz_init2(f, table->law->limb_bits);
     set_y(y, q, table, f);

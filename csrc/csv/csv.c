@@ -1,17 +1,17 @@
-/* Rows of delimited text, in two passes over a chunk that the cache holds: read, then write anew. What
- * is not plain is undecided: the caller has another way, which says what is wrong with it, if anything.
+/* Rows of delimited text, in two passes over a chunk that the cache holds: one reads, one writes. Text that is not
+ * simple is undecided: the caller's Python code then decides whether anything is wrong with it, and what.
  *
- * The text is UTF-8 without NUL bytes and ends with a line end, which is what ends every loop here. */
+ * The text is UTF-8 without NUL bytes. Its last byte is a line end, which ends every loop here. */
 #include "base/contract.h"
 #include "discretegauss.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/** Digits of which an int64 holds any number. */
+/** An int64 holds every number of this many digits. */
 enum { MAX_DIGITS = 18 };
 
-/** The bytes of a cell without its quotes and the blanks at its ends; quotes in it are still doubled. */
+/** The bytes of a cell without its quotes and the blanks at its ends. Quotes in it are still doubled. */
 typedef struct cell {
     const uint8_t *begin;
     const uint8_t *end;
@@ -24,8 +24,8 @@ static inline bool is_blank(uint8_t byte)
     return byte <= ' ' || byte == 0x7f;
 }
 
-/** Of how many bytes the character that text begins with is, if it is a blank; else 0. The blanks beyond
- *  ASCII are those of `BLANKS` in _csv_rows.py: white space, fillers and what has no width. */
+/** Return how many bytes the blank at the beginning of the text has, or 0 if there is none. The blanks beyond ASCII
+ *  are those of `BLANKS` in _csv_rows.py: white space, fillers and characters without width. */
 static size_t blank_bytes(const uint8_t *text)
 {
     if (text[0] < 0x80) {
@@ -62,7 +62,7 @@ static size_t blank_bytes(const uint8_t *text)
     }
 }
 
-/** The last character of a text that is not empty. */
+/** Return the last character of a text that is not empty. */
 static const uint8_t *last_character(const uint8_t *begin, const uint8_t *end)
 {
     const uint8_t *last = end - 1;
@@ -72,7 +72,7 @@ static const uint8_t *last_character(const uint8_t *begin, const uint8_t *end)
     return last;
 }
 
-/** Strip blanks: those of ASCII, and, once the cell begins or ends with another byte, all. */
+/** Strip blanks: those of ASCII, and all kinds if the cell then begins or ends with another byte. */
 static inline void strip(cell *c)
 {
     const uint8_t *begin = c->begin;
@@ -95,7 +95,7 @@ static inline void strip(cell *c)
     c->end = end;
 }
 
-/** Cut a quoted cell, of which p points to the first quote. Returns: where the cell ends; NULL: undecided. */
+/** Cut a quoted cell whose first quote is at p. Returns: where the cell ends; NULL: undecided. */
 static const uint8_t *cut_quoted(cell *c, const uint8_t *p, const bool *stops)
 {
     c->is_quoted = true;
@@ -172,11 +172,11 @@ static inline uint8_t *write_count(uint8_t *out, int64_t count)
 {
     uint8_t digits[20];
     uint8_t *first = digits + sizeof digits;
-    uint64_t rest = count < 0 ? 0 - (uint64_t)count : (uint64_t)count;
+    uint64_t remainder = count < 0 ? 0 - (uint64_t)count : (uint64_t)count;
     do {
-        *--first = (uint8_t)('0' + rest % 10);
-        rest /= 10;
-    } while (rest != 0);
+        *--first = (uint8_t)('0' + remainder % 10);
+        remainder /= 10;
+    } while (remainder != 0);
     if (count < 0) {
         *out++ = '-';
     }
@@ -185,7 +185,7 @@ static inline uint8_t *write_count(uint8_t *out, int64_t count)
     return out + n;
 }
 
-/** Write a cell, in quotes where need be. Returns: where it ends. */
+/** Write a cell, in quotes if it needs them. Returns: where it ends. */
 static inline uint8_t *write_cell(uint8_t *out, const cell *c, uint8_t delimiter, bool is_another)
 {
     size_t n = (size_t)(c->end - c->begin);
@@ -204,20 +204,19 @@ static inline uint8_t *write_cell(uint8_t *out, const cell *c, uint8_t delimiter
     return out;
 }
 
-/** Where a cell ends: the quote as well, at which `cut` decides what it is. */
+/** Mark the bytes at which a cell may end. The quote is one of them, because `cut` decides what it means. */
 static void mark_stops(bool *stops, uint8_t delimiter)
 {
     memset(stops, 0, 256 * sizeof *stops);
     stops[delimiter] = stops['\n'] = stops['\r'] = stops['"'] = true;
 }
 
-/** Read the counts of the row that begins at p. Returns: where it ends, its line end included; NULL:
- *  undecided. */
+/** Read the counts of the row that begins at p. Returns: where it ends, after its line end; NULL: undecided. */
 static inline const uint8_t *read_row(int64_t *counts, const uint8_t *p, const bool *stops,
                                       uint8_t delimiter, size_t width, const size_t *columns,
                                       size_t n_columns)
 {
-    size_t next = 0; /* of columns */
+    size_t next = 0; /* the next of columns */
     for (size_t i = 0; i < width; i++) {
         cell c;
         if (i > 0 && *p++ != delimiter) {

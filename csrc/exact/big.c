@@ -1,11 +1,11 @@
-/* The reference path: the paper's algorithms, as plain as GMP allows. reference.py has the same
- * names and order of reads.
+/* The reference path: the paper's algorithms, as simple as GMP allows. reference.py uses the same names and
+ * reads in the same order.
  *
- * Laplace with a rational centre, |f| in (0, 1/2]: the integers fall into two half-lines, the near
- * one from c away from f (distances |f| + k, k >= 0) and the far one from c + sign(f) on (distances
- * 1 - |f| + k). On each, k is geometric, Pr[k] ~ exp(-k s/t); the far one weighs
- * exp(-(1 - 2|f|) s/t) <= 1 times as much. So: choose a side by a fair bit, keep the far side with
- * Bernoulli(exp(-side)), else start again; then k. At least half of all attempts succeed.
+ * Laplace with a rational centre, |f| in (0, 1/2]: the integers fall into two half-lines. The near one begins at c
+ * and leads away from f (distances |f| + k, k >= 0). The far one begins at c + sign(f) (distances 1 - |f| + k). On
+ * each, k is geometric, Pr[k] ~ exp(-k s/t). The far one weighs exp(-(1 - 2|f|) s/t) <= 1 times as much. So a fair
+ * bit selects a side; the far side is kept with Bernoulli(exp(-side)), otherwise the attempt starts again. Then k
+ * is drawn. At least half of all attempts succeed.
  */
 #include "exact/big.h"
 
@@ -17,8 +17,8 @@ dg_status dg_big_open(dg_big *big, const dg_law *law)
     if (big->open) {
         return DG_OK;
     }
-    DG_TRY(dg_memory_at_hand(law->room_bytes));
-    mpz_init2(big->rest, law->limb_bits);
+    DG_TRY(dg_memory_available(law->room_bytes));
+    mpz_init2(big->remainder, law->limb_bits);
     mpz_init2(big->below, law->limb_bits);
     mpz_init2(big->num, law->limb_bits);
     mpz_init2(big->den, law->limb_bits);
@@ -38,26 +38,26 @@ void dg_big_close(dg_big *big)
     if (!big->open) {
         return;
     }
-    mpz_ptr all[] = {big->rest, big->below, big->num, big->den, big->scaled, big->one,
-                     big->word, big->u,     big->v,   big->y,   big->side};
+    mpz_ptr all[] = {big->remainder, big->below, big->num, big->den, big->scaled, big->one,
+                     big->word,      big->u,     big->v,   big->y,   big->side};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         dg_wipe_mpz(all[i]);
         mpz_clear(all[i]);
     }
-    dg_wipe(big, sizeof *big); /* where the blocks were: draws swap them */
+    dg_wipe(big, sizeof *big); /* draws swap limbs, so the pointers tell something, too */
     big->open = false;
 }
 
 dg_status dg_big_bernoulli(bool *out, const mpz_t a, const mpz_t b, dg_big *big, dg_bits *bits)
 {
-    mpz_set(big->rest, a);
-    while (mpz_sgn(big->rest) > 0 && mpz_cmp(big->rest, b) < 0) {
+    mpz_set(big->remainder, a);
+    while (mpz_sgn(big->remainder) > 0 && mpz_cmp(big->remainder, b) < 0) {
         uint32_t byte;
         DG_TRY(dg_bits_byte(&byte, bits));
-        mpz_mul_2exp(big->rest, big->rest, 8);
-        mpz_submul_ui(big->rest, b, byte);
+        mpz_mul_2exp(big->remainder, big->remainder, 8);
+        mpz_submul_ui(big->remainder, b, byte);
     }
-    *out = mpz_sgn(big->rest) > 0;
+    *out = mpz_sgn(big->remainder) > 0;
     return DG_OK;
 }
 
@@ -68,7 +68,7 @@ static dg_status read_integer(mpz_t out, size_t n, dg_bits *bits)
     dg_status status = DG_OK;
     mpz_set_ui(out, 0);
     mpz_t part;
-    mpz_init2(part, 8 * (n + sizeof chunk)); /* room: limbs that GMP moved would stay behind */
+    mpz_init2(part, 8 * (n + sizeof chunk)); /* room, so that GMP moves no limbs */
     for (size_t done = 0; done < n;) {
         size_t some = n - done < sizeof chunk ? n - done : sizeof chunk;
         status = dg_bits_take(chunk, some, bits);
@@ -177,7 +177,7 @@ static dg_status laplace(const dg_law *law, dg_big *big, dg_bits *bits)
     return DG_OK;
 }
 
-/** The discrete Laplace around f != 0 (see the top), into big->y. */
+/** The discrete Laplace around f != 0 (see the top of this file), into big->y. */
 static dg_status shifted_laplace(const dg_law *law, dg_big *big, dg_bits *bits)
 {
     bool far, keep = true;

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* No intermediate of the usual draws is longer. The longest denominator is D = 2 p d^2 t < 2^254, of which
- * a draw takes a multiple by a count, and 2^8 times that; and N(y) is about D while y is about t. */
+/* No intermediate of the usual draws is longer. The longest denominator is D = 2 p d^2 t < 2^254; a draw
+ * multiplies it by a count and by 2^8. N(y) is about D if y is about t. */
 enum { SHORT_LIMB_BITS = 768 };
 
 const dg_law dg_short_law_room = {
@@ -25,10 +25,10 @@ static unsigned length(dg_u128 x)
     return low == 0 ? 0 : 64 - (unsigned)__builtin_clzll(low);
 }
 
-/** *out = x y. Returns: whether it has at most n_bits (<= 127), and so is right. */
+/** *out = x y. Returns: whether *out has at most n_bits (<= 127), and so is exact. */
 static bool product(dg_u128 *out, dg_u128 x, dg_u128 y, unsigned n_bits)
 {
-    if (length(x) + length(y) > 128) { /* else the product is below 2^128 */
+    if (length(x) + length(y) > 128) { /* otherwise the product is below 2^128 */
         return false;
     }
     *out = x * y;
@@ -51,9 +51,9 @@ static bool in_lowest_terms(dg_short_ratio ratio)
         return y == 1 || x % 2 == 1;
     }
     while (y != 0) {
-        const uint64_t rest = x % y;
+        const uint64_t remainder = x % y;
         x = y;
-        y = rest;
+        y = remainder;
     }
     return x == 1;
 }
@@ -71,10 +71,10 @@ static uint64_t root(uint64_t x)
     return r;
 }
 
-/** A GMP integer of ours: read-only, no more to be cleared than the limbs it refers to. */
+/** Set z to a read-only integer that refers to `limbs`. It must not be cleared. */
 static void view(mpz_ptr z, mp_limb_t *limbs, bool negative, dg_u128 magnitude)
 {
-    int n = 0; /* limbs, the last not 0 */
+    int n = 0; /* limbs, the last one not 0 */
     for (; magnitude != 0; n++) {
         limbs[n] = (mp_limb_t)magnitude;
         magnitude = magnitude >> (GMP_NUMB_BITS - 1) >> 1;
@@ -83,7 +83,7 @@ static void view(mpz_ptr z, mp_limb_t *limbs, bool negative, dg_u128 magnitude)
     *z = *shown;
 }
 
-/** c = the integer nearest to the centre (halves up), n/d = the rest. */
+/** c = the integer nearest to the centre (halves up), n/d = the remainder. */
 static bool split_centre(dg_word_constants *words, dg_short_ratio centre)
 {
     const dg_i128 d = centre.den;
@@ -138,7 +138,7 @@ static bool prepare_acceptance(dg_word_constants *words, dg_u128 p, dg_u128 q, u
             !product(&linear, words->B, best, DG_WORD_TERM_BITS)) {
             return false;
         }
-        words->M = (dg_i128)square - (dg_i128)linear; /* below 2^125 in size, as both are */
+        words->M = (dg_i128)square - (dg_i128)linear; /* below 2^125 in size, because both are */
     }
     if (!product(&words->D, words->B, t, DG_WORD_DEN_BITS) ||
         !product(&power, d2, words->A, DG_WORD_TERM_BITS)) {
@@ -162,7 +162,7 @@ static bool prepare_gaussian(dg_short_law *to, dg_short_ratio sigma2, uint64_t a
     if (!prepare_acceptance(words, p, q, abs_n)) {
         return false;
     }
-    /* what dg_big_accept_gaussian reads, where y is beyond y_max */
+    /* dg_big_accept_gaussian reads these if y is beyond y_max */
     view(law->d, to->limbs[0], false, words->d);
     view(law->n, to->limbs[1], words->n < 0, abs_n);
     view(law->A, to->limbs[2], false, words->A);
@@ -172,7 +172,7 @@ static bool prepare_gaussian(dg_short_law *to, dg_short_ratio sigma2, uint64_t a
     return true;
 }
 
-/** As dg_law_prepare's prepare_sizes. */
+/** Do what prepare_sizes of law/law.c does. */
 static void prepare_sizes(dg_law *law)
 {
     law->expected_bytes = 4;
@@ -230,7 +230,7 @@ bool dg_short_law_prepare(dg_short_law *to, dg_law_kind kind, dg_short_ratio par
     case DG_DISCRETE_GAUSSIAN:
         fits = prepare_gaussian(to, parameter, abs_n);
         break;
-    case DG_BERNOULLI: /* of arrays there are none: dg_law_new makes these */
+    case DG_BERNOULLI: /* no arrays have these kinds: dg_law_new makes them */
     case DG_UNIFORM_BELOW:
     case DG_BERNOULLI_EXP:
     case DG_GENERALIZED_GAUSSIAN:

@@ -1,5 +1,5 @@
-/* A law of short parameters whose every constant fits machine words, prepared without GMP: some tens of
- * nanoseconds, where dg_law_new takes microseconds. For arrays of parameters, each law drawn once. */
+/* Laws of short parameters, whose constants all fit machine words, prepared without GMP. This takes some tens of
+ * nanoseconds, dg_law_new microseconds. They serve arrays of parameters, which draw once from each law. */
 #ifndef DG_EXACT_SHORT_LAW_H
 #define DG_EXACT_SHORT_LAW_H
 
@@ -15,26 +15,26 @@ typedef struct dg_short_ratio {
     int64_t num, den;
 } dg_short_ratio;
 
-/** The law, and the limbs that those of its GMP integers refer to which draws may ask for. Not to be
- *  copied, and not to be cleared: nothing of it is allocated. */
+/** A law, and the limbs of those of its GMP integers that draws may read. Do not copy it, and do not clear it: it
+ *  owns no memory. */
 typedef struct dg_short_law {
     dg_law law;
     mp_limb_t limbs[6][128 / GMP_NUMB_BITS];
 } dg_short_law;
 
-/** Whether numbers obey the rules of the discrete Laplace and Gaussian, as dg_law_new has them. */
+/** Return whether the numbers obey the rules of the discrete Laplace and Gaussian, as dg_law_new checks them. */
 bool dg_short_law_obeys(dg_short_ratio parameter, dg_short_ratio centre);
 
-/** What a dg_big is opened with for laws of short numbers, in words or not: only how long its integers
- *  are. */
+/** A law with which dg_big_open gives room enough for any law of short numbers. Only limb_bits and room_bytes
+ *  are set. */
 extern const dg_law dg_short_law_room;
 
 /** Prepare a law.
  *
- *  Ensures:   true -> to->law draws what the law of dg_law_new draws, from the same bits, by
- *             dg_words_draw.
- *  Returns:   false if the numbers break a rule of the law, or if it has to be drawn by GMP (or almost:
- *             the bounds of exact/words.h are checked by lengths): dg_law_new tells.
+ *  Ensures:   true -> from to->law dg_words_draw draws what it draws from the law of dg_law_new, by the same
+ *             bits.
+ *  Returns:   false if the numbers break a rule of the law, or if GMP has to draw it, or nearly so, because lengths
+ *             stand for the bounds of exact/words.h. The caller then calls dg_law_new, which decides.
  */
 bool dg_short_law_prepare(dg_short_law *to, dg_law_kind kind, dg_short_ratio parameter,
                           dg_short_ratio centre);

@@ -4,10 +4,10 @@
 
 #if DG_HAVE_WORDS
 
-/* A denominator of so many bits, times k < 2^8 and a byte, is below 2^63. */
+/* A denominator of this many bits, times k < 2^8 and times a byte, is below 2^63. */
 enum { DG_SHORT_DEN_BITS = 47 };
 
-/** What every function below draws with. */
+/** The arguments that every function below draws with. */
 typedef struct word_draw {
     const dg_law *law;
     dg_big *big;
@@ -48,7 +48,7 @@ static dg_i128 to_i128(const mpz_t z)
     return mpz_sgn(z) < 0 ? -magnitude : magnitude;
 }
 
-/** y_max = the largest 2^e - 1 for which N(y) keeps to the bounds; 0 if there is none. */
+/** y_max = the largest 2^e - 1 for which N(y) stays within the bounds; 0 if there is none. */
 static int64_t largest_word_y(const dg_law *law)
 {
     int64_t y_max = 0;
@@ -63,7 +63,7 @@ static int64_t largest_word_y(const dg_law *law)
             break;
         }
         from_u128(reach, y + 1);
-        mpz_mul(reach, reach, law->d); /* > y d + |n|, as |n| <= d/2 */
+        mpz_mul(reach, reach, law->d); /* > y d + |n|, because |n| <= d/2 */
         mpz_mul(reach, reach, reach);
         mpz_mul(reach, reach, law->A);
         if (!fits(reach, DG_WORD_TERM_BITS)) {
@@ -86,8 +86,7 @@ static bool prepare_gaussian(dg_word_constants *words, const dg_law *law)
     words->M = to_i128(law->M);
     words->D = to_u128(law->D);
     words->y_max = largest_word_y(law);
-    return (uint64_t)words->y_max / 16 >=
-           words->t; /* else GMP would decide too often to be worth it */
+    return (uint64_t)words->y_max / 16 >= words->t; /* else GMP would decide too often */
 }
 
 bool dg_words_prepare_proposals(dg_word_constants *words, const dg_law *law)
@@ -134,17 +133,17 @@ bool dg_words_prepare(dg_word_constants *words, const dg_law *law)
 /** dg_big_bernoulli in words. Requires: a < 2^127, 0 < b < 2^119. */
 static inline dg_status bernoulli(bool *out, dg_u128 a, dg_u128 b, word_draw draw)
 {
-    dg_i128 rest = (dg_i128)a;
-    while (rest > 0 && rest < (dg_i128)b) {
+    dg_i128 remainder = (dg_i128)a;
+    while (remainder > 0 && remainder < (dg_i128)b) {
         uint32_t byte;
         DG_TRY(dg_bits_byte(&byte, draw.bits));
-        rest = rest * 256 - (dg_i128)(b * byte);
+        remainder = remainder * 256 - (dg_i128)(b * byte);
     }
-    *out = rest > 0;
+    *out = remainder > 0;
     return DG_OK;
 }
 
-/** dg_big_uniform_below in words. Requires: 1 <= n < 2^55, n_bytes as dg_uniform_bytes says. */
+/** dg_big_uniform_below in words. Requires: 1 <= n < 2^55. */
 static inline dg_status uniform_below(uint64_t *out, uint64_t n, word_draw draw)
 {
     uint64_t word;
@@ -162,20 +161,20 @@ static inline dg_status uniform_below(uint64_t *out, uint64_t n, word_draw draw)
     return DG_OK;
 }
 
-/** The same in one word. Requires: a < 2^63, 0 < b < 2^55. */
+/** dg_big_bernoulli in one word. Requires: a < 2^63, 0 < b < 2^55. */
 static inline dg_status short_bernoulli(bool *out, uint64_t a, uint64_t b, word_draw draw)
 {
-    int64_t rest = (int64_t)a;
-    while (rest > 0 && rest < (int64_t)b) {
+    int64_t remainder = (int64_t)a;
+    while (remainder > 0 && remainder < (int64_t)b) {
         uint32_t byte;
         DG_TRY(dg_bits_byte(&byte, draw.bits));
-        rest = rest * 256 - (int64_t)(b * byte);
+        remainder = remainder * 256 - (int64_t)(b * byte);
     }
-    *out = rest > 0;
+    *out = remainder > 0;
     return DG_OK;
 }
 
-/** The loop of Algorithm 1 beyond the words: by GMP, from k on. */
+/** The loop of Algorithm 1 from k on, by GMP, because k den outgrows the words. */
 static __attribute__((noinline)) dg_status bernoulli_exp_from(bool *out, dg_u128 num, dg_u128 den,
                                                               unsigned long k, word_draw draw)
 {
@@ -199,7 +198,7 @@ static inline dg_status bernoulli_exp_unit(bool *out, dg_u128 num, dg_u128 den, 
     return bernoulli_exp_from(out, num, den, DG_WORD_K_LIMIT, draw);
 }
 
-/** The same in one word. Requires: num <= den < 2^47. */
+/** bernoulli_exp_unit in one word. Requires: num <= den < 2^47. */
 static inline dg_status short_bernoulli_exp_unit(bool *out, uint64_t num, uint64_t den,
                                                  word_draw draw)
 {
@@ -230,8 +229,8 @@ static inline dg_status bernoulli_exp(bool *out, dg_u128 num, dg_u128 den, word_
     return bernoulli_exp_unit(out, num, den, draw);
 }
 
-/** Law: Pr[*out = k] ~ exp(-k s/t). *out < 2^119: t times a count that no run lives to see reach
- *  2^64. */
+/** Law: Pr[*out = k] ~ exp(-k s/t). *out < 2^119: it is at most t times a count, and no run lasts until the
+ *  count reaches 2^64. */
 static inline dg_status geometric_exp(dg_u128 *out, word_draw draw)
 {
     const uint64_t t = draw.law->words.t, s = draw.law->words.s;
@@ -285,7 +284,7 @@ static dg_status shifted_laplace(dg_i128 *y, word_draw draw)
     return DG_OK;
 }
 
-/** The acceptance where y is too large for words: by GMP. */
+/** The acceptance by GMP, for a y that is too large for words. */
 static __attribute__((noinline)) dg_status accept_by_gmp(bool *accept, dg_i128 y, word_draw draw)
 {
     DG_TRY(dg_big_open(draw.big, draw.law));

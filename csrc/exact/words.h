@@ -1,8 +1,7 @@
-/* Algorithms 1, 2 and 3 in machine words: the same reads and the same draws as big.c, for
- * parameters that fit. Where a value outgrows the words in the middle of a draw, GMP takes that
- * decision over.
+/* Algorithms 1, 2 and 3 in machine words, for parameters that fit: the same reads and the same draws as big.c.
+ * If a value outgrows the words in the middle of a draw, GMP takes that decision.
  *
- * Bounds, all checked by dg_words_prepare and exact/short_law.c (DG_WORD_*), and what they are for:
+ * The bounds (DG_WORD_*), which dg_words_prepare and exact/short_law.c check, and their purpose:
  *   every denominator  < 2^111: times k < 2^8 (loop of Algorithm 1) it is < 2^119, and a byte times
  *                      that, or 2^8 times a smaller numerator, is < 2^127: signed 128 bits
  *   t                  < 2^55:  a uniform reads at most 8 bytes, and 2^64 t < 2^119
@@ -26,22 +25,22 @@ enum {
     DG_WORD_TERM_BITS = 125
 };
 
-/** Fill in the word constants. Returns: true if the law fits the bounds above. */
+/** Set the word constants. Returns: true if the law fits the bounds above. */
 bool dg_words_prepare(dg_word_constants *words, const dg_law *law);
 
-/** Fill in the constants of a Gaussian's proposals: they are drawn in words, and accepted by GMP.
- *  Returns: true if those fit the bounds above. */
+/** Set the constants of a Gaussian's proposals, which are then drawn in words and accepted by GMP.
+ *  Returns: true if those constants fit the bounds above. */
 bool dg_words_prepare_proposals(dg_word_constants *words, const dg_law *law);
 
-/** One draw of the law into *out. Law: as law->kind says.
+/** Draw once from the law, into *out. Law: as law->kind says.
  *
- *  Requires:  law->uses_words; big open or zero: it is opened when GMP is needed.
+ *  Requires:  law->uses_words; big is open or zero. It is opened when GMP is needed.
  *  Ensures:   draws and reads are those of dg_big_draw.
  */
 dg_status dg_words_draw(dg_i128 *out, const dg_law *law, dg_big *big, dg_bits *bits);
 
-/* The steps that csrc/mechanisms draws with, too. Each reads as the function of big.h that it is named
- * after; law and big are for what outgrows the words: big is opened with the room of that law. */
+/* Steps that csrc/mechanisms draws with, too. Each reads as the function of big.h with its name. law and big serve
+ * values that outgrow the words: big is opened with the room of that law. */
 
 /** Law: Pr[*out] = a/b. Requires: a < 2^127, 0 < b < 2^119. */
 dg_status dg_words_bernoulli(bool *out, dg_u128 a, dg_u128 b, dg_bits *bits);

@@ -1,7 +1,7 @@
-/** What tests, fuzzing, benchmarks and the verifier choose of a sampler, and how they look into it.
+/** Options and facts of samplers for tests, fuzzing, benchmarks and the verifier.
  *
- *  This header is not installed, and the shared library does not export what it declares. The "cffi" marks are
- *  those of discretegauss.h.
+ *  This header is not installed, and the shared library does not export what it declares. The "cffi" marks have the
+ *  meaning of those in discretegauss.h.
  */
 #ifndef DISCRETEGAUSS_PARTS_H
 #define DISCRETEGAUSS_PARTS_H
@@ -10,43 +10,41 @@
 
 /* cffi: begin */
 
-/** Which arithmetic draws. Both give the same draws from the same bits; only tests need to choose.
- */
+/** Which arithmetic draws. Both give the same draws from the same bits, so only tests choose. */
 typedef enum dg_arithmetic {
-    DG_ARITHMETIC_AUTO = 0, /**< machine words where the parameters fit, GMP elsewhere */
+    DG_ARITHMETIC_AUTO = 0, /**< machine words if the parameters fit, otherwise GMP */
     DG_ARITHMETIC_GMP = 1   /**< GMP always */
 } dg_arithmetic;
 
 /** Instruction sets. */
 typedef enum dg_isa {
     DG_ISA_AUTO = 0,     /**< the best that the machine has */
-    DG_ISA_PORTABLE = 1, /**< whatever the compiler makes of C for its target */
+    DG_ISA_PORTABLE = 1, /**< C without intrinsics, for any machine */
     DG_ISA_AVX2 = 2,
-    DG_ISA_AVX512 =
-        3, /**< F, BW, DQ and VL: all that processors with AVX-512 have since Skylake-X */
-    DG_ISA_AVX512_VBMI2 = 4, /**< and VBMI and VBMI2: since Ice Lake and Zen 4 */
+    DG_ISA_AVX512 = 3,       /**< F, BW, DQ and VL: processors with AVX-512 since Skylake-X */
+    DG_ISA_AVX512_VBMI2 = 4, /**< VBMI and VBMI2 in addition: since Ice Lake and Zen 4 */
     DG_ISA_NEON = 5          /**< every AArch64, little-endian */
 } dg_isa;
 
-/** What tests choose of a sampler. */
+/** Choices that tests make for a sampler. */
 typedef struct dg_options {
     dg_arithmetic arithmetic; /* of Algorithms 1-3 */
     dg_isa isa;               /* of lanes and tables; the draws are the same */
     uint32_t index_bits;      /* of tables: 4 ... 16 */
-    int32_t block_bits;       /* of tables; below 0: chosen */
+    int32_t block_bits;       /* of tables; negative: the builder chooses */
 } dg_options;
 
-/** As dg_sampler_new, with options; NULL: the usual ones. */
+/** Do what dg_sampler_new does, with options. NULL means the usual ones. */
 dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
                               const char *mu, const char *beta, dg_method method,
                               const dg_options *options);
 
-/** Facts about a sampler, for whoever checks it. Names: csrc/isochronous/lanes.h and csrc/cells/table.h. What its
- *  method has not is 0. */
+/** Facts about a sampler, for code that checks it. csrc/isochronous/lanes.h and csrc/cells/table.h define the names.
+ *  Facts of other methods are 0. */
 typedef struct dg_sampler_info {
     int uses_words; /* Algorithms 1-3 draw in machine words, not by GMP */
     dg_isa isa;     /* of lanes and tables */
-    /* of lanes; narrow laws (csrc/isochronous/narrow.h) have attempts of 8 bytes, and 0 in the others: */
+    /* of lanes; narrow laws (csrc/isochronous/narrow.h) have attempts of 8 bytes and 0 for the others: */
     uint64_t attempt_bytes;
     uint64_t n_core;
     uint64_t n_tail;
@@ -72,43 +70,43 @@ typedef struct dg_sampler_info {
     int32_t coded_first;
     int32_t coded_last;
     uint32_t n_coded;
-    uint32_t noise_words; /* of a cell, where noise is drawn by item: csrc/cells/noise_at.h */
+    uint32_t noise_words; /* of a cell, if noise is drawn by item: csrc/cells/noise_at.h */
     uint64_t memory;
 } dg_sampler_info;
 
-/** Facts about a sampler. */
+/** Set *info to the facts of a sampler. */
 void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
 
-/** A fill from given bits may be cut at multiples of this without changing what it draws. */
+/** Return a number of items. A fill from given bits may be cut at its multiples without changing the draws. */
 size_t dg_sampler_chunk(const dg_sampler *sampler);
 
-/* The table of a sampler, copied out. Requires: its method is DG_CELLS. */
+/* Copies of parts of a sampler's table. Requires: its method is DG_CELLS. */
 
 /** The code of pieces that belong to no block. */
 enum { DG_SPECIAL_CODE = 255 };
 
-/** Cell i < n_full + n_partial: its block, its level (of a partial cell). */
+/** Cell i < n_full + n_partial: its block, and the level of a partial cell. */
 void dg_table_cell(int32_t *block, uint32_t *level, uint32_t i, const dg_sampler *sampler);
 
-/** Row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits; piece k belongs to block
- *  coded_first + code[k], or, if code[k] is DG_SPECIAL_CODE, its position p to cell
+/** Row i < 2^row_bits: its three pieces end before end[0], end[1] and 2^position_bits. Piece k belongs to block
+ *  coded_first + code[k]. If code[k] is DG_SPECIAL_CODE, its position p belongs to cell
  *  n_coded + (p + special modulo 2^16). */
 void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t i,
                   const dg_sampler *sampler);
 
-/** Arc i < n_partial + n_tail_arcs: those of the partial cells, then those of the tails. */
+/** Arc i < n_partial + n_tail_arcs: first those of the partial cells, then those of the tails. */
 void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge, uint32_t i,
                   const dg_sampler *sampler);
 
 /** Pack the law for the kernel of csrc/cuda: a dg_noise_law, and the arrays behind it.
  *
- *  Ensures:   DG_OK -> *n_bytes is the length, and out, if it is not NULL, holds so many bytes.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: dg_noise_at does not draw the law, or the kernel would leave more
- *             than one item of 10^9 to it.
+ *  Ensures:   DG_OK -> *n_bytes is the length, and out, if it is not NULL, holds that many bytes.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: dg_noise_at does not draw the law, or the kernel would leave
+ *             more than one item of 10^9 to dg_noise_at.
  */
 dg_status dg_noise_pack(uint8_t *out, size_t *n_bytes, const dg_sampler *sampler);
 
-/** As dg_laws_fill, by an instruction set: the draws are the same. */
+/** Do what dg_laws_fill does, with one instruction set. The draws are the same. */
 dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
                           dg_isa isa, const dg_run *run, const dg_source *source);
 

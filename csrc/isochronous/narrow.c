@@ -49,7 +49,7 @@ static asked ask_rest(size_t j, const dg_narrow *narrow)
 static dg_status answer(bool *yes, const asked *of, const dg_law *law, dg_bits *bits)
 {
     mpz_t y, f;
-    DG_TRY(dg_memory_at_hand(law->room_bytes));
+    DG_TRY(dg_memory_available(law->room_bytes));
     mpz_init2(y, law->limb_bits); /* room: limbs that GMP moved would stay behind */
     mpz_init2(f, law->limb_bits);
     mpz_set_si(y, (long)of->y);

@@ -29,7 +29,7 @@ static dg_status ask(bool *yes, uint64_t block, uint64_t low, uint64_t step, uin
     const uint64_t leading = n_bits == 0 ? 0 : (point >> 1) & ((UINT64_C(1) << n_bits) - 1);
     const dg_question question = {.height = 1, .m = 0, .level = step};
     mpz_t y, f;
-    DG_TRY(dg_memory_at_hand(law->room_bytes));
+    DG_TRY(dg_memory_available(law->room_bytes));
     mpz_init2(y, law->limb_bits); /* room: limbs that GMP moved would stay behind */
     mpz_init2(f, law->limb_bits);
     mpz_import(y, 1, -1, sizeof block, 0, 0, &block);

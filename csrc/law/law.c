@@ -7,21 +7,20 @@
  *                               = (y^2 A - B |y| - M) / D,
  *   A = (q t)^2,  B = 2 p q t,  M = -p^2,  D = 2 p q t^2.
  *
- * A rational centre, mu = c + f with f = n/d. Draw y for the centre f, return c + y. The law wanted
- * is exp(-(y - f)^2 / (2 sigma2)), the proposal exp(-|y|/t), so the acceptance is exp(-gamma(y))
- * with
+ * A rational centre: mu = c + f with f = n/d. Draw y for the centre f and return c + y. The law is
+ * exp(-(y - f)^2 / (2 sigma2)) and the proposal exp(-|y|/t), so the acceptance is exp(-gamma(y)) with
  *
  *   gamma(y) = ((y - f)^2 - 2 h |y| - m) / (2 sigma2),   h = sigma2/t,
  *
- * for any constant m that keeps gamma >= 0 on the integers; the larger m, the fewer rejections.
+ * for any constant m that keeps gamma >= 0 on the integers. A larger m means fewer rejections.
  * (The paper's square is f = 0, m = -h^2, the minimum over the reals.) With f != 0 the minimum over
- * the reals would not do: for sigma2 -> 0 and f = 1/2 it accepts with exp(-1/(8 sigma2)) only,
- * which is never. We take m = the minimum over the integers, which makes the best y accepted with
+ * the reals is too small: for sigma2 -> 0 and f = 1/2 it would accept only with exp(-1/(8 sigma2)),
+ * practically never. So m is the minimum over the integers, with which the best y is accepted with
  * certainty:
  *
- *   For y of the sign of f, y = sign(f) a, a >= 0, the bracket without m is
- *   (a - |f|)^2 - 2 h a = (a - (h + |f|))^2 + const: least at the integer a* nearest to h + |f|.
- *   For y of the other sign, y = -sign(f) a, it is (a + |f|)^2 - 2 h a, larger by 4 a |f| than at
+ *   If y has the sign of f, y = sign(f) a with a >= 0, the bracket without m is
+ *   (a - |f|)^2 - 2 h a = (a - (h + |f|))^2 + const. It is least at the integer a* nearest to h + |f|.
+ *   If y has the other sign, y = -sign(f) a, it is (a + |f|)^2 - 2 h a, larger by 4 a |f| than at
  *   sign(f) a. So y* = sign(f) a* attains the minimum over all integers.
  *
  * In integers, multiplied by d^2 q t:
@@ -29,9 +28,9 @@
  *   gamma(y) = ((y d - n)^2 A - B |y| - M) / D,
  *   A = q t,  B = 2 p d^2,  D = 2 p d^2 t,  M = (y* d - n)^2 A - B |y*|.
  *
- * The proposal gives y* with a probability of at least exp(-2) (1 - exp(-1/t)) / 2 and the
- * acceptance falls off no faster than the law itself, so the expected number of attempts is bounded
- * for all parameters (measured: at most about 3).
+ * The proposal gives y* with a probability of at least exp(-2) (1 - exp(-1/t)) / 2, and the acceptance
+ * decreases no faster than the law itself. So the expected number of attempts is bounded for all
+ * parameters (measured: at most about 3).
  */
 #include "law/law.h"
 
@@ -131,9 +130,8 @@ static void prepare_gaussian(dg_law *law)
     }
 }
 
-/** Bytes read by one attempt at the least and by one draw about. An attempt at a discrete Laplace
- * or Gaussian reads a uniform, at least one byte for Bernoulli(exp(-1)) and one for the sign or
- * side. */
+/** Set how many bytes an attempt reads at least and how many a draw reads on average. An attempt at a discrete
+ *  Laplace or Gaussian reads a uniform, at least one byte for Bernoulli(exp(-1)), and one for the sign or side. */
 static void prepare_sizes(dg_law *law)
 {
     size_t uniform = law->kind == DG_UNIFORM_BELOW ? dg_uniform_bytes(law->a) : 0;
@@ -151,11 +149,11 @@ static void prepare_sizes(dg_law *law)
     law->wide_bytes = (value_bits + 7) / 8;
     law->limb_bits = value_bits + mpz_sizeinbase(law->D, 2) + mpz_sizeinbase(law->b, 2) +
                      mpz_sizeinbase(law->side_den, 2) + 128;
-    if (law->kind == DG_UNIFORM_BELOW) { /* a random number as long as a, times a */
+    if (law->kind == DG_UNIFORM_BELOW) { /* a random number as long as a is multiplied by a */
         law->limb_bits += mpz_sizeinbase(law->a, 2);
     }
-    /* Eleven integers of dg_big and GMP's scratch: some 11 times limb_bits (measured); the enclosures
-     * of cell tables 10 times, and beta's numerator and denominator 4 times. */
+    /* Measured: the eleven integers of dg_big and GMP's scratch take some 11 times limb_bits, the
+     * enclosures of cell tables 10 times, and beta's numerator and denominator 4 times. */
     size_t beta_bits = mpz_sizeinbase(law->beta_num, 2) + mpz_sizeinbase(law->beta_den, 2);
     law->room_bytes = DG_ROOM + 32 * (law->limb_bits / 8) + 16 * (beta_bits / 8);
 }

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Digits of an integer, behind its prefix. */
+/** The digits of an integer, behind its prefix. */
 typedef struct digits {
     const char *first;
     size_t n;
     int base; /* 10 or 16 */
 } digits;
 
-/** The parts of a text: what follows "." is a part of the first digits' number. */
+/** The parts of a text. The digits behind "." belong to the same number as those before it. */
 typedef struct parts {
     bool negative;
-    digits whole, fraction, den; /* n is 0 where there are none */
+    digits whole, fraction, den; /* n == 0: absent */
 } parts;
 
 static bool is_digit(char c, int base)
@@ -23,7 +23,7 @@ static bool is_digit(char c, int base)
            (base == 16 && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
 }
 
-/** Read digits from *text on, which is moved past them. Returns: whether there are any. */
+/** Read digits at *text and move *text behind them. Returns: whether there are any. */
 static bool read_digits(digits *out, const char **text)
 {
     const char *at = *text;
@@ -60,7 +60,7 @@ static bool split(parts *out, const char *text)
     return *text == 0;
 }
 
-/** Bits of so many digits, at most. */
+/** Return how many bits these digits take at most. */
 static size_t bits_of(const digits *of)
 {
     return of->base == 16 ? 4 * of->n : (10 * of->n + 2) / 3;
@@ -68,7 +68,7 @@ static size_t bits_of(const digits *of)
 
 dg_status dg_rational_length(size_t *n_bytes, const char *text)
 {
-    /* leading zeros, and the last digit's unused bits, are no reason to refuse a number */
+    /* the limit is double, so that leading zeros and the last digit's unused bits do not refuse a number */
     enum { MOST_BITS = 2 * DG_MAX_PARAMETER_BITS };
     parts of;
     if (!split(&of, text)) {
@@ -82,7 +82,7 @@ dg_status dg_rational_length(size_t *n_bytes, const char *text)
     return DG_OK;
 }
 
-/** out = out base^n + the digits. */
+/** out = out base^n + the number that the digits make. */
 static dg_status append(mpz_t out, const digits *of)
 {
     char *copy = malloc(of->n + 1);

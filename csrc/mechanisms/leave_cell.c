@@ -1,24 +1,24 @@
-/* A side S = 1 or -1, each with probability 1/2, is chosen first; u = 1/2 - S phi in [0, 1] is the way to the
- * border there, in cells. The noise, an exponential variable of mean one scale, gets there with probability
- * exp(-u t).
+/* First a side S = 1 or -1 is chosen, each with probability 1/2. The distance to the border there is
+ * u = 1/2 - S phi cells, in [0, 1]. The noise, an exponential variable whose mean is one scale, reaches the border
+ * with probability exp(-u t).
  *
  * With t = step 2^j, step <= 1, and u 2^j = n + v, n an integer, 0 <= v < 1:
  *
  *     exp(-u t) = exp(-step)^n exp(-v step),
  *
- * n flips of exp(-step), all of which must succeed, and one of exp(-v step). That one is Algorithm 1 with
- * gamma = v step <= 1, each Bernoulli(gamma/k) of which is Bernoulli(step/k) and Bernoulli(v): two short
- * numbers in the place of their product, whose denominator would be as long as both. */
+ * so n flips of exp(-step) must all succeed, and one of exp(-v step). That one is Algorithm 1 with
+ * gamma = v step <= 1. Each of its Bernoulli(gamma/k) is Bernoulli(step/k) and Bernoulli(v): two short
+ * numbers instead of their product, whose denominator would be as long as both together. */
 #include "mechanisms/leave_cell.h"
 
 #include "exact/words.h"
 
 enum {
-    WORD_SHIFT = 118, /* Bernoulli(v) in words: 2^shift < 2^119 */
-    WORD_K = 256,     /* and Bernoulli(step/k): step's denominator < 2^111, times k < 2^119 */
+    WORD_SHIFT = 118, /* Bernoulli(v) in words needs 2^shift < 2^119 */
+    WORD_K = 256,     /* Bernoulli(step/k) too: step's denominator < 2^111, times k < 2^119 */
 };
 
-/** Law: Pr[*out] = (|a|/2^shift) for a in big->v. */
+/** Law: Pr[*out] = |a|/2^shift, a in big->v. */
 static dg_status dyadic(bool *out, size_t shift, dg_big *big, dg_bits *bits)
 {
     mpz_set_ui(big->y, 0);
@@ -26,7 +26,7 @@ static dg_status dyadic(bool *out, size_t shift, dg_big *big, dg_bits *bits)
     return dg_big_bernoulli(out, big->v, big->y, big, bits);
 }
 
-/** Law: Pr[*out] = exp(-v step), v in big->v over 2^shift. From k on, as dg_big_bernoulli_exp_from. */
+/** Law: Pr[*out] = exp(-v step), v = big->v/2^shift. The loop starts at k, as in dg_big_bernoulli_exp_from. */
 static dg_status flip_part_big(bool *out, size_t shift, unsigned long k, const dg_law *step,
                                dg_big *big, dg_bits *bits)
 {
@@ -44,7 +44,7 @@ static dg_status flip_part_big(bool *out, size_t shift, unsigned long k, const d
     }
 }
 
-/** All of n flips of exp(-step): *out = whether they succeed. n in big->u. */
+/** Flip exp(-step) n times, n in big->u, until one fails: *out = whether all succeed. */
 static dg_status flip_wholes_big(bool *out, const dg_law *step, dg_big *big, dg_bits *bits)
 {
     *out = true;
@@ -55,7 +55,7 @@ static dg_status flip_wholes_big(bool *out, const dg_law *step, dg_big *big, dg_
     return DG_OK;
 }
 
-/** The way to the border is (2^(shift - 1) - away)/2^shift cells. */
+/** *out = whether the noise reaches the border, which is (2^(shift - 1) - away)/2^shift cells away. */
 static dg_status leaves_big(bool *out, int64_t away, size_t shift, const dg_snapping *snapping,
                             dg_big *big, dg_bits *bits)
 {
@@ -82,7 +82,7 @@ static dg_status leaves_in_words(bool *out, int64_t away, size_t shift, const dg
     const dg_law *step = snapping->step;
     const dg_u128 a = step->words.a, b = step->words.b;
     dg_u128 way = (dg_u128)(((dg_i128)1 << (shift - 1)) - away);
-    /* way 2^doublings/2^shift, way <= 2^shift: the shift of way to the right is of its whole part */
+    /* the distance is way 2^doublings/2^shift, way <= 2^shift; its whole part is way shifted right */
     const size_t low_bits = shift > snapping->doublings ? shift - snapping->doublings : 0;
     dg_u128 wholes = low_bits > 0 ? way >> low_bits : way << (snapping->doublings - shift);
     for (*out = true; *out && wholes > 0; wholes--) {

@@ -1,4 +1,4 @@
-/* On which side a value plus Laplace noise leaves its cell of a grid. */
+/* The side on which a value plus Laplace noise leaves its cell of a grid. */
 #ifndef DG_MECHANISMS_LEAVE_CELL_H
 #define DG_MECHANISMS_LEAVE_CELL_H
 
@@ -14,7 +14,7 @@ struct dg_snapping {
 /** Draw for value i: *side = 1, -1 or 0.
  *
  *  Law:       as dg_snapping_fill says.
- *  Requires:  big open or zero: it is opened where the words do not hold the numbers.
+ *  Requires:  big is open or zero. It is opened if the words do not hold the numbers.
  *  Returns:   DG_OK | what reads return | DG_ERR_NOMEM.
  */
 dg_status dg_leave_cell(int *side, const dg_snapping *snapping, size_t i, dg_big *big,

@@ -8,7 +8,7 @@ static const uint8_t *gap_at(const dg_selection *selection, size_t row, size_t i
 }
 
 #if DG_HAVE_WORDS
-/** A gap of eight bytes at most. */
+/** Return a gap of at most eight bytes. */
 static inline uint64_t small_gap(const uint8_t *bytes, size_t n_bytes)
 {
     uint64_t gap = 0;
@@ -26,7 +26,7 @@ static inline uint64_t small_gap(const uint8_t *bytes, size_t n_bytes)
 }
 #endif
 
-/** Whether all bytes of the gap are 0. */
+/** Return whether all bytes of the gap are 0. */
 static bool is_zero(const uint8_t *gap, size_t n_bytes)
 {
     while (n_bytes > 0 && *gap == 0) {

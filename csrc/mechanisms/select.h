@@ -1,4 +1,4 @@
-/* Noisy selection among candidates, from how far each score is below the best of its row. */
+/* Noisy selection among candidates. A gap is how far a score is below the best of its row. */
 #ifndef DG_MECHANISMS_SELECT_H
 #define DG_MECHANISMS_SELECT_H
 
@@ -15,16 +15,16 @@ struct dg_selection {
     bool in_words; /* every gap fits 64 bits, every gap times the rate's numerator 127 */
 };
 
-/** Return whether every row has a gap of 0. Requires: all but in_words is set. Cost: below that of the next function. */
+/** Return whether every row has a gap of 0. Requires: all but in_words is set. It is cheaper than the next function. */
 bool dg_select_has_best(const dg_selection *selection);
 
-/** Whether the words hold every gap times the rate. Requires: all but in_words is set. */
+/** Return whether the words hold every gap times the rate. Requires: all but in_words is set. */
 bool dg_select_fits_words(const dg_selection *selection);
 
-/** Select from one row by permute-and-flip: *out = the place of a candidate.
+/** Select from one row by permute-and-flip: *out = the index of a candidate.
  *
- *  Law:       candidates are visited in uniformly random order; each is selected with probability
- *             exp(-gap rate), and ends the visit.
+ *  Law:       candidates are visited in uniformly random order. Each one is selected with probability
+ *             exp(-gap rate), which ends the visits.
  *  Requires:  a gap of the row is 0; order has room for k integers, which are secret afterwards; big is open
  *             unless selection->in_words.
  *  Returns:   DG_OK | what reads return | DG_ERR_NOMEM | DG_ERR_PARAMETER (no gap is 0, and no candidate
@@ -36,9 +36,9 @@ dg_status dg_select_permute_and_flip(uint64_t *out, const dg_selection *selectio
 /** Select from one row by the exponential mechanism. Law: Pr[c] ~ exp(-gap_c rate).
  *
  *  Requires:  a gap of the row is 0 (otherwise it may never return); big as above.
- *  Why:       a uniform candidate is kept with exp(-gap rate), else all begins anew: what is kept has
- *             probability exp(-gap rate)/k in each round, in proportion.
- *  Cost:      k rounds expected at most: a round ends it with probability 1/k or more.
+ *  Why:       each round keeps a uniform candidate with exp(-gap rate), and otherwise the next one begins. So a round
+ *             selects c with probability exp(-gap_c rate)/k, in proportion to the law.
+ *  Cost:      at most k expected rounds, because each is the last one with probability 1/k or more.
  */
 dg_status dg_select_exponential(uint64_t *out, const dg_selection *selection, size_t row,
                                 dg_big *big, dg_bits *bits);

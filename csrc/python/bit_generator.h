@@ -1,19 +1,19 @@
-/* Bits for numpy's generators, by its interface for C (numpy/random/bitgen.h): what `compat.SystemBits` is.
+/* Bits for numpy's generators, by its C interface (numpy/random/bitgen.h). `compat.SystemBits` is made of them.
  *
- * The one place where random bits outlive a call: a pool, in an object that the user made. No two draws, in whatever
- * process or thread, are of the same bits:
+ * This is the one place where random bits outlive a call. They are in a pool, which belongs to an object that the user
+ * made. No two draws, in any processes or threads, use the same bits:
  *
- * - What is taken from a pool is wiped there, and the key of ChaCha20 is replaced with each filling: a pool does not
- *   tell what it gave before. When its object goes, it is wiped.
- * - In the child of a fork, by whatever call, the system wipes the pool (MADV_WIPEONFORK, Linux 4.14), and zeros are an
- *   empty pool without a key. Where the system does not, each call looks whether this is the process that filled it.
- * - Objects are not copied: a generator of numpy's that is shares this one, as threads do, and its lock.
+ * - Bits taken from a pool are wiped there, and each filling replaces ChaCha20's key, so a pool does not reveal what it
+ *   gave before. The pool is wiped when its object is freed.
+ * - In the child of a fork, made by any system call, the system wipes the pool (MADV_WIPEONFORK, Linux 4.14). Zeros are
+ *   an empty pool without a key. On other systems each call checks that this process filled the pool.
+ * - Objects are not copied. A copy of a numpy generator shares this object and its lock, as threads do.
  *
- * A filling may fail in functions that can return no error. The object is also the lock that numpy's methods hold as
- * they draw: they are given void words, which end loops as random ones would, and leaving the lock raises, so that
- * none of them is returned. Who draws without the lock waits until the system gives bits. Linux does so from the first
- * success on: getrandom(2) with flags 0 has no error left but EINTR, unless a filter of system calls is put on the
- * process later. macOS and Windows name no failure either.
+ * A filling may fail in a function that cannot return an error. The object is also the lock that numpy's methods hold
+ * while they draw. After a failure they get void words, which end loops as random words would, and leaving the lock
+ * raises, so that no draw made of them is returned. Code that draws without the lock waits until the system gives bits.
+ * On Linux it never waits after the first success: getrandom(2) with flags 0 then fails only with EINTR, unless the
+ * process gets a filter of system calls later. macOS and Windows document no failure either.
  */
 #ifndef DG_PYTHON_BIT_GENERATOR_H
 #define DG_PYTHON_BIT_GENERATOR_H
@@ -33,12 +33,12 @@
 #include <sys/mman.h>
 #endif
 
-/** Names, and what makes the exception of a status and errno. */
+/** Names of methods, and the function that makes the exception of a status and errno. */
 static struct {
     PyObject *acquire, *release, *error_for;
 } dg_python_bits;
 
-/** As numpy declares it. */
+/** The struct as numpy declares it. */
 typedef struct dg_bitgen {
     void *state;
     uint64_t (*next_uint64)(void *state);
@@ -47,29 +47,29 @@ typedef struct dg_bitgen {
     uint64_t (*next_raw)(void *state);
 } dg_bitgen;
 
-/** A multiple of all batches of ChaCha20's kernels, of which it begins with the next key. */
+/** A multiple of the batches of all ChaCha20 kernels. The pool begins with the next key. */
 enum { DG_POOL_BYTES = 8 * DG_CHACHA20_MOST_LANES * DG_CHACHA20_BLOCK };
 
-/** Of zeros: nothing is here, no key either. */
+/** A pool of zeros is empty and has no key. */
 typedef struct dg_pool {
     uint8_t bytes[DG_POOL_BYTES];
     uint64_t left;    /* bytes[DG_CHACHA20_KEY .. left) are unused */
-    uint64_t is_ours; /* 0: this is the child of a fork, in which the lock was not taken yet */
+    uint64_t is_ours; /* 0: this is the child of a fork, and the lock was not taken here yet */
 } dg_pool;
 
 typedef struct dg_bit_generator {
     PyObject ob_base;
     dg_pool *pool;
-    int64_t process; /* that filled the pool; 0: nobody looks, as the system wipes it in a child */
+    int64_t process; /* it filled the pool; 0: not checked, the system wipes it in a child */
     dg_source_kind kind;
-    PyObject *new_lock, *lock; /* threading.RLock, and one of it */
+    PyObject *new_lock, *lock; /* the class threading.RLock, and an instance */
     dg_thread owner;           /* of the lock, while it is held */
     size_t entered;            /* how many times it is held */
-    int failure;               /* errno of what failed since it was free */
+    int failure;               /* errno of a failure since the lock was free */
     uint64_t n_void;
 } dg_bit_generator;
 
-/** A new pool, of zeros. *is_wiped: whether the system wipes it in the child of a fork, or there is none.
+/** Make a pool of zeros. *is_wiped: whether the system wipes it in the child of a fork, or has no fork.
  *
  *  Returns: NULL if there is no memory.
  */
@@ -99,7 +99,7 @@ static void dg_pool_free(dg_pool *pool)
 #endif
 }
 
-/** Fill a pool. Ensures: DG_OK -> all of it is unused; else it is empty. Returns: DG_OK | DG_ERR_ENTROPY. */
+/** Fill a pool. Ensures: DG_OK -> all of it is unused; otherwise it is empty. Returns: DG_OK | DG_ERR_ENTROPY. */
 static dg_status dg_pool_fill(dg_pool *pool, dg_source_kind kind)
 {
     dg_status status = DG_OK;
@@ -116,7 +116,7 @@ static dg_status dg_pool_fill(dg_pool *pool, dg_source_kind kind)
         return status;
     }
     if (kind ==
-        DG_SOURCE_CHACHA20) { /* of each key block 0 on, once: it is overwritten by the next */
+        DG_SOURCE_CHACHA20) { /* each key makes blocks from 0 on once: the next key overwrites it */
         uint8_t key[DG_CHACHA20_KEY];
         memcpy(key, pool->bytes, sizeof key);
         dg_chacha20_blocks(pool->bytes, DG_POOL_BYTES / DG_CHACHA20_BLOCK, key, 0,
@@ -127,7 +127,7 @@ static dg_status dg_pool_fill(dg_pool *pool, dg_source_kind kind)
     return DG_OK;
 }
 
-/** Where the system does not wipe the pool in the child of a fork, wipe it. */
+/** Wipe the pool in the child of a fork, if the system does not. */
 static void dg_pool_keep_apart(dg_bit_generator *bits)
 {
     if (bits->process != 0 && bits->process != dg_process()) {
@@ -136,7 +136,7 @@ static void dg_pool_keep_apart(dg_bit_generator *bits)
     }
 }
 
-/** Have n bytes in the pool. Requires: n <= 8. Returns: false: there are none, and leaving the lock raises. */
+/** Provide n bytes in the pool. Requires: n <= 8. Returns: false if there are none. Leaving the lock then raises. */
 static bool dg_pool_ready(dg_bit_generator *bits, size_t n)
 {
     dg_pool *pool = bits->pool;
@@ -154,7 +154,7 @@ static bool dg_pool_ready(dg_bit_generator *bits, size_t n)
     return true;
 }
 
-/** Take n bytes, and wipe them. Returns: false: as dg_pool_ready. */
+/** Take n bytes, and wipe them. Returns: false if there are none, as dg_pool_ready. */
 static inline bool dg_pool_take(void *out, size_t n, dg_bit_generator *bits)
 {
     dg_pool *pool = bits->pool;
@@ -168,7 +168,7 @@ static inline bool dg_pool_take(void *out, size_t n, dg_bit_generator *bits)
     return true;
 }
 
-/** A word that is not random, and reaches nobody: splitmix64. */
+/** Return a word that is not random, from splitmix64. No draw made of it is returned. */
 static uint64_t dg_void_word(dg_bit_generator *bits)
 {
     uint64_t z = ++bits->n_void * UINT64_C(0x9e3779b97f4a7c15);
@@ -189,14 +189,14 @@ static uint32_t dg_python_next_uint32(void *state)
     return dg_pool_take(&word, sizeof word, state) ? word : (uint32_t)dg_void_word(state);
 }
 
-/** A multiple of 2^-53 below 1, all alike. numpy's interface has it: no draw of the core's is made of it. */
+/** Return a multiple of 2^-53 below 1, uniformly. numpy's interface has it; no draw of the core uses it. */
 static double dg_python_next_double(void *state)
 {
     return (double)(dg_python_next_uint64(state) >> 11) * 0x1p-53;
 }
 
-/** Make one of a capsule of numpy's, whose functions it sets, and which has to live as long as it is drawn from; the
- *  class threading.RLock; the dg_source_kind; and whether each call looks at the process, whatever the system does. */
+/** Make an object. args: numpy's capsule, whose functions it sets, and which must live as long as they are used; the
+ *  class threading.RLock; the dg_source_kind; whether each call checks the process although the system wipes pools. */
 static PyObject *dg_bit_generator_new(PyTypeObject *type, PyObject *args, PyObject *names)
 {
     PyObject *capsule, *new_lock;
@@ -241,10 +241,10 @@ static void dg_bit_generator_free(PyObject *self)
     Py_DECREF(type);
 }
 
-/** In the child of a fork take a new lock, unless this thread holds it: another one, which is not there any more, may
- *  have got it and not have told so yet.
+/** In the child of a fork, make a new lock unless this thread holds it: another thread, which does not exist here, may
+ *  have taken the old one without having recorded it yet.
  *
- *  Returns: false, with an exception set: there is none.
+ *  Returns: false, with an exception set, if that fails.
  */
 static bool dg_bit_generator_renew(dg_bit_generator *bits)
 {
@@ -282,16 +282,16 @@ static PyObject *dg_bit_generator_enter(PyObject *self, PyObject *none)
     return result;
 }
 
-/** Leave the lock. Raises: EntropyError if since it was free a filling failed, each time that it is left. */
+/** Leave the lock. Raises: EntropyError if a filling has failed since the lock was free, every time it is left. */
 static PyObject *dg_bit_generator_exit(PyObject *self, PyObject *args)
 {
     (void)args;
     dg_bit_generator *bits = (dg_bit_generator *)self;
     PyObject *result = PyObject_CallMethodObjArgs(bits->lock, dg_python_bits.release, NULL);
     if (result == NULL) {
-        return NULL; /* it was not held, by this thread */
+        return NULL; /* this thread does not hold it */
     }
-    const int failure = bits->failure; /* other threads want the interpreter's lock, too */
+    const int failure = bits->failure; /* read before other threads take the interpreter's lock */
     if (--bits->entered == 0) {
         bits->failure = 0;
     }
@@ -308,7 +308,7 @@ static PyObject *dg_bit_generator_exit(PyObject *self, PyObject *args)
     return NULL;
 }
 
-/** Return the type, new. Requires: it is called once. */
+/** Return a new type. Requires: it is called once. */
 static PyObject *dg_bit_generator_type(void)
 {
     static PyMethodDef methods[] = {
@@ -331,7 +331,7 @@ static PyObject *dg_bit_generator_type(void)
                : PyType_FromSpec(&spec);
 }
 
-/** Append the type to a list, whose one item is error_for and stays for good. Returns: 0 | -1: there is no memory. */
+/** Append the type to a list, whose only item is error_for and lives for good. Returns: 0 | -1: there is no memory. */
 static int dg_python_bits_type(void *list)
 {
     PyGILState_STATE state = PyGILState_Ensure();

@@ -1,9 +1,9 @@
-/* Between Python and the core, included by the source that cffi generates.
+/* Calls between Python and the core. The source that cffi generates includes this header.
  *
- * What the core calls that is Python's: the handlers of signals, and a caller's source of bits. In C,
- * because a function written in Python can itself be cut short by the next signal, on its first line or
- * in its `except`: the core would not be told, and the exception lost. Here signals are heard where
- * Python runs, and nowhere else.
+ * The core calls two things of Python: the handlers of signals, and a caller's source of bits. These functions are in C
+ * because the next signal can interrupt a function written in Python, even on its first line or in its `except`. The
+ * core would not learn of it, and the exception would be lost. Here handlers run where Python code runs, and nowhere
+ * else.
  */
 #ifndef DG_PYTHON_CALLS_H
 #define DG_PYTHON_CALLS_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** So many integers from -2^63 on are statuses where a draw is returned. */
+/** How many integers from -2^63 on are statuses if a draw is returned. */
 enum { DG_PYTHON_STATUSES = 8 };
 
 /** Return the exception that is set, and clear it. */
@@ -32,7 +32,7 @@ static PyObject *dg_python_take_error(void)
     return error;
 }
 
-/** Append the exception that is set to a list, and clear it. Without memory for that it is lost: whoever
+/** Append the exception that is set to a list, and clear it. If there is no memory for that, it is lost: a caller that
  *  finds no error in the list raises a MemoryError. */
 static void dg_python_keep_error(PyObject *errors)
 {
@@ -43,8 +43,8 @@ static void dg_python_keep_error(PyObject *errors)
     Py_XDECREF(error);
 }
 
-/** A dg_run.pause: let Python run the handlers of signals that have come. errors: a list, to which what
- *  one of them raised is appended.
+/** A dg_run.pause: let Python run the handlers of pending signals. errors: a list, to which an exception that a handler
+ *  raises is appended.
  *
  *  Returns: 1 if a handler raised, which ends the fill.
  */
@@ -59,9 +59,9 @@ static int dg_python_pause(void *errors)
     return raised;
 }
 
-/** A dg_fill_bytes: have a Python callable fill a bytearray of n zeros, then copy that, as it may keep it;
- *  and wipe it. context: two objects, the callable, which is given two memoryviews of the bytearray, and
- *  a list, to which what it raised is appended.
+/** A dg_fill_bytes: let a Python callable fill a bytearray of n zeros, copy the bytes, because the callable may keep
+ *  the bytearray, and wipe it. context: two objects, the callable, which gets two memoryviews of the bytearray, and
+ *  a list, to which an exception that it raises is appended.
  *
  *  Returns: 1 if it raised.
  */
@@ -73,7 +73,7 @@ static int dg_python_source(void *context, uint8_t *out, size_t n)
     if (buffer != NULL) {
         memset(PyByteArray_AsString(buffer), 0, n);
         view = PyMemoryView_FromObject(buffer);
-        /* while this one is there, nobody can shorten the buffer */
+        /* while this view exists, the buffer cannot be resized */
         held = PyMemoryView_FromObject(buffer);
     }
     if (view != NULL && held != NULL) {
@@ -96,8 +96,8 @@ static int dg_python_source(void *context, uint8_t *out, size_t n)
     return failed;
 }
 
-/** Fill an array. cffi's objects for a dg_run and for enumerations take as long as some 100 draws: so there are
- *  none. errors: the address of a list, to which what a signal's handler raised is appended.
+/** Fill an array. There are no cffi objects for the dg_run and the enumerations, because they would cost as much as
+ *  some 100 draws. errors: the address of a list, to which an exception of a signal handler is appended.
  *
  *  Returns: a dg_status.
  */
@@ -108,16 +108,16 @@ static int dg_python_fill(void *out, size_t n, int dtype, const dg_sampler *samp
     return (int)dg_sampler_fill(out, n, (dg_dtype)dtype, sampler, &run, source);
 }
 
-/** Draw one int64: a draw, or -2^63 + a status. Requires: dg_sampler_fits_int64. */
+/** Draw one int64. Returns: a draw, or -2^63 + a status. Requires: dg_sampler_fits_int64. */
 static int64_t dg_python_draw(const dg_sampler *sampler, const dg_source *source)
 {
-    int64_t drawn;
-    const dg_status status = dg_sampler_fill(&drawn, 1, DG_INT64, sampler, NULL, source);
+    int64_t draw;
+    const dg_status status = dg_sampler_fill(&draw, 1, DG_INT64, sampler, NULL, source);
     const int64_t least = INT64_MIN + DG_PYTHON_STATUSES;
     if (status != DG_OK) {
         return INT64_MIN + (int64_t)status;
     }
-    return drawn < least ? INT64_MIN + DG_ERR_RANGE : drawn;
+    return draw < least ? INT64_MIN + DG_ERR_RANGE : draw;
 }
 
 #endif

@@ -8,8 +8,8 @@
 
 void dg_bits_open(dg_bits *bits, const dg_source *source)
 {
-    static const dg_source usual = {DG_SOURCE_CHACHA20, NULL, NULL};
-    bits->source = source != NULL ? source : &usual;
+    static const dg_source default_source = {DG_SOURCE_CHACHA20, NULL, NULL};
+    bits->source = source != NULL ? source : &default_source;
     bits->position = 0;
     bits->end = 0;
     bits->touched = 0;
@@ -22,7 +22,7 @@ void dg_bits_open(dg_bits *bits, const dg_source *source)
 void dg_bits_close(dg_bits *bits)
 {
     dg_wipe(bits->buffer, bits->touched);
-    dg_wipe(bits, offsetof(dg_bits, buffer)); /* the key; and how much was used tells something */
+    dg_wipe(bits, offsetof(dg_bits, buffer)); /* the key, and how much of the buffer was used */
 }
 
 int dg_bits_from_caller(const dg_bits *bits)
@@ -30,7 +30,7 @@ int dg_bits_from_caller(const dg_bits *bits)
     return bits->source->kind == DG_SOURCE_CALLER;
 }
 
-/** Expand the call's key. Requires: n a multiple of the block. */
+/** Expand the call's key. Requires: n is a multiple of the block. */
 static dg_status read_chacha20(uint8_t *out, size_t n, dg_bits *bits)
 {
     DG_REQUIRES(n % DG_CHACHA20_BLOCK == 0);
@@ -62,35 +62,35 @@ static dg_status read_source(uint8_t *out, size_t n, dg_bits *bits)
 dg_status dg_bits_refill(dg_bits *bits, size_t need)
 {
     DG_REQUIRES(need <= DG_BITS_MOST);
-    size_t kept = bits->end - bits->position;
-    if (kept >= need) {
+    size_t n_unread = bits->end - bits->position;
+    if (n_unread >= need) {
         return DG_OK;
     }
-    memmove(bits->buffer, bits->buffer + bits->position, kept);
+    memmove(bits->buffer, bits->buffer + bits->position, n_unread);
     bits->position = 0;
-    bits->end = kept;
-    size_t room = DG_BITS_CAPACITY - kept;
-    size_t wanted = need - kept;
+    bits->end = n_unread;
+    size_t room = DG_BITS_CAPACITY - n_unread;
+    size_t wanted = need - n_unread;
     wanted = bits->bytes_ahead < room - wanted ? wanted + bits->bytes_ahead : room;
     if (bits->source->kind == DG_SOURCE_CHACHA20) {
         size_t blocks = (wanted + DG_CHACHA20_BLOCK - 1) / DG_CHACHA20_BLOCK;
-        size_t most = room / DG_CHACHA20_BLOCK; /* in whole batches enough: need <= DG_BITS_MOST */
-        if (blocks > most) { /* another refill will follow: until then no lane is to idle */
+        size_t most = room / DG_CHACHA20_BLOCK; /* room for whole batches: need <= DG_BITS_MOST */
+        if (blocks > most) { /* another refill follows, and whole batches leave no lane idle */
             blocks = most / DG_CHACHA20_MOST_LANES * DG_CHACHA20_MOST_LANES;
         }
         wanted = blocks * DG_CHACHA20_BLOCK;
     }
     if (bits->source->kind == DG_SOURCE_GETRANDOM) {
-        /* Linux makes 32 bytes with the key of the call, and 64 with each block that follows */
+        /* Linux makes 32 bytes with the key of a call, and 64 with each block that follows */
         const size_t whole = wanted <= 32 ? 32 : (wanted + 63) / 64 * 64;
         wanted = whole < room ? whole : wanted;
     }
-    DG_REQUIRES(kept + wanted >= need && kept + wanted <= DG_BITS_CAPACITY);
-    if (kept + wanted > bits->touched) {
-        bits->touched = kept + wanted;
+    DG_REQUIRES(n_unread + wanted >= need && n_unread + wanted <= DG_BITS_CAPACITY);
+    if (n_unread + wanted > bits->touched) {
+        bits->touched = n_unread + wanted;
     }
-    DG_TRY(read_source(bits->buffer + kept, wanted, bits));
-    bits->end = kept + wanted;
+    DG_TRY(read_source(bits->buffer + n_unread, wanted, bits));
+    bits->end = n_unread + wanted;
     return DG_OK;
 }
 

@@ -38,7 +38,7 @@ static uint32_t load32(const uint8_t bytes[4])
            (uint32_t)bytes[3] << 24;
 }
 
-/** Run a kernel from the state (constants, key, tail): tail is the counter and the nonce. */
+/** Run a kernel on the state (constants, key, tail). The tail is the counter and the nonce. */
 static void run(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
                 const uint8_t key[DG_CHACHA20_KEY], const uint32_t tail[4], dg_prefetch *meanwhile)
 {
@@ -54,7 +54,7 @@ static void run(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
     dg_wipe(state, sizeof state);
 }
 
-/** dg_chacha20_blocks, by a kernel. */
+/** Do what dg_chacha20_blocks does, with this kernel. */
 static void run_stream(const dg_chacha20_kernel *kernel, uint8_t *out, size_t n_blocks,
                        const uint8_t key[DG_CHACHA20_KEY], uint64_t first_block,
                        dg_prefetch *meanwhile)
@@ -84,7 +84,7 @@ void dg_chacha20_blocks(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHAC
 bool dg_chacha20_rfc8439(uint8_t *out, size_t n_blocks, const uint8_t key[DG_CHACHA20_KEY],
                          const uint8_t nonce[DG_CHACHA20_NONCE], uint32_t counter, dg_isa isa)
 {
-    /* So no block carries from the counter into the nonce. */
+    /* so that no block carries from the counter into the nonce */
     DG_REQUIRES(n_blocks == 0 || n_blocks - 1 <= UINT32_MAX - counter);
     const dg_chacha20_kernel *kernel = dg_chacha20_kernel_for(isa);
     if (kernel == NULL) {

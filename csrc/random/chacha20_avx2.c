@@ -1,5 +1,5 @@
-/* ChaCha20 in AVX2, 16 blocks at once, in two states of 8: lane j of x[i] is word i of block j of its
- * state. */
+/* ChaCha20 in AVX2, 16 blocks at once, in two states of 8. Lane j of a state's x[i] is word i of its
+ * block j. */
 #include "random/chacha20_kernels.h"
 
 #if DG_ISA_X86_64
@@ -8,10 +8,10 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
-/* A round of a state is four chains of 14 steps, too few to keep the vector units of a processor busy. So
- * two states take turns, and one computes while the other waits. Words 0 to 3 of both stay in registers 0
- * to 7; the others are in registers 8 to 13 for a quarter round and in memory from one to the next; 14 and
- * 15 are for work. In assembly, as compilers are 3 to 60 % slower at it. */
+/* A round of one state is four chains of 14 steps, too few to keep a processor's vector units busy. So two
+ * states take turns, and one computes while the other waits. Words 0 to 3 of both stay in registers 0 to 7.
+ * The other words are in registers 8 to 13 during a quarter round, and in memory between quarter rounds.
+ * Registers 14 and 15 are scratch. It is assembly because compilers' code is 3 to 60 % slower. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* clang-format off */
@@ -20,21 +20,21 @@
 #define MOVE(from, to) "vmovdqa " from ", " to "\n\t"
 #define TO(to, what, by) what " " by ", " to ", " to "\n\t"
 
-/* RFC 8439, 2.1, in every lane, by steps. a += b; d = d_before ^ a, rotated by `by`; c = c_before + d */
+/* Steps of RFC 8439, 2.1, in every lane. a += b; d = d_before ^ a, rotated by `by`; c = c_before + d */
 #define STEP_D(a, b, c, c_before, d, d_before, by)                                                 \
     TO(a, "vpaddd", b)                                                                             \
     "vpxor " d_before ", " a ", " d "\n\t"                                                         \
     "vpshufb %[" by "], " d ", " d "\n\t"                                                          \
     "vpaddd " c_before ", " d ", " c "\n\t"
 
-/* b ^= c; b rotated to the left by `left`, which is 32 - right */
+/* b ^= c; then b is rotated left by `left` bits. right = 32 - left. */
 #define STEP_B(b, c, work, left, right)                                                            \
     TO(b, "vpxor", c)                                                                              \
     "vpslld $" #left ", " b ", " work "\n\t"                                                       \
     "vpsrld $" #right ", " b ", " b "\n\t"                                                         \
     TO(b, "vpor", work)
 
-/* Two quarter rounds of a state at once, with a in registers a0 and a1, b, c and d in memory. */
+/* Two quarter rounds of a state at once. The a words are in registers a0 and a1, the others in memory. */
 #define TWO_QUARTERS(state, a0, b0, c0, d0, a1, b1, c1, d1)                                        \
     MOVE(WORD(state, b0), X(8))                                                                    \
     MOVE(WORD(state, b1), X(9))                                                                    \
@@ -57,19 +57,19 @@
 #define COLUMN_ROUND(state, a0, a1, a2, a3)                                                        \
     TWO_QUARTERS(state, a0, 4, 8, 12, a1, 5, 9, 13)                                                \
     TWO_QUARTERS(state, a2, 6, 10, 14, a3, 7, 11, 15)
-/* The quarter that starts with what a column round has first comes first. */
+/* The first quarter starts with the words that a column round finishes first. */
 #define DIAGONAL_ROUND(state, a0, a1, a2, a3)                                                      \
     TWO_QUARTERS(state, a3, 4, 9, 14, a0, 5, 10, 15)                                               \
     TWO_QUARTERS(state, a1, 6, 11, 12, a2, 7, 8, 13)
 
-/* `rounds` unless there is no second state. */
+/* Run `rounds` if there is a second state. */
 #define IF_SECOND(rounds, label)                                                                   \
     "test %[has_second], %[has_second]\n\t"                                                        \
     "jz " #label "f\n\t"                                                                           \
     rounds                                                                                         \
     #label ":\n\t"
 
-/* Fetch n_lines lines from `next` on, which moves behind them. */
+/* Fetch n_lines lines from `next` on, and move `next` behind them. */
 #define FETCH_LINES                                                                                \
     "mov %[n_lines], %[left]\n\t"                                                                  \
     "test %[left], %[left]\n\t"                                                                    \
@@ -87,8 +87,8 @@
     do_(first, 0, 0) do_(first, 1, 1) do_(first, 2, 2) do_(first, 3, 3)                            \
     do_(second, 0, 4) do_(second, 1, 5) do_(second, 2, 6) do_(second, 3, 7)
 
-/** RFC 8439, 2.3: 20 rounds over one state or two. Meanwhile some lines are fetched, `share` after every
- *  two rounds as long as there are. */
+/** RFC 8439, 2.3: 20 rounds over one or two states. Every two rounds also fetch `share` lines, as long as any
+ *  remain. */
 INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_second,
                           dg_prefetch *meanwhile, size_t share)
 {
@@ -99,7 +99,7 @@ INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_seco
                                           0x0e0d0c0f0a09080b, 0x0605040702010003);
     const size_t n_lines = meanwhile->n_lines / 10 < share ? meanwhile->n_lines / 10 : share;
     size_t double_rounds = 10, left;
-    /* volatile: it must run though nobody needs the registers that it writes */
+    /* volatile: the rounds must run although no code uses the outputs */
     __asm__ volatile(
             EACH_IN_REGISTER(LOAD)
             ".p2align 5\n"
@@ -124,8 +124,8 @@ INLINE void twenty_rounds(__m256i first[16], __m256i second[16], size_t has_seco
 }
 /* clang-format on */
 
-/** Four words of eight blocks, lane j for block j, to parts of blocks: the lower half of x[k]
- *  becomes the four words of block k, the upper half those of block 4 + k. */
+/** Transpose four words of eight blocks, lane j from block j, into parts of blocks: the lower half of
+ *  x[k] becomes the four words of block k, the upper half those of block 4 + k. */
 INLINE void transpose_words(__m256i x[4])
 {
     __m256i low01 = _mm256_unpacklo_epi32(x[0], x[1]), high01 = _mm256_unpackhi_epi32(x[0], x[1]);
@@ -136,7 +136,7 @@ INLINE void transpose_words(__m256i x[4])
     x[3] = _mm256_unpackhi_epi64(high01, high23);
 }
 
-/** Write block `block` unless it is past the n wanted. */
+/** Write block `block` if it is one of the first n. */
 INLINE void store(uint8_t *out, size_t block, size_t n, __m256i first_half, __m256i second_half)
 {
     if (block < n) {
@@ -145,8 +145,8 @@ INLINE void store(uint8_t *out, size_t block, size_t n, __m256i first_half, __m2
     }
 }
 
-/** Write blocks k and 4 + k from what transpose_words made: a holds their first four words, b the
- *  next, ... */
+/** Write blocks k and 4 + k from the output of transpose_words: a holds their first four words, b the next four,
+ *  and so on. */
 INLINE void store_pair(uint8_t *out, size_t k, size_t n, __m256i a, __m256i b, __m256i c, __m256i d)
 {
     store(out, k, n, _mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(c, d, 0x20));
@@ -166,8 +166,8 @@ typedef struct counters {
 
 INLINE counters counters_of(uint64_t block)
 {
-    /* The high word is one more where the low one wrapped round: there the unsigned (so biased)
-     * comparison gives -1. */
+    /* The high word is one more if the low word wrapped. The comparison gives -1 there. It is signed,
+     * so both sides are biased. */
     const __m256i bias = SAME(UINT32_C(1) << 31), low_0 = SAME((uint32_t)block);
     const __m256i low = _mm256_add_epi32(low_0, _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
     const __m256i wrapped =
@@ -180,7 +180,7 @@ INLINE void start(__m256i x[16], const uint32_t state[16], const counters *from)
     DG_CHACHA20_EACH_WORD(SET);
 }
 
-/** Write the first n of the 8 blocks that the rounds have made of what `start` set. */
+/** Write the first n of the 8 blocks. x holds what the rounds made of the state that `start` set. */
 INLINE void finish(uint8_t *out, size_t n, __m256i x[16], const uint32_t state[16],
                    const counters *from)
 {

@@ -19,8 +19,8 @@
         b = _mm512_rol_epi32(_mm512_xor_si512(b, c), 7);                                           \
     } while (0)
 
-/** Four words of 16 blocks, lane j for block j, to parts of blocks: 128-bit part l of x[k]
- *  becomes the four words of block 4 l + k. */
+/** Transpose four words of 16 blocks, lane j from block j, into parts of blocks: 128-bit part l of
+ *  x[k] becomes the four words of block 4 l + k. */
 INLINE void transpose_words(__m512i x[4])
 {
     __m512i low01 = _mm512_unpacklo_epi32(x[0], x[1]), high01 = _mm512_unpackhi_epi32(x[0], x[1]);
@@ -31,7 +31,7 @@ INLINE void transpose_words(__m512i x[4])
     x[3] = _mm512_unpackhi_epi64(high01, high23);
 }
 
-/** Write block `block` unless it is past the n wanted. */
+/** Write block `block` if it is one of the first n. */
 INLINE void store(uint8_t *out, size_t block, size_t n, __m512i words)
 {
     if (block < n) {
@@ -39,9 +39,9 @@ INLINE void store(uint8_t *out, size_t block, size_t n, __m512i words)
     }
 }
 
-/** Write blocks k, 4 + k, 8 + k and 12 + k from what transpose_words made: a holds their first four
- *  words, b the next, ... (shuffle_i32x4 takes two parts of each argument, two bits of the constant
- *  for each, lowest first.) */
+/** Write blocks k, 4 + k, 8 + k and 12 + k from the output of transpose_words: a holds their first four words, b
+ *  the next four, and so on. (shuffle_i32x4 takes two parts of each argument. Two bits of the constant select
+ *  each part, lowest first.) */
 INLINE void store_four(uint8_t *out, size_t k, size_t n, __m512i a, __m512i b, __m512i c, __m512i d)
 {
     __m512i ab01 = _mm512_shuffle_i32x4(a, b, 0x44), ab23 = _mm512_shuffle_i32x4(a, b, 0xee);
@@ -61,8 +61,8 @@ INLINE void store_four(uint8_t *out, size_t k, size_t n, __m512i a, __m512i b, _
 INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
                   dg_prefetch *meanwhile, size_t share)
 {
-    /* Words 12 and 13 hold block + j. The high one is one more where the low one wrapped round:
-     * there the comparison gives -1. */
+    /* Words 12 and 13 hold block + j. The high word is one more if the low word wrapped: the
+     * comparison gives -1 there. */
     __m512i low_0 = SAME((uint32_t)block);
     __m512i low = _mm512_add_epi32(
         low_0, _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
@@ -70,7 +70,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     __m512i high = _mm512_sub_epi32(SAME(block >> 32), wrapped);
     __m512i x[16];
     DG_CHACHA20_EACH_WORD(SET);
-    /* Forget what state holds: else compilers keep a vector of each of its words on the stack. */
+    /* Hide from compilers what state holds: otherwise they keep a vector of each word on the stack. */
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);
@@ -87,8 +87,8 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     store_four(out, 3, n, x[3], x[7], x[11], x[15]);
 }
 
-/** Write the first n <= 4 blocks: part l of each vector is a row of four words of block l. In order of
- *  dependence 13 steps a round, as for 16 blocks some 24: what a short request waits for. */
+/** Write the first n <= 4 blocks, for short requests. Part l of each vector is a row of four words of block l. A
+ *  round has a dependence chain of 13 steps; the one for 16 blocks has some 24. */
 DG_TARGET_AVX512 static void four_blocks(uint8_t *out, size_t n, const uint32_t state[16])
 {
     const __m128i *rows = (const __m128i *)(const void *)state;
@@ -113,7 +113,7 @@ DG_TARGET_AVX512 static void four_blocks(uint8_t *out, size_t n, const uint32_t 
     b = _mm512_add_epi32(b, key_low);
     c = _mm512_add_epi32(c, key_high);
     d = _mm512_add_epi32(d, tail);
-    /* ab01 = parts 0, 1 of a, then of b: two shuffles bring the rows of a block together */
+    /* ab01 = parts 0 and 1 of a, then of b: two shuffles join the rows of a block */
     __m512i ab01 = _mm512_shuffle_i32x4(a, b, 0x44), ab23 = _mm512_shuffle_i32x4(a, b, 0xee);
     __m512i cd01 = _mm512_shuffle_i32x4(c, d, 0x44), cd23 = _mm512_shuffle_i32x4(c, d, 0xee);
     store(out, 0, n, _mm512_shuffle_i32x4(ab01, cd01, 0x88));
@@ -127,7 +127,7 @@ DG_TARGET_AVX512 static void blocks_avx512(uint8_t *out, size_t n_blocks, const 
 {
     uint64_t block = (uint64_t)state[13] << 32 | state[12];
     const size_t share = dg_chacha20_share(meanwhile, n_blocks, 16);
-    if (n_blocks <= 4) { /* and fetch nothing */
+    if (n_blocks <= 4) { /* too short to fetch anything */
         four_blocks(out, n_blocks, state);
         return;
     }

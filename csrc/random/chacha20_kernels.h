@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 typedef struct dg_chacha20_kernel {
-    dg_isa isa;   /* what `blocks`, which stands beside it in one file, is written for */
+    dg_isa isa;   /* the instruction set of `blocks` */
     size_t lanes; /* blocks made at once */
-    /** Write n_blocks of the stream. state: the RFC's 16 words for the first of them. Words 12 and
-     *  13 count blocks as one integer of 64 bits, low half first. *meanwhile is fetched. */
+    /** Write n_blocks of the stream. state: the RFC's 16 words of the first block. Words 12 and 13 count
+     *  blocks as one integer of 64 bits, low half first. The memory of *meanwhile is fetched. */
     void (*blocks)(uint8_t *out, size_t n_blocks, const uint32_t state[16], dg_prefetch *meanwhile);
 } dg_chacha20_kernel;
 
@@ -26,19 +26,19 @@ extern const dg_chacha20_kernel dg_chacha20_avx512;
 extern const dg_chacha20_kernel dg_chacha20_neon;
 #endif
 
-/** The kernel by which every function of random/chacha20.h answers to `isa`: a test of what runs
- *  asks here. NULL if this machine or build has none. */
+/** Return the kernel that the functions of random/chacha20.h use for `isa`, or NULL if this machine or build has
+ *  none. Tests learn from it what runs. */
 const dg_chacha20_kernel *dg_chacha20_kernel_for(dg_isa isa);
 
-/** How much to fetch after every two rounds, so that all is when the blocks are made. */
+/** Return how many lines to fetch after every two rounds, so that all are fetched when the blocks are made. */
 static inline size_t dg_chacha20_share(const dg_prefetch *meanwhile, size_t n_blocks, size_t lanes)
 {
     const size_t n_batches = (n_blocks + lanes - 1) / lanes;
     return dg_prefetch_share(meanwhile, 10 * n_batches + (n_batches == 0));
 }
 
-/* do_(i) for every word i of a state. Written out, because compilers keep an array in registers
- * only if they see constants for every index. */
+/* do_(i) for every word i of a state. It is written out because compilers keep an array in registers only if
+ * every index is a constant. */
 #define DG_CHACHA20_EACH_WORD(do_)                                                                 \
     do {                                                                                           \
         do_(0);                                                                                    \

@@ -1,5 +1,5 @@
-/* ChaCha20 in NEON, 8 blocks at once, in two states of 4: lane j of x[i] is word i of block j of its
- * state. */
+/* ChaCha20 in NEON, 8 blocks at once, in two states of 4. Lane j of a state's x[i] is word i of its
+ * block j. */
 #include "random/chacha20_kernels.h"
 
 #if DG_ISA_AARCH64
@@ -8,8 +8,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* RFC 8439, 2.1: every word rotated to the left. By whole bytes it is a shuffle, one instruction; from
- * shifts compilers make two or three. */
+/* RFC 8439, 2.1: rotate every word left. A rotation by whole bytes is one shuffle; compilers make two or three
+ * instructions of shifts. */
 
 INLINE uint32x4_t rotate_16(uint32x4_t x)
 {
@@ -33,7 +33,7 @@ INLINE uint32x4_t rotate_8(uint32x4_t x)
         c = vaddq_u32(c, d), b = veorq_u32(b, c), b = ROTATE(b, 7);                                \
     } while (0)
 
-/** Four words of four blocks, lane j for block j: x[k] becomes the four words of block k. */
+/** Transpose four words of four blocks, lane j from block j: x[k] becomes the four words of block k. */
 INLINE void transpose_words(uint32x4_t x[4])
 {
     const uint64x2_t low01 = vreinterpretq_u64_u32(vzip1q_u32(x[0], x[1]));
@@ -46,7 +46,7 @@ INLINE void transpose_words(uint32x4_t x[4])
     x[3] = vreinterpretq_u32_u64(vzip2q_u64(high01, high23));
 }
 
-/** Write block k, four words from each of a, b, c and d, unless it is past the n wanted. */
+/** Write block k, four words from each of a, b, c and d, if it is one of the first n. */
 INLINE void store(uint8_t *out, size_t k, size_t n, uint32x4_t a, uint32x4_t b, uint32x4_t c,
                   uint32x4_t d)
 {
@@ -67,7 +67,7 @@ INLINE counters counters_of(uint64_t block)
 {
     const uint32x4_t lanes = {0, 1, 2, 3}, low_0 = vdupq_n_u32((uint32_t)block);
     const uint32x4_t low = vaddq_u32(low_0, lanes);
-    /* minus -1 where the low word wrapped round */
+    /* -1 if the low word wrapped */
     const uint32x4_t wrapped = vcltq_u32(low, low_0);
     return (counters){low, vsubq_u32(vdupq_n_u32((uint32_t)(block >> 32)), wrapped)};
 }
@@ -82,7 +82,7 @@ INLINE void start(uint32x4_t x[16], const uint32_t state[16], const counters *fr
     DG_CHACHA20_EACH_WORD(SET);
 }
 
-/** Write the first n of the 4 blocks that the rounds have made of what `start` set. */
+/** Write the first n of the 4 blocks. x holds what the rounds made of the state that `start` set. */
 INLINE void finish(uint8_t *out, size_t n, uint32x4_t x[16], const uint32_t state[16],
                    const counters *from)
 {
@@ -97,8 +97,8 @@ INLINE void finish(uint8_t *out, size_t n, uint32x4_t x[16], const uint32_t stat
     store(out, 3, n, x[3], x[7], x[11], x[15]);
 }
 
-/** Write the first n of the 8 blocks from `block` on, of the 4 if there is no second state. A round of
- *  one state is four chains of 14 steps, too few for a processor with four vector units. */
+/** Write the first n of the 8 blocks from `block` on, or of 4 if there is no second state. There are two states
+ *  because a round of one is four chains of 14 steps, too few for a processor with four vector units. */
 INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t block,
                   dg_prefetch *meanwhile, size_t share, bool has_second)
 {
@@ -108,7 +108,7 @@ INLINE void batch(uint8_t *out, size_t n, const uint32_t state[16], uint64_t blo
     if (has_second) {
         start(y, state, &second);
     }
-    /* Forget what state holds: else compilers keep a vector of each of its words on the stack. */
+    /* Hide from compilers what state holds: otherwise they keep a vector of each word on the stack. */
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);

@@ -1,7 +1,6 @@
-/* ChaCha20 for every machine, 4 blocks at once: lane j of x[i] is word i of block j. Written in
- * vectors of gcc and clang, which are instructions where the target has them (SSE2, NEON, ...) and
- * plain words elsewhere. (Loops over lanes in ISO C ran at a third to two thirds of the speed,
- * depending on the compiler's vectoriser.) */
+/* ChaCha20 for every machine, 4 blocks at once. Lane j of x[i] is word i of block j. It uses the vector types of
+ * gcc and clang, which become vector instructions (SSE2, NEON, ...) or words, as the target has them. Loops over
+ * lanes in ISO C have a third to two thirds of the speed, depending on the compiler's vectoriser. */
 #include "random/chacha20_kernels.h"
 
 #include <string.h>
@@ -19,7 +18,7 @@ typedef uint32_t words4 __attribute__((vector_size(16)));
         c += d, b ^= c, b = ROTATE(b, 7);                                                          \
     } while (0)
 
-/* The words of a block lie in memory least significant byte first. */
+/* A block's words are stored least significant byte first. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define STORED(x) (x)
 #elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -28,8 +27,8 @@ typedef uint32_t words4 __attribute__((vector_size(16)));
 #error "a byte order that chacha20_portable.c does not know"
 #endif
 
-/** Four words of four blocks, lane j for block j: x[k] becomes the four words of block k. (In these
- *  two steps compilers see the shuffles of their target, from lane by lane they do not.) */
+/** Transpose four words of four blocks, lane j from block j: x[k] becomes the four words of block k. It takes two
+ *  steps because compilers then find their target's shuffles; lane by lane they do not. */
 static inline void transpose_words(words4 x[4])
 {
     words4 low01 = {x[0][0], x[1][0], x[0][1], x[1][1]};
@@ -42,7 +41,7 @@ static inline void transpose_words(words4 x[4])
     x[3] = (words4){high01[2], high01[3], high23[2], high23[3]};
 }
 
-/** Write block k, four words from each of a, b, c and d, unless it is past the n wanted. */
+/** Write block k, four words from each of a, b, c and d, if it is one of the first n. */
 static inline void store(uint8_t *out, size_t k, size_t n, const words4 *a, const words4 *b,
                          const words4 *c, const words4 *d)
 {
@@ -70,7 +69,7 @@ static inline void batch(uint8_t *out, size_t n, const uint32_t state[16], uint6
                    (uint32_t)((block + 2) >> 32), (uint32_t)((block + 3) >> 32)};
     words4 x[16];
     DG_CHACHA20_EACH_WORD(SET);
-    /* Forget what state holds: else compilers keep a vector of each of its words on the stack. */
+    /* Hide from compilers what state holds: otherwise they keep a vector of each word on the stack. */
     __asm__("" : "+r"(state));
     for (int round = 0; round < 20; round += 2) {
         DG_CHACHA20_TWO_ROUNDS(QUARTER, x);

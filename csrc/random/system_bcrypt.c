@@ -5,9 +5,9 @@
 #include <bcrypt.h>
 #include <errno.h>
 
-enum { MOST = 1 << 20 }; /* a ULONG is asked for */
+enum { MOST = 1 << 20 }; /* a length is a ULONG */
 
-/* Windows. BCryptGenRandom gives all or nothing; it knows no errno, so it is EIO. */
+/* Windows. BCryptGenRandom delivers all bytes or none. It sets no errno, so a failure sets EIO. */
 dg_status dg_system_random(uint8_t *out, size_t n)
 {
     while (n > 0) {

@@ -2,9 +2,9 @@
 
 #include <sys/random.h>
 
-enum { MOST = 256 }; /* what one call gives at most */
+enum { MOST = 256 }; /* the most that one call delivers */
 
-/* macOS. getentropy(2) gives all or nothing, and sets errno. */
+/* macOS. getentropy(2) delivers all bytes or none, and sets errno. */
 dg_status dg_system_random(uint8_t *out, size_t n)
 {
     while (n > 0) {

@@ -5,10 +5,10 @@
 #include <sys/random.h>
 #include <sys/types.h>
 
-/* Flags 0: it blocks until the system's generator is seeded.
+/* With flags 0 getrandom blocks until the system's generator is seeded.
  *
- * A signal may end a call early or with EINTR; what was delivered is kept and the rest asked
- * again. Zero bytes would be asked for ever: reported as EIO.
+ * A signal may cut a call short or end it with EINTR. The loop keeps what arrived and asks for the remainder. A
+ * call that delivers no byte would repeat forever, so it is reported as EIO.
  */
 dg_status dg_system_random(uint8_t *out, size_t n)
 {

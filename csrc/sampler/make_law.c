@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/** The rules of discretegauss.h, dg_law_kind. value: a, b, c, d, and beta's. */
+/** Check the rules of dg_law_kind in discretegauss.h. value: a, b, c, d, and beta's numerator and denominator. */
 static bool obeys_rules(dg_law_kind kind, mpz_t value[6])
 {
     if (kind < DG_DISCRETE_LAPLACE && mpz_sgn(value[2]) != 0) {
@@ -59,8 +59,8 @@ dg_status dg_law_new(dg_law **law, dg_law_kind kind, const char *parameter, cons
     for (size_t i = 0; i < 3; i++) {
         DG_TRY(dg_rational_length(&n_bytes, text[i]));
     }
-    /* making a law takes some 10 times what its parameters take (measured) */
-    DG_TRY(dg_memory_at_hand(DG_ROOM + 32 * n_bytes));
+    /* making a law takes some 10 times the memory of its parameters (measured) */
+    DG_TRY(dg_memory_available(DG_ROOM + 32 * n_bytes));
     for (size_t i = 0; i < 6; i++) {
         mpz_init(value[i]);
     }

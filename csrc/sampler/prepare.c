@@ -13,13 +13,13 @@ static void release_lanes(dg_lanes *lanes)
     (void)lanes;
 }
 
-/** Build lanes. Returns: as dg_sampler_build. */
+/** Build lanes for a law. Returns: as dg_sampler_build. */
 static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options *options)
 {
     *out = NULL;
 #if DG_HAVE_WORDS
     if (law->kind >= DG_DISCRETE_LAPLACE) {
-        DG_TRY(dg_memory_at_hand(law->room_bytes));
+        DG_TRY(dg_memory_available(law->room_bytes));
         return dg_lanes_build(out, law, options->isa);
     }
 #endif
@@ -27,7 +27,7 @@ static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options
     return DG_ERR_PARAMETER;
 }
 
-/** Build what a method needs. */
+/** Build what a method needs. Returns: as dg_sampler_build. */
 static dg_status build(dg_sampler *to, dg_method method, const dg_options *options)
 {
     to->method = method;
@@ -47,7 +47,7 @@ static dg_status build(dg_sampler *to, dg_method method, const dg_options *optio
     }
 }
 
-/** Build what the first method of these that the law has needs. */
+/** Build what the law's first method needs, in the order of DG_AUTO. */
 static dg_status build_any(dg_sampler *to, const dg_options *options)
 {
     static const dg_method methods[] = {DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS};
@@ -62,19 +62,19 @@ dg_status dg_sampler_build(dg_sampler **out, dg_law *law, dg_method method,
                            const dg_options *options)
 {
     *out = NULL;
-    dg_sampler *made = malloc(sizeof *made);
-    if (made == NULL) {
+    dg_sampler *sampler = malloc(sizeof *sampler);
+    if (sampler == NULL) {
         return DG_ERR_NOMEM;
     }
-    *made = (dg_sampler){.law = law};
+    *sampler = (dg_sampler){.law = law};
     const dg_status status =
-        method == DG_AUTO ? build_any(made, options) : build(made, method, options);
+        method == DG_AUTO ? build_any(sampler, options) : build(sampler, method, options);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     if (status != DG_OK) {
-        free(made);
+        free(sampler);
         return status;
     }
-    *out = made;
+    *out = sampler;
     return DG_OK;
 }
 

@@ -1,11 +1,11 @@
-/* A sampler: a law, and what one method of drawing needs. It is built whole, and does not change. */
+/* A sampler: a law, and everything that one method of drawing needs. It is built in one step, and does not change. */
 #ifndef DG_SAMPLER_PREPARE_H
 #define DG_SAMPLER_PREPARE_H
 
 #include "cells/table.h"
 #include "isochronous/lanes.h"
 
-typedef struct dg_lanes dg_lanes; /* there are none without 128-bit words */
+typedef struct dg_lanes dg_lanes; /* without 128-bit words there are none */
 
 struct dg_sampler {
     dg_law *law;
@@ -14,7 +14,7 @@ struct dg_sampler {
     dg_table *table;  /* DG_CELLS, else NULL */
 };
 
-/** Build a sampler. It takes over the law where it is made; else the law is the caller's.
+/** Build a sampler. If it succeeds, the sampler owns the law; otherwise the caller still does.
  *
  *  Returns:   DG_OK | DG_ERR_PARAMETER: the law has no such method | DG_ERR_NOMEM.
  */

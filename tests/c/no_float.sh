@@ -1,5 +1,5 @@
 #!/bin/sh
-# No floating-point arithmetic is in the compiled core, whatever its source looks like. For x86-64.
+# Check that the compiled core has no floating-point arithmetic, whatever its source looks like. For x86-64.
 #
 #     sh no_float.sh OBJDUMP COMPILER LIBRARY
 set -eu

@@ -14,7 +14,7 @@ typedef struct sha256 {
 void sha256_open(sha256 *hash);
 void sha256_add(sha256 *hash, const void *data, size_t n);
 
-/** hex = the digest, in hex, and a zero byte. */
+/** hex = the digest in hexadecimal, and a zero byte. */
 void sha256_close(char hex[65], sha256 *hash);
 
 #endif

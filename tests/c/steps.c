@@ -22,15 +22,15 @@ static uint64_t hashed(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* --- which registers an instruction takes an address from ------------------------------------ */
+/* --- the registers of an instruction's address ----------------------------------------------- */
 
 enum { ONE_BYTE = 0, MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3 };
 
-/** An instruction, as far as addresses go. */
+/** The parts of an instruction that matter for addresses. */
 typedef struct decoded {
-    const uint8_t *modrm; /* NULL: none */
+    const uint8_t *modrm; /* NULL: there is none */
     unsigned map, opcode;
-    unsigned index_high, base_high, vector_high; /* the upper bits of the numbers of registers */
+    unsigned index_high, base_high, vector_high; /* the upper bits of register numbers */
     bool is_vector;
 } decoded;
 
@@ -49,7 +49,7 @@ static bool has_modrm(unsigned map, unsigned opcode)
                (opcode & 0xFE) == 0xF6 || opcode >= 0xFE;
     }
     if (map ==
-        MAP_0F) { /* not: system calls, counters, jumps, pushes of segments, bswap, vzeroupper */
+        MAP_0F) { /* without system calls, counters, jumps, pushes of segments, bswap, vzeroupper */
         return !((opcode >= 0x05 && opcode <= 0x0B) || (opcode & 0xF8) == 0x30 || opcode == 0x77 ||
                  (opcode & 0xF0) == 0x80 || (opcode & 0xF6) == 0xA0 || opcode == 0xA2 ||
                  (opcode & 0xF8) == 0xC8);
@@ -109,14 +109,14 @@ static bool is_gather(const decoded *of)
 
 enum { STATE_BYTES = 16384 };
 
-/** Where a part of XSAVE's area begins; where the processor has none, in the free bytes behind it. */
+/** Return where a part of XSAVE's area begins. If the processor lacks the part, return the zeros behind the area. */
 static size_t part_at(unsigned part)
 {
     unsigned a, b, c, d;
     return __get_cpuid_count(0xD, part, &a, &b, &c, &d) != 0 && a > 0 ? b : STATE_BYTES;
 }
 
-/** Returns: the hash with all that the child's zmm register of this number holds. */
+/** Return the hash extended by the child's zmm register of this number. */
 static uint64_t with_vector(uint64_t hash, unsigned number, pid_t child)
 {
     enum { XMM_AT = 160, YMM_HIGH = 2, ZMM_HIGH = 6, ZMM_16 = 7 };
@@ -137,8 +137,8 @@ static uint64_t with_vector(uint64_t hash, unsigned number, pid_t child)
     return hash;
 }
 
-/** Take in an instruction that is about to be executed: a displacement is part of it, so that registers tell
- *  all about an address. The child's code is at the same place here. */
+/** Add the instruction that the child executes next. A displacement is part of the instruction, so registers tell
+ *  everything else about an address. The child's code has the same address here. */
 static void take_in(steps *to, const struct user_regs_struct *registers, pid_t child)
 {
     const decoded of = decode((const uint8_t *)(uintptr_t)registers->rip);
@@ -157,7 +157,7 @@ static void take_in(steps *to, const struct user_regs_struct *registers, pid_t c
     }
     const unsigned mode = *of.modrm >> 6, place = *of.modrm & 7;
     if (place != 4) {
-        if (mode != 0 || place != 5) { /* else relative to the instruction */
+        if (mode != 0 || place != 5) { /* otherwise relative to the instruction */
             to->addresses = hashed(to->addresses, register_of(registers, place + of.base_high));
         }
         return;

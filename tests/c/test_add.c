@@ -1,5 +1,5 @@
-/* Noise added to integers: exact sums or none, clamped, or modulo, nulls, and the draws of a fill; between which
- * numbers integers are. */
+/* Noise added to integers: sums are exact, refused, clamped, or reduced; nulls; the draws are those of a fill.
+ * Bounds of integers. */
 #include "api/add.h"
 #include "base/dtype.h"
 #include "base/int128.h"
@@ -24,7 +24,7 @@ static dg_sampler *new_gaussian(const char *sigma2, dg_method method)
     return sampler;
 }
 
-/** Add by a way, from the tape. */
+/** Add noise from the tape, by the sampler's method. */
 static dg_status add_by(const dg_sampler *sampler, const uint8_t *is_null)
 {
     tape from = {bytes, TAPE, 0};
@@ -48,7 +48,7 @@ static void check_sums(dg_method method)
         n_wrong += sums[i] != values[i] + noise[i];
     }
     CHECK(n_wrong == 0, "method %d: %zu sums", method, n_wrong);
-    /* where a null hides the end of int64 its sum may wrap */
+    /* if a null hides the end of int64, its sum may wrap */
     values[7] = INT64_MAX, values[N - 1] = INT64_MIN, nulls[7] = nulls[N - 1] = 1;
     for (size_t i = 100; i < 300; i++) {
         nulls[i] = i % 3 != 0;
@@ -65,17 +65,17 @@ static void check_sums(dg_method method)
         while (noise[place] == 0) {
             place++;
         }
-        const int64_t kept = values[place];
+        const int64_t before = values[place];
         values[place] = noise[place] > 0 ? INT64_MAX : INT64_MIN;
         CHECK(add_by(sampler, NULL) == DG_ERR_RANGE, "method %d: %zu wraps", method, place);
-        values[place] = kept;
+        values[place] = before;
     }
     values[7] = values[N - 1] = 5;
     memset(nulls, 0, sizeof nulls);
     dg_sampler_free(sampler);
 }
 
-/** The same noise is added however many threads and pieces there are: here only that all sums are near. */
+/** With several threads all sums are near the integers. */
 static void check_threads(dg_sampler *sampler)
 {
     const dg_run run = {3, NULL, NULL};
@@ -114,7 +114,7 @@ static uint64_t word_of(const mpz_t value)
     return word;
 }
 
-/** What x + d is to be, as a word. Returns: whether it is refused. */
+/** Set *out to x + d by the rules of `by`, as a word. Returns: whether it is refused. */
 static bool model(uint64_t *out, uint64_t x, bool is_signed, int64_t d, const dg_addend *by)
 {
     mpz_t sum, end;
@@ -148,7 +148,7 @@ static bool model(uint64_t *out, uint64_t x, bool is_signed, int64_t d, const dg
     return is_lost;
 }
 
-/** Integer i of a dtype as a word; written there before, cut. */
+/** Store a word, cut, as integer i of a dtype. Returns: that integer as a word. */
 static uint64_t cut_to(void *out, size_t i, dg_dtype dtype, uint64_t word)
 {
     const unsigned unused = 64 - 8 * (unsigned)dg_dtype_size(dtype);
@@ -159,7 +159,7 @@ static uint64_t cut_to(void *out, size_t i, dg_dtype dtype, uint64_t word)
     return is_negative ? 0 - size : size;
 }
 
-/** Sums of every dtype, near its ends and elsewhere, by every rule, beside nulls, are those of the model, or refused. */
+/** Sums of every dtype, near its ends and elsewhere, by every rule, with nulls, are those of the model, or refused. */
 static void test_rules(dg_sampler *sampler)
 {
     enum { M = 1500 };
@@ -208,7 +208,7 @@ static void test_rules(dg_sampler *sampler)
     CHECK(dg_sampler_add(sums, 1, &by, sampler, NULL, NULL) == DG_ERR_PARAMETER, "rule");
 }
 
-/** The ends of integers are theirs, or powers of two that are not far from them. */
+/** Exact ends are the least and the greatest integer. The others are powers of two, or one less, not far from them. */
 static void test_ends(void)
 {
     enum { M = 700 };
@@ -225,17 +225,17 @@ static void test_ends(void)
         uint64_t least = 0, greatest = 0, found[2], about[2];
         for (size_t i = 0; i < n; i++) {
             const uint64_t word = next_word(&state) >> (63 - width);
-            const uint64_t given = cut_to(integers, i, dtype, state % 3 == 0 ? 0 - word : word);
+            const uint64_t integer = cut_to(integers, i, dtype, state % 3 == 0 ? 0 - word : word);
             nulls[i] = state % 5 != 1;
             if (by.is_null != NULL && nulls[i] != 0) {
                 continue;
             }
-            least = !is_any || (is_signed ? (int64_t)given < (int64_t)least : given < least)
-                        ? given
+            least = !is_any || (is_signed ? (int64_t)integer < (int64_t)least : integer < least)
+                        ? integer
                         : least;
             greatest =
-                !is_any || (is_signed ? (int64_t)given > (int64_t)greatest : given > greatest)
-                    ? given
+                !is_any || (is_signed ? (int64_t)integer > (int64_t)greatest : integer > greatest)
+                    ? integer
                     : greatest;
             is_any = true;
         }

@@ -1,7 +1,6 @@
-/* Every arc of small tables keeps its contract (dg_arc) at every integer of its range, and the law is
- * where cells are (facts 1, 2 and 4 of csrc/cells/PROOF.md): tables of all laws, of any size of blocks,
- * and some so coarse that arcs say little or nothing; and of laws so steep that two integers beside
- * the centre are all that is ever drawn. */
+/* Every arc of small tables keeps its contract (dg_arc) at every integer of its range, and the law is where cells are
+ * (facts 1, 2 and 4 of csrc/cells/PROOF.md). The tables have all laws and any size of blocks. Some are so coarse that
+ * arcs say little or nothing. Some laws are so steep that only two integers next to the centre are ever drawn. */
 #include "support.h"
 
 #include "bounds/enclosure.h"
@@ -13,7 +12,7 @@ enum { TRIES = 600, MOST_BLOCK_BITS = 8, MANY_BITS = 640 };
 
 static const int64_t FULL = INT64_C(1) << DG_HEIGHT_BITS; /* a cell's height */
 
-/** 2^16 (2^level H g(y) - m), as integers below and above it. */
+/** 2^16 (2^level H g(y) - m), as an integer below it and one above it. */
 typedef struct heights {
     int64_t lower, upper;
 } heights;
@@ -71,7 +70,7 @@ static void check_partial_cells(const dg_table *table, dg_enclosure *e)
     }
 }
 
-/** The first levels of both tails: an integer is `out` from the core's last. */
+/** Check the first levels of both tails. `out` is an integer's distance from the core's last integer. */
 static void check_tails(const dg_table *table, dg_enclosure *e)
 {
     enum { LEVELS = 4 };
@@ -91,14 +90,14 @@ static void check_tails(const dg_table *table, dg_enclosure *e)
     }
 }
 
-/** A number from 1 to 2^n_bits, n_bits up to `most`. */
+/** Return a number from 1 to 2^n_bits, n_bits up to `most`. */
 static int64_t any_number(unsigned most, uint64_t *state)
 {
     const unsigned n_bits = (unsigned)(next_word(state) % (most + 1));
     return 1 + (int64_t)(next_word(state) >> 32 >> (32 - n_bits));
 }
 
-/** Some law. */
+/** Return any law. */
 static dg_law *any_law(uint64_t *state)
 {
     const dg_law_kind kind = (dg_law_kind)(DG_DISCRETE_LAPLACE + next_word(state) % 3);
@@ -109,7 +108,7 @@ static dg_law *any_law(uint64_t *state)
                                            : law_of(kind, DG_ARITHMETIC_AUTO, a, b, c, d);
 }
 
-/** A law with scale 2^-(steep + 1), or that sigma, centred at 1/2 - 2^-(k + 1) or at minus that. */
+/** Make a law whose scale or sigma is 2^-(steep + 1), centred at 1/2 - 2^-(k + 1), or at minus that. */
 static dg_law *steep_law(dg_law_kind kind, size_t steep, size_t k, bool right, int64_t beta)
 {
     char parameter[400] = "1/", mu[800] = "-", power[32];
@@ -121,15 +120,15 @@ static dg_law *steep_law(dg_law_kind kind, size_t steep, size_t k, bool right, i
     return law_by_text(kind, DG_ARITHMETIC_AUTO, parameter, mu + right, power);
 }
 
-/** Steep centres (PROOF.md, lemma 19): no table has blocks of several integers, but blocks of two
- *  where f > 0; what tables there are, are right. */
+/** Steep centres (PROOF.md, lemma 19): blocks of several integers exist only as blocks of two, and only if f > 0. The
+ *  tables that exist are right. */
 static void check_steep_laws(void)
 {
     static const size_t steeps[] = {2, 3, 4, 6, 12, 33, 110};
     enum { KINDS = 3, STEEPS = 7, FARTHER = 4, SIDES = 2, WIDTHS = 2 };
     unsigned n_tables = 0, n_steep = 0;
     dg_enclosure e;
-    dg_enclosure_open(&e, MANY_BITS); /* fewer may tell nothing beside the centre */
+    dg_enclosure_open(&e, MANY_BITS); /* fewer bits may tell nothing next to the centre */
     for (size_t i = 0; i < KINDS * STEEPS * FARTHER * SIDES * WIDTHS; i++) {
         const dg_law_kind kind = (dg_law_kind)(DG_DISCRETE_LAPLACE + i % KINDS);
         const size_t steep = steeps[i / KINDS % STEEPS];
@@ -138,7 +137,7 @@ static void check_steep_laws(void)
         const int32_t block_bits = 1 + (int32_t)(i / (KINDS * STEEPS * FARTHER * SIDES));
         const int64_t beta = kind == DG_DISCRETE_GAUSSIAN ? 2 : kind == DG_DISCRETE_LAPLACE ? 1 : 3;
         const size_t power = (size_t)beta * steep;
-        /* the exponent of the integer beside the centre is some 4 beta to beta/16 */
+        /* the exponent of the integer next to the centre is from some 4 beta to beta/16 */
         dg_law *law = steep_law(kind, steep, power - 1 + 2 * farther, right, beta);
         dg_table *table = NULL;
         if (dg_table_build(&table, law, 5, block_bits, DG_ISA_PORTABLE) == DG_OK) {

@@ -1,21 +1,20 @@
-/* The exact output law of small cell tables, through the compiled kernel: the decisions on every
- * word there is, a cell and a tick.
+/* The exact output law of small cell tables, through the compiled kernel: the decisions on every word, which is a
+ * cell and a tick.
  *
- * A word decides at once (full and reject cells), or by a height F of 16 bits: it then accepts every
- * F < A, rejects every F >= B, and asks for 64 more bits for F in [A, B). For each of these it does
- * the same with the next 64 bits, at A' and B', and once more for what is in doubt there. All are
- * looked for around their expected place; far from it a few F are tried (an arc that errs does so
- * there: it accepts all F below one place and refuses all above another). Facts, with
- * T = 2^16 (2^i H g - m) from MPFR at 320 bits, by formulas of this file:
+ * A word decides at once (full and reject cells), or by a height F of 16 bits. It then accepts every F < A, rejects
+ * every F >= B, and reads 64 more bits for F in [A, B). For each of these it does the same with the next 64 bits, at
+ * A' and B', and once more for the values that are undecided there. The tests search for all of these around their
+ * expected place. Far from it they try a few F. (A wrong arc is wrong there: it accepts all F below one place and
+ * refuses all above another.) Facts, with T = 2^16 (2^i H g - m) from MPFR at 320 bits, by formulas of this file:
  *
- *   - A <= T <= B where T is in [0, 2^16], and B - A <= 2: only the units that refinement splits;
- *     the same holds 64 bits further down, for A' and B', and 128 bits further down;
- *   - tail levels 0 ... 20 of both sides, of which those from DG_TAIL_LEVELS on use no arc;
+ *   - A <= T <= B if T is in [0, 2^16], and B - A <= 2: only the units that refinement splits.
+ *     The same holds 64 bits further down, for A' and B', and 128 bits further down;
+ *   - tail levels 0 ... 20 of both sides; those from DG_TAIL_LEVELS on use no arc;
  *   - for every integer y, the sum of the accepted shares of all words that lead to y brackets
- *     H g(y): so an attempt returns y with probability H g(y) / (2^b w), to within 2^-79 in H g(y);
- *   - each word leads to one y, and there are n_full w words that accept at once.
+ *     H g(y). So an attempt returns y with probability H g(y) / (2^b w), to within 2^-79 in H g(y);
+ *   - each word leads to one y, and n_full w words accept at once.
  *
- * With -DDG_NARROW_BOUNDS=ON every comparison goes to refine(), from 8 bits of precision up; the
+ * With -DDG_NARROW_BOUNDS=ON every comparison goes to refine(), from 8 bits of precision up. The
  * same facts must hold, and counters show that every step of the refinement was taken. */
 #include "support.h"
 
@@ -31,8 +30,8 @@ enum {
     LEVELS = 21,
     MOST_TAPE = 32,
     NEARBY = 4,
-    MORE_BITS = 64, /* of f, which are read at a time where its first ones do not tell */
-    DEPTH = 2       /* how many times more bits are looked at */
+    MORE_BITS = 64, /* of f, read at a time if its first bits do not tell */
+    DEPTH = 2       /* how many times more bits are examined */
 };
 
 typedef struct test_case {
@@ -53,15 +52,15 @@ static const test_case CASES[] = {
     {DG_GENERALIZED_GAUSSIAN, 100, 1, -1, 2, 8, 4}, {DG_GENERALIZED_GAUSSIAN, 50, 3, 1, 3, 8, 0},
 };
 
-/** Sums over words, in units of 2^-UNIT_BITS of a word: those of 16 bits and 64 more, at the deepest
- *  tail level. They stay below 2^9 words, 110 bits of the 127 that there are: the words of an integer
- *  y accept H g(y) of them, H < 2^8. */
+/** Sums over words, in units of 2^-UNIT_BITS of a word, which is the share of 16 bits and 64 more at the deepest
+ *  tail level. They stay below 2^9 words, 110 bits of the available 127: the words of an integer y accept H g(y)
+ *  of them, H < 2^8. */
 enum { UNIT_BITS = DG_HEIGHT_BITS + MORE_BITS + LEVELS };
 typedef struct share {
     dg_int128 lower, upper;
 } share;
 
-/** *sum += count heights, each accepted whole, at a level that counts 2^(shift - LEVELS). */
+/** *sum += `count` heights, each accepted whole, at a level where one counts 2^(shift - LEVELS). */
 static void add_heights(dg_int128 *sum, uint64_t count, unsigned shift)
 {
     const dg_int128 heights = {(int64_t)(count << shift), 0}; /* MORE_BITS is a word */
@@ -81,7 +80,7 @@ static dg_law *law_for(const test_case *of)
                : law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->b, of->n, of->d);
 }
 
-/** The exponent of g(y), an exact rational in all cases here. */
+/** Compute the exponent of g(y), which is rational in all cases here. */
 static void exponent_of(mpq_t out, int64_t y, const test_case *of)
 {
     mpz_ptr num = mpq_numref(out), den = mpq_denref(out);
@@ -135,13 +134,13 @@ static void enclose(mpz_t lower, mpz_t upper, int64_t y, unsigned long level, un
 
 typedef enum outcome { REJECTED, UNDECIDED, ACCEPTED } outcome;
 
-/** A word, the height, and the bytes that are read after it: a tail's level, more of the height. */
+/** A word, the height, and the bytes that are read after it: a tail's level, and more bits of the height. */
 typedef struct attempt {
     uint64_t word;
     uint64_t height;
     uint8_t tape[MOST_TAPE];
     size_t n;
-    unsigned depth; /* how often more of the height was read; 0: the height is looked for */
+    unsigned depth; /* how often more of the height was read; 0: the search is for the height */
     int64_t y;
     const dg_table *table;
 } attempt;
@@ -151,7 +150,7 @@ static uint32_t cell_of(uint64_t word, const dg_table *table)
     return (uint32_t)(word & ((UINT64_C(1) << table->index_bits) - 1));
 }
 
-/** Decide in doubt. *used: bytes read. */
+/** Decide an attempt that is in doubt. *used: bytes read. */
 static outcome decide_in_doubt(dg_place *place, size_t *used, const attempt *by)
 {
     static dg_bits bits; /* large */
@@ -167,7 +166,7 @@ static outcome decide_in_doubt(dg_place *place, size_t *used, const attempt *by)
     return status != DG_OK ? UNDECIDED : accepted ? ACCEPTED : REJECTED;
 }
 
-/** What becomes of an attempt: as csrc/cells/draw.c settles it. *used: bytes read if it decided. */
+/** Decide an attempt as csrc/cells/draw.c does. *used: bytes read if it was decided. */
 static outcome decide(int64_t *y, size_t *used, const attempt *by)
 {
     const dg_table *table = by->table;
@@ -176,7 +175,7 @@ static outcome decide(int64_t *y, size_t *used, const attempt *by)
     bool accepted = true;
     outcome result;
     *used = 0;
-    if (cell < table->n_coded) { /* the look-up returns it, and asks nobody */
+    if (cell < table->n_coded) { /* the look-up returns it without a decision */
         place.block = table->block_of[cell];
         result = ACCEPTED;
     } else if (dg_decide_at_once(&place, &accepted, cell,
@@ -192,8 +191,8 @@ static outcome decide(int64_t *y, size_t *used, const attempt *by)
     return result;
 }
 
-/** The attempt with this value of the bits that are looked for: of the height, or of 8 bytes after
- *  the tape. Where they do not tell it goes on with the next ones. */
+/** Return the attempt with this value of the bits that are searched: the height, or 8 bytes after the tape. If they
+ *  do not decide, the search continues with the next ones. */
 static attempt deeper_than(const attempt *by, uint64_t value)
 {
     attempt deeper = *by;
@@ -208,7 +207,7 @@ static attempt deeper_than(const attempt *by, uint64_t value)
     return deeper;
 }
 
-/** Decide with this value of the bits that are looked for. */
+/** Decide with this value of the bits that are searched. */
 static outcome with_bits(const attempt *by, uint64_t value)
 {
     const attempt one = deeper_than(by, value);
@@ -239,8 +238,8 @@ static uint64_t clamped(const mpz_t value, int add, uint64_t most)
     return result < most ? result : most;
 }
 
-/** *A, *B: the first value that is not accepted, and the first that is rejected, all values below
- *  `all`; expected within NEARBY of the bounds lower, upper of T. Elsewhere a few are tried. */
+/** *A, *B: the first value that is not accepted, and the first that is rejected; all values are below `all`. They are
+ *  expected within NEARBY of the bounds lower and upper of T. A few other values are tried. */
 static void find_flips(uint64_t *A, uint64_t *B, const attempt *by, const mpz_t lower,
                        const mpz_t upper, uint64_t all)
 {
@@ -273,14 +272,14 @@ static void check_flips(uint64_t A, uint64_t B, const mpz_t lower, const mpz_t u
     CHECK(B >= clamped(lower, 0, all), "y = %lld: rejects too much", (long long)by->y);
 }
 
-/** Find A and B of an attempt and check them, and so for what they leave in doubt. Before its bits
- *  come those of `before`. within: the bounds of what is accepted of the heights in [A, B), as far as
- *  64 more bits tell, in units of 2^-80. */
+/** Find A and B of an attempt and check them, and do the same for the values in doubt. The bits of `before` come first.
+ *  within: bounds of the share that is accepted of the heights in [A, B), as far as 64 more bits tell, in units of
+ *  2^-80. */
 static void find_and_check(uint64_t *A, uint64_t *B, share *within, const attempt *by,
                            const mpz_t before, unsigned long level, unsigned long m,
                            const test_case *of)
 {
-    const uint64_t all = by->depth == 0 ? ALL : UINT64_MAX; /* the last of 2^64 is not tried */
+    const uint64_t all = by->depth == 0 ? ALL : UINT64_MAX; /* 2^64 - 1 itself is not tried */
     mpz_t lower, upper, offset;
     mpz_inits(lower, upper, offset, NULL);
     enclose(lower, upper, by->y, level, m, DG_HEIGHT_BITS + MORE_BITS * (unsigned long)by->depth,
@@ -306,7 +305,7 @@ static void find_and_check(uint64_t *A, uint64_t *B, share *within, const attemp
     mpz_clears(lower, upper, offset, NULL);
 }
 
-/** Add what a word whose cell is partial or of a tail does, at one tail level. */
+/** Add a word whose cell is partial or of a tail, at one tail level. */
 static void add_attempt(share *shares, counts *total, attempt *by, unsigned long level,
                         unsigned long m, unsigned shift, int64_t y0, const test_case *of)
 {
@@ -315,7 +314,7 @@ static void add_attempt(share *shares, counts *total, attempt *by, unsigned long
     size_t used;
     mpz_t nothing;
     mpz_init(nothing);
-    (void)decide(&by->y, &used, by); /* where it leads, whatever the height */
+    (void)decide(&by->y, &used, by); /* its place is independent of the height */
     find_and_check(&A, &B, &within, by, nothing, level, m, of);
     total->refined += B - A;
     share *sum = &shares[by->y - y0];
@@ -344,7 +343,7 @@ static void add_word_at_once(share *shares, counts *total, attempt *by, int64_t 
     }
 }
 
-/** Add what a word does: all tail levels below LEVELS if its cell is one of a tail. */
+/** Add a word; if its cell is one of a tail, at all tail levels below LEVELS. */
 static void add_word(share *shares, counts *total, uint64_t word, int64_t y0, const dg_table *table,
                      const test_case *of)
 {
@@ -372,7 +371,7 @@ static void set_wide(mpz_t out, dg_int128 value)
     mpz_import(out, 2, -1, sizeof words[0], 0, 0, words);
 }
 
-/** Compare the sums with H g(y), for every integer of the window. */
+/** Compare the sums with H g(y) for every integer of the window. */
 static void check_law(const share *shares, int64_t n, int64_t y0, const dg_table *table,
                       const test_case *of)
 {
@@ -419,9 +418,9 @@ static void test_table(const test_case *of)
     dg_law_free(law);
 }
 
-/** With narrow bounds: every precision from 8 bits to 256 was tried, decided some draws, and made
- *  others read more bits; and each but the last was not enough for yet others. (256 bits are needed
- *  only where 144 bits of a height do not tell: hence DEPTH.) */
+/** With narrow bounds, every precision from 8 bits to 256 was tried, decided some draws, and made others read more
+ *  bits. Each but the last left yet others undecided. (256 bits are needed only if 144 bits of a height do not decide,
+ *  which explains DEPTH.) */
 static void check_refinements(void)
 {
 #if defined(DG_NARROW_BOUNDS) && DG_NARROW_BOUNDS

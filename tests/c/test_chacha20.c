@@ -1,5 +1,5 @@
-/* ChaCha20: the RFC's vectors through every kernel; every kernel the same stream, to the byte and
- * no byte further; the kernel that was asked for, or a refusal. */
+/* ChaCha20: the RFC's vectors with every kernel; the same stream from every kernel, and no byte beyond it; the kernel
+ * that was requested, or a refusal. */
 #include "base/isa.h"
 #include "random/chacha20.h"
 #include "random/chacha20_kernels.h"
@@ -63,7 +63,6 @@ static const struct {
      "8a970e0e955c14f3a88e741b97c286f75f8fc299e8148362fa198a39531bed6d"},
 };
 
-/** The RFC's vectors. */
 static void test_vectors(dg_isa isa)
 {
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -86,8 +85,8 @@ static void random_bytes(uint8_t *out, size_t n, uint64_t *state)
     }
 }
 
-/** One block by the portable kernel and the RFC's own parameters, one at a time: what the RFC's
- *  vectors vouch for, and the definition of the stream of dg_chacha20_blocks. */
+/** Compute one block by the portable kernel with the RFC's parameters, which the RFC's vectors check. This defines the
+ *  stream of dg_chacha20_blocks. */
 static void expected_block(uint8_t out[BLOCK], const uint8_t key[DG_CHACHA20_KEY], uint64_t block)
 {
     uint8_t nonce[DG_CHACHA20_NONCE] = {0};
@@ -99,8 +98,8 @@ static void expected_block(uint8_t out[BLOCK], const uint8_t key[DG_CHACHA20_KEY
 
 static uint8_t expected[MOST * BLOCK], memory[GUARD + MOST * BLOCK + GUARD], before[sizeof memory];
 
-/** n_blocks from first_block on, for every n_blocks up to MOST, each at another alignment: the
- *  expected blocks, and no byte around them touched. */
+/** n_blocks from first_block on, for every n_blocks up to MOST, each at another alignment, are the expected blocks, and
+ *  no byte around them changes. */
 static void test_stream(dg_isa isa, uint64_t first_block, uint64_t *state)
 {
     uint8_t key[DG_CHACHA20_KEY];
@@ -125,8 +124,7 @@ static void test_stream(dg_isa isa, uint64_t first_block, uint64_t *state)
 
 static void test_streams(dg_isa isa)
 {
-    /* Around the carry into the high word, where a signed comparison would fail, and at both ends.
-     */
+    /* around the carry into the high word, where a signed comparison would fail, and at both ends */
     static const uint64_t firsts[] = {0,
                                       1,
                                       (UINT64_C(1) << 31) - 9,
@@ -155,8 +153,8 @@ static void test_auto(void)
     CHECK(memcmp(memory, expected, sizeof expected) == 0, "another stream");
 }
 
-/** An instruction set gets the kernel that is written for it, or a refusal and nothing written;
- *  "auto" gets that of the best there is. */
+/** An instruction set gets its kernel, or a refusal, and then nothing is written. "auto" gets the kernel of the best
+ *  instruction set. */
 static void test_dispatch(void)
 {
     static const size_t lanes[N_ISAS] = {0, 4, 16, 16, 16, 8};
@@ -171,7 +169,7 @@ static void test_dispatch(void)
         const dg_chacha20_kernel *kernel = dg_chacha20_kernel_for(isa);
         CHECK((kernel != NULL) == dg_isa_available(isa), "%d", i);
         if (kernel != NULL) {
-            const bool same = isa == DG_ISA_AVX512_VBMI2; /* no kernel of its own */
+            const bool same = isa == DG_ISA_AVX512_VBMI2; /* it has no kernel of its own */
             CHECK(kernel->isa == (same ? DG_ISA_AVX512 : isa) && kernel->lanes == lanes[i],
                   "%s: another kernel", names[i]);
             CHECK(isa <= dg_isa_best(), "%s is better than the best", names[i]);

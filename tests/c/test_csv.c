@@ -1,5 +1,5 @@
-/* Delimited text is cut where it should be, and what is not plain is left undecided. Every text has memory
- * of its own size, so that a sanitizer hears of a byte beyond it. */
+/* Delimited text is cut at the right places, and text that is not simple is left undecided. Every text has memory of
+ * exactly its size, so that a sanitizer reports a byte beyond it. */
 #include "support.h"
 
 #include "discretegauss.h"
@@ -15,8 +15,7 @@ static uint8_t *exactly(const char *text)
     return copy;
 }
 
-/** Two cells a row, of which the second is a count: adding 1 gives `expected`; NULL: undecided, from the
- *  first row on. */
+/** Rows have two cells, the second a count. Adding 1 to it gives `expected`. NULL: undecided from the first row on. */
 static void check_added(const char *text, const char *expected)
 {
     const size_t columns[] = {1};
@@ -38,7 +37,7 @@ static void check_added(const char *text, const char *expected)
     free(data);
 }
 
-/** The rows before the one that is undecided are read. */
+/** The rows before an undecided one are read. */
 static void check_prefix(void)
 {
     const size_t columns[] = {1};

@@ -1,5 +1,5 @@
-/* Decisions many at a time are dg_decide_at_once, one by one: for any arc that a table may hold, its
- * largest numbers included, and any cell. */
+/* A batch of decisions equals those of dg_decide_at_once, one by one, for any arc that a table may hold, including
+ * the largest numbers, and for any cell. */
 #include "support.h"
 
 #include "base/isa.h"
@@ -9,7 +9,7 @@
 
 enum { MOST = 40, ROUNDS = 40000, MOST_CELLS = 1 << 16 };
 
-/** One call: what it is given. Behind the last attempt there is room, of anything. */
+/** The arguments of one call. Behind the last attempt is room with any content. */
 typedef struct attempts {
     size_t n;
     uint64_t tick[MOST + DG_DECIDE_BEHIND];
@@ -18,7 +18,7 @@ typedef struct attempts {
     uint8_t heights[2 * (MOST + DG_DECIDE_BEHIND)];
 } attempts;
 
-/** xorshift, for test data. */
+/** Return the next word of xorshift, for test data. */
 static uint64_t next(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -27,7 +27,7 @@ static uint64_t next(uint64_t *state)
     return *state;
 }
 
-/** A number from -most to most, one of the two every fourth time. */
+/** Return a number from -most to most; every fourth time one of these two. */
 static int64_t within(int64_t most, uint64_t *state)
 {
     const uint64_t kind = next(state) % 8;
@@ -35,7 +35,7 @@ static int64_t within(int64_t most, uint64_t *state)
     return kind == 0 ? most : kind == 1 ? -most : any;
 }
 
-/** The largest that table.h allows, or some that leave a height to decide. */
+/** Return an arc: the largest that table.h allows, or one that leaves a height to decide. */
 static dg_arc any_arc(uint64_t *state)
 {
     const int64_t most = INT64_C(1) << (next(state) % 4 == 0 ? 30 : 17);
@@ -106,7 +106,7 @@ static void test_many(dg_decide_each *decide_each, const char *name)
         check_against_one_by_one(decide_each, name, &of, &table, counts);
     }
     for (int i = 0; i < 3; i++) {
-        const bool never = DG_ALWAYS_REFINE && i == DG_FAILED; /* full cells are accepted even so */
+        const bool never = DG_ALWAYS_REFINE && i == DG_FAILED; /* full cells are accepted anyway */
         CHECK(never == (counts[i] == 0), "%s: outcome %d %zu times", name, i, counts[i]);
     }
 }

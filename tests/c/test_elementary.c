@@ -1,5 +1,5 @@
-/* exp, log and powers for building tables against MPFR at 400 bits: every bound is one, and as close
- * as it says. Arguments of all sizes, and those next to where the reduction changes. */
+/* exp, log and powers for building tables, against MPFR at 400 bits: every bound holds, and is as close as documented.
+ * Arguments have all sizes, and some are next to the places where the reduction changes. */
 #include "support.h"
 
 #include "bounds/elementary.h"
@@ -12,7 +12,7 @@ typedef struct scratch {
     mpfr_t truth, error; /* of PRECISION */
 } scratch;
 
-/** out = 2^exponent times a number of up to 128 bits, some few, some many; at least `least`. */
+/** out = 2^exponent times a number of up to 128 bits, short or long, at least `least`. */
 static void set_any(mpfr_t out, unsigned long least, long exponent, uint64_t *state, scratch *s)
 {
     uint64_t words[2] = {next_word(state), next_word(state)};
@@ -24,7 +24,7 @@ static void set_any(mpfr_t out, unsigned long least, long exponent, uint64_t *st
     mpfr_set_z_2exp(out, s->integer, exponent, MPFR_RNDN);
 }
 
-/** Whether |s->out - s->truth| <= units 2^-bits. */
+/** Return whether |s->out - s->truth| <= units 2^-bits. */
 static bool near(unsigned long units, long bits, scratch *s)
 {
     mpfr_sub(s->error, s->out, s->truth, MPFR_RNDA);
@@ -32,7 +32,7 @@ static bool near(unsigned long units, long bits, scratch *s)
     return mpfr_cmpabs_ui(s->error, units) <= 0;
 }
 
-/** Both bounds of exp(-s->x). */
+/** Check both bounds of exp(-s->x). */
 static void check_exp(scratch *s)
 {
     mpfr_neg(s->truth, s->x, MPFR_RNDN);
@@ -89,7 +89,7 @@ static void test_log(uint64_t *state, scratch *s)
     check_log(UINT32_MAX, s);
 }
 
-/** Both bounds of s->x^s->t. Returns: whether that is between exp(-2^18) and exp(2^18). */
+/** Check both bounds of s->x^s->t. Returns: whether the power is between exp(-2^18) and exp(2^18). */
 static bool check_power(scratch *s)
 {
     mpfr_log(s->truth, s->x, MPFR_RNDN);
@@ -128,7 +128,7 @@ static void test_power(uint64_t *state, scratch *s)
         case 0: /* next to 1 */
             mpfr_add_ui(s->x, s->x, 1, MPFR_RNDN);
             break;
-        case 1: /* below 2, so that this is above 0 */
+        case 1: /* 1 minus half of a number below 2 */
             mpfr_div_2ui(s->x, s->x, 1, MPFR_RNDN);
             mpfr_ui_sub(s->x, 1, s->x, MPFR_RNDN);
             break;
@@ -145,7 +145,7 @@ static void test_power(uint64_t *state, scratch *s)
     CHECK(n_moderate > TRIES / 4, "%d powers were moderate", n_moderate);
     mpfr_set_ui(s->x, 1, MPFR_RNDN);
     mpfr_set_ui_2exp(s->t, 1, 100000, MPFR_RNDN);
-    check_power(s); /* of which nothing is known but that it is positive */
+    check_power(s); /* the bounds say only that it is positive */
     mpfr_set_ui(s->x, 2, MPFR_RNDN);
     dg_power(s->out, s->x, s->t, s->t, false);
     CHECK(mpfr_cmp_ui_2exp(s->out, 1, 1000) > 0, "2^(2^100000) is known to be large");

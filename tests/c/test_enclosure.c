@@ -1,5 +1,5 @@
-/* The bounds of g that tables are built from against those that decide draws, by MPFR at 512 bits:
- * they hold, and they are as close as the law's parameters allow. */
+/* The bounds of g for tables and for decisions, against MPFR at 512 bits: they hold, and they are as close as the
+ * law's parameters allow. */
 #include "support.h"
 
 #include "bounds/enclosure.h"
@@ -12,7 +12,7 @@ enum { PRECISION = 512 };
 typedef struct test_case {
     dg_law_kind kind;
     int64_t a, b, n, d, p, q; /* parameter a/b, mu = f = n/d, beta = p/q */
-    int close;                /* how close the bounds are: 2^-close */
+    int close;                /* the bounds are within 2^-close */
 } test_case;
 
 static const int64_t BIG = INT64_C(1) << 62;
@@ -46,7 +46,7 @@ static dg_law *law_for(const test_case *of)
                : law_of(of->kind, DG_ARITHMETIC_AUTO, of->a, of->b, of->n, of->d);
 }
 
-/** 0 <= lower <= g(y) <= upper <= 1, as `exact` has it, and both 1 exactly where g is. */
+/** Check 0 <= lower <= g(y) <= upper <= 1 by the bounds of `exact`, and that both are 1 exactly if g(y) is. */
 static void check_safe(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
                        const dg_enclosure *exact)
 {
@@ -61,7 +61,7 @@ static void check_safe(const mpfr_t lower, const mpfr_t upper, int64_t y, const 
     }
 }
 
-/** And close to each other. */
+/** Check in addition that the bounds are close to each other. */
 static void check_bounds(const mpfr_t lower, const mpfr_t upper, int64_t y, const test_case *of,
                          const dg_enclosure *exact)
 {
@@ -74,7 +74,7 @@ static void check_bounds(const mpfr_t lower, const mpfr_t upper, int64_t y, cons
     mpfr_clear(apart);
 }
 
-/** g(y) at 512 bits against the bounds for tables, and those for decisions. */
+/** Check the bounds for tables and those for decisions against g(y) at 512 bits. */
 static void check_weight(int64_t y, const test_case *of, dg_enclosure *e, dg_enclosure *exact)
 {
     mpz_t at;
@@ -97,7 +97,7 @@ static void check_weight(int64_t y, const test_case *of, dg_enclosure *e, dg_enc
     dg_enclose_weight(&decision, at, e->law);
     check_bounds(decision.lower, decision.upper, y, of, exact);
     dg_enclosure_close(&decision);
-    /* by MPFR alone, of so few bits that a rounding in the wrong direction is seen */
+    /* by MPFR alone, with so few bits that a rounding in the wrong direction shows */
     static const mpfr_prec_t few[] = {8, 16, 40};
     dg_enclosure_open(&decision, few[(uint64_t)y % 3]);
     dg_enclose_weight(&decision, at, e->law);
@@ -123,12 +123,12 @@ static void check_law(const dg_law *law, const test_case *of, uint64_t *state)
     dg_enclosure_close(&exact);
 }
 
-/** f = 1/2 - 2^-110, or minus that, phi(|f|) = 2^108 or nearly: g(1), or g(-1), is exp(-2), by a
- *  difference that words do not see. The bound is the slope's, so not close. */
+/** f = 1/2 - 2^-110, or minus that, and phi(|f|) = 2^108 or nearly. g(1), or g(-1), is exp(-2), by a difference
+ *  that words do not see. The bound comes from the slope, so it is not close. */
 static void test_near_a_half(uint64_t *state)
 {
     const test_case as_shown = {DG_GENERALIZED_GAUSSIAN, 1, INT64_C(1) << 55, 1, 2, 2, 1, 2};
-    char mu[100] = "-", *end = write_ones(mu + 1, 109); /* minus 2^109 - 1 over 2^110, and that */
+    char mu[100] = "-", *end = write_ones(mu + 1, 109); /* -(2^109 - 1)/2^110 */
     *end++ = '/';
     (void)write_number(end, 1, 110);
     for (size_t i = 0; i < 2; i++) {

@@ -1,15 +1,14 @@
-/* Every bit string, through the compiled code: the number of tapes of L bytes on which a draw
- * decides for a value equals, as an integer, the number of dyadic intervals of length 2^-8L inside
- * the part of [0, 1) that belongs to that value:
+/* Every bit string, through the compiled code. The number of tapes of L bytes on which a draw decides for a value
+ * equals, as an integer, the number of dyadic intervals of length 2^-8L inside that value's part of [0, 1):
  *
  *   Bernoulli(a/b), 0 <= a <= b <= 64:   true  floor(2^8L a/b),  false  2^8L - ceil(2^8L a/b)
  *   uniform below n, n <= 256:           v     floor(2^8L (v+1)/n) - ceil(2^8L v/n)
  *
- * and Bernoulli(exp(-a/b)) is bracketed: Pr[true] lies between the share of tapes that say true and
- * that share plus the undecided ones. L = 3, for the last one 2; machine words and GMP.
+ * Bernoulli(exp(-a/b)) is bracketed: Pr[true] lies between the share of tapes that say true and that share plus the
+ * undecided ones. L = 3, but 2 for the last law. Both machine words and GMP are tested.
  *
- * A draw that has decided has read only the bytes that it asked for (its source gives no others),
- * so it stands for all tapes that begin with them: the tree of prefixes covers every tape.
+ * A draw that decides has read only the bytes that it requested (its source gives no others), so it stands for all
+ * tapes that begin with them. The tree of prefixes covers every tape.
  *
  * usage: test_exhaustive [STEP]: only every STEP-th parameter (for slow, sanitized builds) */
 #include "support.h"
@@ -27,7 +26,7 @@ typedef struct counts {
     uint64_t undecided;
 } counts;
 
-/** Add the tapes of `length` bytes that begin with prefix[0 .. n) to the counts. */
+/** Count the tapes of `length` bytes that begin with prefix[0 .. n). */
 static void explore(counts *total, uint8_t prefix[LENGTH], size_t n, size_t length,
                     const dg_sampler *law)
 {
@@ -88,7 +87,7 @@ static void test_bernoulli(dg_arithmetic arithmetic)
     for (int64_t b = 1; b <= 64; b += step) {
         for (int64_t a = 0; a <= b; a++) {
             if (gcd(a, b) != 1) {
-                continue; /* the same law, and the same code, as in lowest terms */
+                continue; /* same law and code as in lowest terms */
             }
             dg_sampler *law = sampler_by(DG_BERNOULLI, arithmetic, a, b);
             counts total = count_tapes(LENGTH, law);

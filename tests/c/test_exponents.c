@@ -1,6 +1,5 @@
-/* MPFR's range of exponents belongs to the thread, and whoever else uses MPFR in the process may have
- * narrowed it (to that of a double, say). Tables, draws and statuses do not depend on it, and it is
- * left as it was. So are MPFR's flags. */
+/* MPFR's range of exponents belongs to the thread, and other code in the process may have narrowed it (for example to
+ * that of a double). Tables, draws and statuses do not depend on it, and calls restore it, and MPFR's flags. */
 #include "support.h"
 
 #include <mpfr.h>
@@ -10,8 +9,8 @@ enum { DRAWS = 200, WIDTH = 1024 };
 
 static uint8_t expected[DRAWS * WIDTH], out[DRAWS * WIDTH];
 
-/** Make a sampler, and draw from a tape whose words are mostly 0, or whose first attempt lanes leave undecided:
- *  decisions are refined. Returns: bytes used; 0 if there is no such sampler. */
+/** Make a sampler, and draw from a tape on which decisions are refined: most of its words are 0, or lanes leave the
+ *  first attempt undecided. Returns: bytes used; 0 if there is no such sampler. */
 static size_t draw(uint8_t *to, dg_sampler_info *info, dg_law_kind kind, const char *parameter,
                    const char *mu, dg_method method)
 {

@@ -1,5 +1,5 @@
-/* Integers of two words against the compiler's own, where it has them: products also where the core
- * takes them in halves. Elsewhere against identities. */
+/* Integers of two words, against the compiler's 128-bit integers if it has them, otherwise against identities.
+ * Products are also computed in halves. */
 #include "support.h"
 
 #include "base/int128.h"
@@ -10,7 +10,7 @@ static bool same(dg_int128 a, dg_int128 b)
     return a.high == b.high && a.low == b.low;
 }
 
-/** A word with long runs of equal bits, as carries need them. */
+/** Return a word with long runs of equal bits, which cause carries. */
 static uint64_t ragged(uint64_t *state)
 {
     const uint64_t kind = next_word(state);
@@ -76,7 +76,7 @@ int main(void)
             word[k] = ragged(&state);
         }
         test_products((int64_t)word[0], word[1]);
-        /* a quarter of the range: sums stay in it */
+        /* a quarter of the range, so that sums stay in it */
         test_steps((dg_int128){(int64_t)word[0] >> 2, word[1]},
                    (dg_int128){(int64_t)word[2] >> 2, word[3]});
     }

@@ -1,12 +1,12 @@
-/* Laws that are given lanes of their own without GMP, 10^5 of either kind at random and at both ends of
- * every step, with centres 0 and others. Facts, with logarithms of 2 from MPFR at 200 bits:
+/* Laws whose lane constants are computed without GMP: 10^5 of either kind at random and at both ends of every step,
+ * with centre 0 and others. Facts, with logarithms of 2 from MPFR at 200 bits:
  *
- *   - the staircase is above the law: PROOF.md, lemma 1, and its fields are those of one staircase;
+ *   - the staircase is above the law (PROOF.md, lemma 1), and its fields are those of one staircase;
  *   - the rate is the true one, rounded down; the exponent at `farthest` is in its range;
- *   - twice_f and the offsets are the true ones, rounded down, to less than one unit; what the errors
- *     make of heights is below `above`: PROOF.md, lemma 14;
+ *   - twice_f and the offsets are the true ones, rounded down, to less than one unit;
+ *   - the errors change heights by less than `above` (PROOF.md, lemma 14);
  *   - laws beyond the ends are not held;
- *   - from the same bytes all kernels make the same draws of a batch, of every size, and read the same. */
+ *   - all kernels make the same draws of a batch of any size from the same bytes, and read the same. */
 #include "support.h"
 
 #include "isochronous/lane_laws.h"
@@ -43,7 +43,7 @@ static void true_rate(mpfr_t out, dg_law_kind kind, dg_lane_number parameter)
     mpfr_clear(number);
 }
 
-/** out = E at n blocks on the right: rate (n - t) n, or rate (n - t), where t = 2 max(f, 0) in blocks. */
+/** out = E at n blocks on the right: rate (n - t) n, or rate (n - t), with t = 2 max(f, 0) in blocks. */
 static void exponent_at(mpfr_t out, mpfr_t rate, uint64_t n, mpfr_t t, bool squared)
 {
     mpfr_ui_sub(out, n, t, MPFR_RNDN);
@@ -51,7 +51,7 @@ static void exponent_at(mpfr_t out, mpfr_t rate, uint64_t n, mpfr_t t, bool squa
     mpfr_mul_ui(out, out, squared ? n : 1, MPFR_RNDN);
 }
 
-/** Whether x - n is from 0 to below `most` units. */
+/** Return whether x - n is from 0 to below `most` units. */
 static bool is_rounded_down(mpfr_t x, int64_t n, double most, mpfr_t room)
 {
     mpfr_set_sj(room, n, MPFR_RNDN);
@@ -59,7 +59,7 @@ static bool is_rounded_down(mpfr_t x, int64_t n, double most, mpfr_t room)
     return mpfr_sgn(room) >= 0 && mpfr_cmp_d(room, most) <= 0;
 }
 
-/** The parameter and the centre of the law that is looked at. */
+/** The parameter and the centre of the law that is checked. */
 static dg_lane_number looked_at[2];
 
 /** Check a fact of that law. */
@@ -78,7 +78,7 @@ static void check_distances(const dg_lanes *of, bool squared, dg_lane_number cen
     const bool exact = mpfr_integer_p(x) != 0;
     const double most = exact ? 0 : 1;
     HOLDS(is_rounded_down(x, (int64_t)of->twice_f, most, room), "twice_f");
-    /* what is to be added to z: -2 max(f, 0), and 1 - 2 max(-f, 0) */
+    /* the numbers that are added to z: -2 max(f, 0), and 1 - 2 max(-f, 0) */
     mpfr_set_zero(root, 1);
     mpfr_sub(root, root, x, MPFR_RNDN);
     if (centre.num <= 0) {
@@ -141,7 +141,7 @@ static void check_law(dg_law_kind kind, dg_lane_number parameter, dg_lane_number
               of.n_core + 48 * of.n_tail < UINT64_C(1) << (62 - of.units_up - of.block_bits) &&
               of.attempt_bytes == (of.block_bits > 16 ? 16 : 12),
           "fields");
-    /* the rate per unit, 2^units_up of which make an integer, is of.rate 2^-(104 + shift) or so */
+    /* with 2^units_up units per integer, the rate per unit is about of.rate 2^-(104 + shift) */
     true_rate(rate, kind, parameter);
     mpfr_div_2ui(rate, rate, twice * of.units_up, MPFR_RNDN);
     check_distances(&of, squared, centre, rate, f, room);
@@ -162,7 +162,7 @@ static int64_t some_bits(unsigned most, uint64_t *state)
     return (int64_t)(next_word(state) >> (64 - most) >> (next_word(state) % most));
 }
 
-/** A centre from -1/2 to 1/2: a ratio, a float, one next to an end, or 0. */
+/** Return a centre from -1/2 to 1/2: a ratio, a float, one next to an end, or 0. */
 static dg_lane_number some_centre(uint64_t *state)
 {
     const int64_t sign = next_word(state) % 2 == 0 ? 1 : -1;
@@ -195,7 +195,7 @@ static void check_random_laws(dg_law_kind kind, int least, int most, uint64_t *s
         if (next_word(state) % 2 == 0) {
             const int bits = 64 - __builtin_clzll((uint64_t)num);
             check_law(kind, (dg_lane_number){num, 1, octave - bits + 1}, centre, &staircases);
-        } else { /* a ratio in that octave, or the one below */
+        } else { /* a ratio in that octave, or in the one below */
             const int64_t top = INT64_C(1) << 62 | some_bits(62, state), above = top >> 45 | 1;
             const unsigned down = (unsigned)(octave < 0 ? -octave : octave);
             if (down < 45 && octave > from) {
@@ -259,7 +259,7 @@ static void check_ends(dg_law_kind kind, int least, int most)
     check_law(kind, nine, zero, &staircases);
 }
 
-/** Law i of those that kernels are compared by: centres are 0, thirds of either sign, and -1/2. */
+/** Return the parameter of law i of those that compare kernels. Centres are 0, thirds of either sign, and -1/2. */
 static dg_lane_number parameter_of(size_t i)
 {
     return (dg_lane_number){3 + (int64_t)i * 1000, i % 2 == 0 ? 1 : 7, 0};
@@ -312,7 +312,7 @@ static void check_kernels(dg_law_kind kind, uint64_t *state)
         for (size_t i = 0; i < TAPE; i++) {
             bytes[i] = (uint8_t)(next_word(state) >> 56);
         }
-        if (n > 0 && n % 3 == 0) { /* a run of ones: undecided, if an attempt of a tail */
+        if (n > 0 && n % 3 == 0) { /* a run of ones: undecided, if the attempt is in a tail */
             memset(bytes + 12 * (next_word(state) % n), 0xFF, 12);
         }
         const size_t used = draw_batch(out[0], n, kind, DG_ISA_PORTABLE, &staircases, bytes, TAPE);
@@ -343,6 +343,6 @@ int main(void)
 #else
 int main(void)
 {
-    return 77; /* no 128-bit integers: no lanes */
+    return 77; /* without 128-bit integers there are no lanes */
 }
 #endif

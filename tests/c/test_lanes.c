@@ -1,17 +1,17 @@
-/* The kernels of isochronous fills decide truly, and alike. Facts, with g from MPFR at 400 bits by formulas
- * of this file:
+/* The kernels of isochronous fills decide correctly, and all alike. Facts, with g from MPFR at 400 bits by formulas of
+ * this file:
  *
- *   - of heights next to 2^k g(y), on both sides and ever closer, no kernel accepts one above it or
- *     rejects one below it, in any cell, level and place of laws of every width;
- *   - a height as far from it as `above`, `above_a_step` and `below` say is decided (not with
- *     -DDG_NARROW_BOUNDS=ON, where nothing is);
+ *   - next to 2^k g(y), on both sides and ever closer, no kernel accepts a height above it or rejects one below it,
+ *     in any cell, level and place of laws of every width;
+ *   - a height is decided if it is as far from it as `above`, `above_a_step` and `below` say (except with
+ *     -DDG_NARROW_BOUNDS=ON, which decides nothing);
  *   - undecided attempts, in the core and on tail levels as far as bits go, are accepted up to 2^k g(y), and not
  *     beyond, to the 64th bit behind their words;
  *   - every law of the range that lanes.h states is held, and those next to it are not;
  *   - logarithms and powers are within the bounds of PROOF.md;
- *   - of random words every kernel makes the same draws, batches of every length and place;
- *   - of numbers as large as lanes may hold, whether some law has them or not, every kernel finds the same
- *     height, to the last unit: its decision turns at the same words. */
+ *   - from random words every kernel makes the same draws, in batches of every length and place;
+ *   - from numbers as large as lanes may hold, whether or not a law has them, every kernel finds the same height, to
+ *     the last unit: its decision changes at the same words. */
 #include "support.h"
 
 #include "isochronous/lane_laws.h"
@@ -30,7 +30,7 @@ enum {
     PRECISION = 400,
     SPOTS = 300,
     MOST_KERNELS = 4,
-    COPIES = 16, /* as many as a kernel takes together */
+    COPIES = 16, /* the most that a kernel takes together */
     MOST_LENGTH = 40
 };
 
@@ -86,7 +86,7 @@ static dg_law *law_for(const test_case *of)
 static const dg_isa ALL[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2,
                                          DG_ISA_NEON};
 
-/** The lanes of a law, by each kernel that this machine has. */
+/** Build the lanes of a law for each kernel that this machine has. */
 static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
 {
     size_t n = 0;
@@ -127,7 +127,7 @@ static void phi(mpfr_t out, const mpz_t r, const test_case *of)
     }
 }
 
-/** out = phi(|y - f|) - phi(|f|), to some 300 bits, and exactly 0 where it is. */
+/** out = phi(|y - f|) - phi(|f|), to some 300 bits; 0 exactly if the difference is. */
 static void exponent(mpfr_t out, const mpz_t y, const test_case *of)
 {
     mpz_t far, near;
@@ -146,7 +146,7 @@ static void exponent(mpfr_t out, const mpz_t y, const test_case *of)
     mpz_clears(far, near, NULL);
 }
 
-/** A place of a law. */
+/** A place that an attempt may choose. */
 typedef struct spot {
     uint64_t cell, level, low;
     bool tail, left;
@@ -165,7 +165,7 @@ static spot any_spot(uint64_t *state, const dg_lanes *lanes)
     return at;
 }
 
-/** The words of an attempt at a spot, whose height begins with the 63 - step bits of f. */
+/** Write the words of an attempt at a spot, whose height begins with the 63 - step bits of f. */
 static void write_attempt(uint8_t bytes[16], const spot *at, uint64_t f, const dg_lanes *lanes)
 {
     const uint64_t choice = ((at->cell << 16) + lanes->n_cells - 1) / lanes->n_cells + 1;
@@ -178,7 +178,7 @@ static void write_attempt(uint8_t bytes[16], const spot *at, uint64_t f, const d
     }
 }
 
-/** Check that all kernels make of a batch what the first one does. */
+/** Check that all kernels decide a batch as the first one does. */
 static void check_alike(const uint8_t *bytes, size_t length, dg_lanes *const *lanes, size_t n)
 {
     int64_t out[2][MOST_LENGTH + DG_LANE_BEHIND];
@@ -192,7 +192,7 @@ static void check_alike(const uint8_t *bytes, size_t length, dg_lanes *const *la
     }
 }
 
-/** Batches where one attempt, or two, are next to the edge, and the others are not, at the core's end. */
+/** Check batches in which one or two attempts are next to the edge. The others are not; they are at the core's end. */
 static void check_among_others(const spot *at, uint64_t f, dg_lanes *const *lanes, size_t n)
 {
     uint8_t bytes[16 * COPIES];
@@ -203,7 +203,7 @@ static void check_among_others(const spot *at, uint64_t f, dg_lanes *const *lane
             uint8_t *to = bytes + k * lanes[0]->attempt_bytes;
             if (k == first || (two == 1 && k == second)) {
                 write_attempt(to, at, f, lanes[0]);
-            } else { /* accepted, and rejected */
+            } else { /* alternately accepted and rejected */
                 write_attempt(to, &elsewhere, k % 2 == 0 ? 0 : UINT64_MAX >> 1, lanes[0]);
             }
         }
@@ -211,7 +211,7 @@ static void check_among_others(const spot *at, uint64_t f, dg_lanes *const *lane
     }
 }
 
-/** Check what the kernels make of heights next to the edge. */
+/** Check the kernels' decisions on heights next to the edge. */
 static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lanes, size_t n)
 {
     static const uint64_t offsets[] = {0,       1,       2,       3,       4,       5,      6,
@@ -238,7 +238,7 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
     mpfr_exp(truth, truth, MPFR_RNDN);
     mpfr_mul_2ui(truth, truth, step + n_bits, MPFR_RNDN);
     CHECK(mpfr_cmp_ui_2exp(truth, 1, (long)n_bits) <= 0, "2^k g is above 1");
-    mpfr_get_z(edge, truth, MPFR_RNDD); /* heights below it are to be accepted */
+    mpfr_get_z(edge, truth, MPFR_RNDD); /* heights below it must be accepted */
     const uint64_t whole = mpz_get_ui(edge), end = UINT64_C(1) << n_bits;
     const uint64_t error = (lanes[0]->above + step * lanes[0]->above_a_step + lanes[0]->below + 2)
                            << unit;
@@ -246,12 +246,12 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
         const uint64_t off = i == 0 ? 0 : offsets[i / 2] << unit;
         const uint64_t f = i % 2 == 0 ? whole + off : whole - 1 - off;
         if (f >= end) {
-            continue; /* also below 0 */
+            continue; /* also if f is below 0 */
         }
         check_among_others(at, f, lanes, n);
         uint8_t bytes[16 * COPIES];
         int64_t out[COPIES + DG_LANE_BEHIND];
-        for (size_t k = 0; k < COPIES; k++) { /* the next one's place begins where this one ends */
+        for (size_t k = 0; k < COPIES; k++) { /* the next attempt begins where this one ends */
             write_attempt(bytes + k * lanes[0]->attempt_bytes, at, f, lanes[0]);
         }
         size_t first_accepted = 0, first_made = 0;
@@ -266,7 +266,7 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
             CHECK(made == 0 || f == whole || (accepted == 1) == below,
                   "kernel %d, step %d: accepted %zu, %llu from the edge", (int)lanes[k]->isa,
                   (int)step, accepted, (unsigned long long)(f - whole));
-            /* the edge's own height is accepted in part: no words decide it */
+            /* the edge's own height is accepted in part, so no words decide it */
             CHECK(f != whole || is_centre || made == 0, "kernel %d decides the edge",
                   (int)lanes[k]->isa);
             CHECK(accepted == 0 || mpz_cmp_si(y, out[0] - lanes[k]->c) == 0, "another integer");
@@ -284,7 +284,7 @@ static void check_spot(const spot *at, const test_case *of, dg_lanes *const *lan
     mpz_clears(y, edge, NULL);
 }
 
-/** Batches of all lengths of random words, among which undecided attempts are planted. */
+/** Check batches of random words of all lengths, with undecided attempts planted among them. */
 static void check_batches(uint64_t *state, dg_lanes *const *lanes, size_t n)
 {
     enum { BATCHES = 400 };
@@ -295,15 +295,15 @@ static void check_batches(uint64_t *state, dg_lanes *const *lanes, size_t n)
         for (size_t k = 0; k < sizeof bytes; k++) {
             bytes[k] = (uint8_t)(next_word(state) >> 56);
         }
-        if (i % 3 == 0) { /* 63 ones: beyond, if in the tail */
+        if (i % 3 == 0) { /* 63 ones: beyond all words, if in the tail */
             memset(bytes + size * (next_word(state) % length), 0xFF, size);
         }
         check_alike(bytes, length, lanes, n);
     }
 }
 
-/** Lanes with any rate, distances and centre: rates shifted by so little that the last unit of an exponent
- *  is seen. */
+/** Return lanes with any rate, distances and centre. Their rates are shifted so little that the last unit of an
+ *  exponent matters. */
 static dg_lanes any_lanes(uint64_t *state, const dg_lanes *like)
 {
     dg_lanes any = *like;
@@ -319,13 +319,13 @@ static dg_lanes any_lanes(uint64_t *state, const dg_lanes *like)
         any.offset[i] =
             (int64_t)(next_word(state) >> (70 - far_bits)) - (INT64_C(1) << (far_bits - 7));
     }
-    /* the farthest has an exponent of 2^3 to 2^6, at most */
+    /* the farthest distance has an exponent of at most 2^3 to 2^6 */
     const unsigned bits = any.squared ? 2 * far_bits - 52 : far_bits;
     any.rate_shift = bits > 6 ? bits - 6 + (unsigned)(next_word(state) % 4) : 1;
     return any;
 }
 
-/** The decision on an attempt at f of a kernel: 0 accepted, 1 undecided, 2 rejected. */
+/** Return a kernel's decision on an attempt at f: 0 accepted, 1 undecided, 2 rejected. */
 static int decision(const spot *at, uint64_t f, const dg_lanes *lanes)
 {
     uint8_t bytes[16 * COPIES];
@@ -338,13 +338,13 @@ static int decision(const spot *at, uint64_t f, const dg_lanes *lanes)
     return made == 0 ? 1 : accepted == COPIES ? 0 : 2;
 }
 
-/** Check that all kernels decide as the first one does, where its decisions turn. */
+/** Check that the decisions of all kernels change where those of the first one do. */
 static void check_turns(uint64_t *state, dg_lanes *const *lanes, size_t n)
 {
     dg_lanes any = any_lanes(state, lanes[0]);
     const spot at = any_spot(state, &any);
     const unsigned n_bits = 63 - (unsigned)(at.tail ? at.level + 1 : 0);
-    for (int turn = 0; turn < 2; turn++) { /* from accepted; to rejected */
+    for (int turn = 0; turn < 2; turn++) { /* first away from accepted, then to rejected */
         uint64_t least = 0;
         any.kernel = lanes[0]->kernel;
         for (unsigned bit = n_bits; bit > 0; bit--) {
@@ -361,8 +361,8 @@ static void check_turns(uint64_t *state, dg_lanes *const *lanes, size_t n)
     }
 }
 
-/** Laws that are given their lanes without GMP decide truly, too, by their own constants. Their rates are
- *  shifted by less than those of dg_lanes_build: the last places of an exponent are seen here. */
+/** Lanes whose constants are computed without GMP decide correctly, too. Their rates are shifted by less than those of
+ *  dg_lanes_build, so the last places of an exponent matter. */
 static void check_lane_laws(uint64_t *state)
 {
     static const test_case cases[] = {
@@ -415,8 +415,8 @@ static void check_lane_laws(uint64_t *state)
     }
 }
 
-/** log2_of is never too low, and less than DG_LANE_LOG_ABOVE too high: around every place where its table
- *  changes, and anywhere. */
+/** log2_of is never too low, and less than DG_LANE_LOG_ABOVE too high: around every place where its table changes, and
+ *  anywhere. */
 static void check_logs(uint64_t *state)
 {
     enum { RANDOM = 20000, PLACES = 52 * 16 * 3 };
@@ -443,7 +443,7 @@ static void check_logs(uint64_t *state)
     mpfr_clears(truth, found, (mpfr_ptr)0);
 }
 
-/** power_of is within the bounds of PROOF.md, lemma 21: at all sizes of distances, and where they end. */
+/** power_of is within the bounds of PROOF.md, lemma 21, for distances of all sizes, and at their ends. */
 static void check_powers(const test_case *of, const dg_lanes *lanes, uint64_t *state)
 {
     enum { PLACES = 2000 };
@@ -460,7 +460,7 @@ static void check_powers(const test_case *of, const dg_lanes *lanes, uint64_t *s
         r = i % 7 == 0 ? lanes->nearest + i / 7 : r;
         mpz_set_ui(distance, r);
         mpz_mul_2exp(distance, distance, lanes->units_down);
-        phi(truth, distance, &centred); /* of a distance that is 2^units_up as large */
+        phi(truth, distance, &centred); /* for a distance that is 2^units_up times as large */
         mpfr_set_si(found, of->beta_num * (long)lanes->units_up, MPFR_RNDN);
         mpfr_div_si(found, found, of->beta_den, MPFR_RNDN);
         mpfr_exp2(found, found, MPFR_RNDN);
@@ -480,8 +480,8 @@ static void check_powers(const test_case *of, const dg_lanes *lanes, uint64_t *s
     mpz_clear(distance);
 }
 
-/** Check what becomes of an attempt whose height begins with `value`, n_bits of which are words and 64 more behind
- *  them, and goes on with bytes `last`. */
+/** Check the decision on an attempt whose height begins with `value`, which has n_bits: its words and 64 bits behind
+ *  them. Bytes `last` follow. */
 static void check_settled(const spot *at, const mpz_t value, uint8_t last, bool wanted,
                           const mpz_t y, const dg_lanes *lanes)
 {
@@ -538,9 +538,9 @@ static void check_edge(const spot *at, const test_case *of, const dg_lanes *lane
     mpfr_exp(truth, truth, MPFR_RNDN);
     mpfr_mul_2ui(truth, truth, step + n_bits, MPFR_RNDN);
     mpfr_get_z(value, truth, MPFR_RNDD);
-    const bool is_one = mpz_sizeinbase(value, 2) > n_bits; /* or as near to it as that */
+    const bool is_one = mpz_sizeinbase(value, 2) > n_bits; /* or within the last place of it */
     if (!is_one) {
-        if (mpz_sgn(value) > 0) { /* else that takes as many bytes as 2^k g is small */
+        if (mpz_sgn(value) > 0) { /* otherwise the number of bytes grows as 2^k g decreases */
             check_settled(at, value, 0, true, y, lanes);
         }
         check_settled(at, value, 0xFF, false, y, lanes);
@@ -679,6 +679,6 @@ int main(int argc, char **argv)
 #else
 int main(void)
 {
-    return 77; /* no 128-bit integers: no isochronous sampler */
+    return 77; /* without 128-bit integers there is no isochronous sampler */
 }
 #endif

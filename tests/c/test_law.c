@@ -1,5 +1,5 @@
-/* The constants of a law are what csrc/law/law.h says, in rational arithmetic: for scales, variances
- * and centres that are fractions, on either side of an integer. */
+/* The constants of a law are what csrc/law/law.h says, in rational arithmetic, for scales, variances and centres that
+ * are fractions, on either side of an integer. */
 #include "support.h"
 
 #include "law/law.h"
@@ -14,7 +14,7 @@ static void set_ratio(mpq_t out, const mpz_t num, const mpz_t den)
     mpq_canonicalize(out);
 }
 
-/** f = mu - c, in [-1/2, 1/2), c an integer. */
+/** Check f = mu - c, in [-1/2, 1/2), c an integer. */
 static void check_centre(const dg_law *law, const mpq_t mu)
 {
     mpq_t f, sum;
@@ -28,7 +28,7 @@ static void check_centre(const dg_law *law, const mpq_t mu)
     mpq_clears(f, sum, NULL);
 }
 
-/** The far half-line of a Laplace weighs exp(-(1 - 2 |f|)/scale). */
+/** Check that the far half-line of a Laplace weighs exp(-(1 - 2 |f|)/scale). */
 static void check_side(const dg_law *law, const mpq_t scale)
 {
     mpq_t side, weight;
@@ -63,7 +63,7 @@ static void set_exponent(mpq_t out, long y, const dg_law *law, const mpq_t sigma
     mpq_clear(share);
 }
 
-/** out = N(y)/D, what Algorithm 3 accepts y by. */
+/** out = N(y)/D. Algorithm 3 accepts y with exp(-N(y)/D). */
 static void set_acceptance(mpq_t out, long y, const dg_law *law)
 {
     mpz_t n;
@@ -78,8 +78,8 @@ static void set_acceptance(mpq_t out, long y, const dg_law *law)
     mpz_clear(n);
 }
 
-/** t is above sigma by 1 at most; N(y)/D is the law's exponent less the proposal's, but for a constant,
- *  which makes it 0 at the best y off centre, and nowhere negative. */
+/** t is above sigma by at most 1. N(y)/D is the law's exponent minus the proposal's, plus a constant. It is negative
+ *  nowhere, and with a centre off the integers it is 0 at the best y. */
 static void check_gaussian(const dg_law *law, const mpq_t sigma2)
 {
     mpq_t difference, exponent, first;

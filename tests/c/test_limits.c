@@ -1,4 +1,4 @@
-/* What fits and what does not: output types, wide integers, parameters, tables. */
+/* Values that fit and values that do not: output types, wide integers, parameters, tables. */
 #include "cells/decide.h"
 #include "sampler/prepare.h"
 #include "support.h"
@@ -9,13 +9,14 @@
 static const dg_method METHODS[] = {DG_REFERENCE, DG_CELLS, DG_ISOCHRONOUS};
 enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 
-static dg_sampler *usual(dg_law_kind kind, const char *parameter, const char *mu, dg_method method)
+static dg_sampler *default_sampler(dg_law_kind kind, const char *parameter, const char *mu,
+                                   dg_method method)
 {
     return sampler_of(kind, parameter, mu, NULL, method, DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
 }
 
-/** A fill either holds the draw of the int64 fill of the same tape, or reports DG_ERR_RANGE, according to whether
- *  that fits; and writes nothing behind it. */
+/** A fill from the same tape holds the draw of an int64 fill if it fits, and reports DG_ERR_RANGE if it does not. It
+ *  writes nothing behind it. */
 static void test_dtypes(const dg_sampler *sampler, const uint8_t *bytes, size_t n_bytes)
 {
     static const struct {
@@ -74,7 +75,7 @@ static void test_outputs(void)
                                           "-128",       "255",        "32767",      "70000",
                                           "2147483647", "4294967295", "-2147483648"};
     uint64_t state = 7;
-    for (size_t i = 0; i < N_METHODS + 1; i++) { /* the last: the first, by GMP */
+    for (size_t i = 0; i < N_METHODS + 1; i++) { /* the last one: the first method, by GMP */
         for (size_t j = 0; j < sizeof centres / sizeof *centres; j++) {
             dg_sampler *sampler =
                 sampler_of(DG_DISCRETE_LAPLACE, "2", centres[j], NULL, METHODS[i % N_METHODS],
@@ -101,7 +102,7 @@ static dg_status new_sampler(dg_law_kind kind, const char *parameter, const char
     return status;
 }
 
-/** The rules of dg_law_kind. */
+/** Check the rules of dg_law_kind. */
 static void test_parameters(void)
 {
     for (int kind = DG_BERNOULLI; kind <= DG_GENERALIZED_GAUSSIAN; kind++) {
@@ -133,7 +134,7 @@ static void test_too_long(void)
 {
     static char text[DG_MAX_PARAMETER_BITS];
     (void)write_number(text, 1, DG_MAX_PARAMETER_BITS - 1);
-    dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, text, NULL, DG_AUTO);
+    dg_sampler *sampler = default_sampler(DG_DISCRETE_GAUSSIAN, text, NULL, DG_AUTO);
     const size_t width = dg_sampler_wide_bytes(sampler);
     uint8_t *out = malloc(width);
     CHECK(out != NULL && dg_sampler_fill_wide(out, 1, width, sampler, NULL, NULL) == DG_OK,
@@ -152,7 +153,7 @@ static dg_status fill_by(const dg_sampler *sampler, dg_dtype dtype)
     return dg_sampler_fill(out, 3, dtype, sampler, NULL, NULL);
 }
 
-/** Fill three items of n_bytes. Nothing is written behind them. */
+/** Fill three items of n_bytes, and check that nothing is written behind them. */
 static dg_status fill_wide_by(const dg_sampler *sampler, size_t n_bytes)
 {
     uint8_t out[3 * 64];
@@ -164,14 +165,15 @@ static dg_status fill_wide_by(const dg_sampler *sampler, size_t n_bytes)
     return status;
 }
 
-/** A law far too wide for any dtype, one with a centre that no dtype holds, one that is neither; and dtypes that do
- *  not exist. */
-static void test_what_fits_nothing(void)
+/** Test a law far too wide for any dtype, one with a centre that no dtype holds, and one that is neither; and dtypes
+ *  that do not exist. */
+static void test_laws_that_fit_nothing(void)
 {
     for (size_t i = 0; i < 3 * N_METHODS; i++) {
         const bool is_wide = i % 3 < 2;
-        dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, i % 3 == 0 ? power_text(400) : "1",
-                                    i % 3 == 1 ? power_text(128) : "0", METHODS[i / 3]);
+        dg_sampler *sampler =
+            default_sampler(DG_DISCRETE_GAUSSIAN, i % 3 == 0 ? power_text(400) : "1",
+                            i % 3 == 1 ? power_text(128) : "0", METHODS[i / 3]);
         CHECK((sampler == NULL) ==
                   (METHODS[i / 3] == DG_ISOCHRONOUS && (is_wide || !DG_HAVE_WORDS)),
               "law %zu", i);
@@ -188,26 +190,27 @@ static void test_what_fits_nothing(void)
     }
 }
 
-/** Around the last of 64 bits: integers beyond it are seen, and none is wrapped. */
+/** Around 2^64 - 1, larger integers are noticed, and none is wrapped. */
 static void test_the_end_of_64_bits(void)
 {
     static uint64_t out[300];
     for (size_t i = 0; i < 2; i++) {
         dg_sampler *sampler =
-            usual(DG_DISCRETE_GAUSSIAN, "100", "18446744073709551615", METHODS[i]);
+            default_sampler(DG_DISCRETE_GAUSSIAN, "100", "18446744073709551615", METHODS[i]);
         CHECK(dg_sampler_fill(out, 300, DG_UINT64, sampler, NULL, NULL) == DG_ERR_RANGE,
               "half are beyond it");
         dg_sampler_free(sampler);
     }
 }
 
-/** Draws of some 64 bits, each by itself: a dtype holds it, or the call says that it does not. */
+/** Draws of some 64 bits, one at a time: a dtype holds the draw, or the call says that it does not. */
 static void test_draws_of_64_bits(void)
 {
     enum { WIDTH = 32 };
     uint64_t state = 3;
     for (int i = 0; i < 400; i++) {
-        dg_sampler *sampler = usual(DG_DISCRETE_GAUSSIAN, power_text(128), NULL, METHODS[i % 2]);
+        dg_sampler *sampler =
+            default_sampler(DG_DISCRETE_GAUSSIAN, power_text(128), NULL, METHODS[i % 2]);
         uint8_t bytes[4096], wide[WIDTH], out[8], above[WIDTH - 8];
         for (size_t k = 0; k < sizeof bytes; k++) {
             bytes[k] = (uint8_t)next_word(&state);
@@ -234,8 +237,8 @@ static void test_draws_of_64_bits(void)
     }
 }
 
-/** A comparison that 60 words of zeros leave open, with a law so narrow that its tail is below them:
- *  each word costs one step at the precision that there is, not one at twice the precision. */
+/** A comparison that 60 words of zeros leave open, with a law so narrow that its tail is below them. Each word takes
+ *  one step at the current precision; the precision is not doubled for it. */
 static void test_many_words_of_zeros(void)
 {
     static uint8_t bytes[1 + 8 * 70];
@@ -256,11 +259,11 @@ static void test_many_words_of_zeros(void)
                                           bytes, table, &bits);
     dg_bits_close(&bits);
     CHECK(status == DG_OK && !accepted, "status %d", (int)status);
-    CHECK(from.used == 1 + 8 * 61, "%zu bytes", from.used); /* a level, 61 words */
+    CHECK(from.used == 1 + 8 * 61, "%zu bytes", from.used); /* a level, and 61 words */
     dg_sampler_free(sampler);
 }
 
-/** Options that cannot be, and tables of sizes that cannot: refused, and none is made. */
+/** Impossible options, and tables of impossible sizes, are refused, and no sampler is made. */
 static void test_options(void)
 {
     static const struct {
@@ -272,9 +275,9 @@ static void test_options(void)
                  {"100", 17, -1, DG_ISA_AUTO},
                  {"100", 16, DG_MAX_PARAMETER_BITS + 1, DG_ISA_AUTO},
                  {"100", 16, -1, 77},
-                 {"100", 4, 0, DG_ISA_AUTO},  /* the tails would have to be half as high */
-                 {"100", 4, 20, DG_ISA_AUTO}, /* no block is under the law: no end of them */
-                 {"1000000000000", 16, 0, DG_ISA_AUTO}}; /* more blocks than a table has */
+                 {"100", 4, 0, DG_ISA_AUTO},  /* the tails would need half the height */
+                 {"100", 4, 20, DG_ISA_AUTO}, /* no block is under the law, so blocks never end */
+                 {"1000000000000", 16, 0, DG_ISA_AUTO}}; /* more blocks than a table holds */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const dg_options options = {DG_ARITHMETIC_AUTO, (dg_isa)cases[i].isa, cases[i].index_bits,
                                     cases[i].block_bits};
@@ -289,7 +292,7 @@ static void test_options(void)
 int main(void)
 {
     test_outputs();
-    test_what_fits_nothing();
+    test_laws_that_fit_nothing();
     test_the_end_of_64_bits();
     test_draws_of_64_bits();
     test_many_words_of_zeros();

@@ -1,5 +1,5 @@
-/* The loops over full cells write what the one in plain C writes, and no byte more: for any rows, any
- * length of ticks, any number of draws, any item, wherever the bytes lie. */
+/* The loops over full cells write the same as the portable loop, and no byte more: for any rows, any length of ticks,
+ * any number of draws, any item, and any alignment. */
 #include "support.h"
 
 #include "base/isa.h"
@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 20000, MOST_DRAWS = 400, GUARD = 64, MOST_SHIFT = 16 };
 
-/** xorshift, for test data. */
+/** Return the next word of xorshift, for test data. */
 static uint64_t next(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -24,7 +24,7 @@ static uint64_t below(uint64_t n, uint64_t *state)
     return next(state) % n;
 }
 
-/** Codes of blocks, special ones if `special`: often, never, or now and then. */
+/** Return a block's code, or, if `special`, the special one `often` times in 16. */
 static uint8_t any_code(bool special, unsigned often, uint64_t *state)
 {
     return special && below(16, state) < often ? DG_SPECIAL : (uint8_t)below(DG_CODES, state);
@@ -53,7 +53,7 @@ static void set_rows(dg_rows *rows, uint64_t *state)
     }
 }
 
-/** The output of a loop, with bytes around it that it must leave. */
+/** The output of a loop, between bytes that it must not change. */
 typedef struct output {
     _Alignas(GUARD) uint8_t items[GUARD + MOST_SHIFT + 8 * MOST_DRAWS + GUARD];
     dg_found found;
@@ -89,7 +89,7 @@ static void test_loop(dg_look_up *look_up, const char *name)
         const size_t n = (size_t)below(round % 8 == 0 ? MOST_DRAWS + 1 : 140, &state);
         const size_t tick_bytes = n * (table.tick_bits / 8) + (n + 7) / 8 * (table.tick_bits % 8);
         const size_t shift = (size_t)below(MOST_SHIFT, &state), n_bytes = n + tick_bytes + n;
-        /* a block of its own, with nothing behind what may be read: a sanitizer looks */
+        /* its own allocation, so that a sanitizer reports reads beyond it */
         uint8_t *memory = malloc(shift + n_bytes + DG_LOOK_UP_BEHIND);
         if (memory == NULL) {
             abort();
@@ -115,7 +115,7 @@ static void test_loop(dg_look_up *look_up, const char *name)
 
 int main(void)
 {
-    test_loop(dg_look_up_portable, "plain C"); /* it depends on nothing else */
+    test_loop(dg_look_up_portable, "plain C"); /* a second run must agree with the first */
 #if DG_ISA_X86_64
     if (dg_isa_available(DG_ISA_AVX2)) {
         test_loop(dg_look_up_avx2, "AVX2");

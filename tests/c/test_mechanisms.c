@@ -1,5 +1,5 @@
-/* Selections and the sides of cells: from the same bytes the same in machine words and by GMP, by one thread
- * or several the right ones. */
+/* Selections and the sides of cells: from the same bytes, machine words and GMP give the same results and use the same
+ * bytes; wrong arguments are refused. */
 #include "mechanisms/leave_cell.h"
 #include "mechanisms/select.h"
 #include "support.h"
@@ -20,7 +20,7 @@ static void gaps_of(uint8_t *out, const uint64_t *gaps, size_t n, size_t gap_byt
     }
 }
 
-/** Select N times from gaps of so many bytes, with a rate of 1/3. Returns: the bytes used. */
+/** Select N times from gaps of gap_bytes bytes, with a rate of 1/3. Returns: the bytes used. */
 static size_t select_with(int64_t *out, dg_selection_kind kind, dg_arithmetic arithmetic,
                           size_t gap_bytes)
 {
@@ -101,7 +101,7 @@ static void test_errors_of_selections(void)
     dg_selection_free(NULL);
 }
 
-/** Sides of values in cells of (a/b) 2^doublings scales. Returns: the bytes used. */
+/** Draw sides of values in cells of (a/b) 2^doublings scales. Returns: the bytes used. */
 static size_t sides_with(int64_t *out, dg_arithmetic arithmetic, int64_t a, int64_t b,
                          size_t doublings)
 {

@@ -1,8 +1,8 @@
-/* Memory that runs out: an error, nothing lost, and the next call right.
+/* When memory runs out, a call returns an error, loses nothing, and the next call is right.
  *
- * The core's own allocations come here (the linker's --wrap), and each is made to fail once. GMP's
- * and MPFR's come here, too, and are only counted: they must never take more than the core has asked
- * for, nor any before it asks (base/memory.h), since a failure of theirs ends the process. */
+ * The linker's --wrap brings the core's own allocations here, and each is made to fail once. The allocations of GMP and
+ * MPFR come here, too, and are only counted. They must never take more than the core has checked for, nor any memory
+ * before it checks (base/memory.h), because their failures end the process. */
 #define _DEFAULT_SOURCE
 #include "base/memory.h"
 #include "cells/decide.h"
@@ -19,9 +19,9 @@
 
 /* --- the core's allocations -------------------------------------------------------------------- */
 
-static size_t n_asked, fails_at; /* the fails_at-th fails; 0: none */
-static size_t most_asked;        /* the longest block asked for beforehand */
-static long n_ours;              /* blocks given and not yet freed */
+static size_t n_allocations, fails_at; /* the fails_at-th fails; 0: none */
+static size_t most_checked;            /* the longest block that was checked for */
+static long n_ours;                    /* blocks allocated and not yet freed */
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
@@ -34,13 +34,13 @@ void __wrap_free(void *block);
 
 static bool fails(void)
 {
-    return ++n_asked == fails_at;
+    return ++n_allocations == fails_at;
 }
 
 void *__wrap_malloc(size_t n)
 {
-    most_asked =
-        n > most_asked ? n : most_asked; /* tables and lists come from calloc and realloc */
+    most_checked =
+        n > most_checked ? n : most_checked; /* tables and lists come from calloc and realloc */
     if (fails()) {
         return NULL;
     }
@@ -72,14 +72,14 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-/* --- GMP's and MPFR's -------------------------------------------------------------------------- */
+/* --- the allocations of GMP and MPFR ------------------------------------------------------------ */
 
 static size_t gmp_live, gmp_peak, gmp_longest;
-static size_t gmp_early; /* taken before the core has asked for anything */
+static size_t gmp_early; /* taken before the core has checked for any */
 
 static void count(size_t n)
 {
-    gmp_early += most_asked == 0 ? n : 0;
+    gmp_early += most_checked == 0 ? n : 0;
     gmp_live += n;
     gmp_peak = gmp_live > gmp_peak ? gmp_live : gmp_peak;
     gmp_longest = n > gmp_longest ? n : gmp_longest;
@@ -104,7 +104,7 @@ static void gmp_free(void *block, size_t n)
     __real_free(block);
 }
 
-/* --- laws, from parameters as long as they may be ---------------------------------------------- */
+/* --- laws, with parameters up to the longest ---------------------------------------------------- */
 
 enum { LONGEST = DG_MAX_PARAMETER_BITS / 8 };
 
@@ -112,7 +112,7 @@ typedef struct memory_case {
     const char *name;
     dg_law_kind kind;
     dg_arithmetic arithmetic;
-    size_t a, b, c, d, beta; /* bytes of the parameters; 0: the number 1, for c 0 */
+    size_t a, b, c, d, beta; /* bytes of the parameters; 0: the number 1, or for c 0 */
 } memory_case;
 
 #define WORDS DG_ARITHMETIC_AUTO
@@ -138,10 +138,10 @@ static const memory_case cases[] = {
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-/** The parameters of the case at hand. */
+/** The parameters of the current case. */
 static char texts[3][4 * LONGEST + 16];
 
-/** Write an odd positive integer of n bytes, or what stands instead. Returns: the end. */
+/** Write an odd positive integer of n bytes, or `instead` if n is 0. Returns: the end. */
 static char *write_integer(char *to, size_t n, char instead, uint64_t *state)
 {
     static const char digits[] = "0123456789abcdef";
@@ -169,7 +169,7 @@ static void write_texts(const memory_case *of)
     }
 }
 
-/* --- one operation, watched -------------------------------------------------------------------- */
+/* --- one operation under observation ------------------------------------------------------------ */
 
 enum operation { NEW, FILL, DECIDE };
 static const char *const operation_names[] = {"new sampler", "fill", "decision"};
@@ -190,7 +190,7 @@ static dg_status new_sampler(dg_sampler **sampler, const work *with)
                                &options);
 }
 
-/** The decision of the first partial cell that is always right. */
+/** Decide the first partial cell by the comparison that is always right. */
 static dg_status decide(work *with)
 {
     static dg_bits bits;
@@ -205,29 +205,28 @@ static dg_status decide(work *with)
     return status;
 }
 
-/** Bytes with which an isochronous draw begins with an attempt that is not decided at once, and how many were
- *  given. */
+/** Bytes that make an isochronous draw begin with an undecided attempt, and how many the source has given. */
 typedef struct undecided {
     uint8_t first[16];
-    size_t given;
+    size_t n_given;
 } undecided;
 
-/** A caller's source: those, then others. */
+/** A caller's source that gives those bytes, then others. */
 static int undecided_first(void *context, uint8_t *out, size_t n)
 {
     static uint64_t state = 13;
     undecided *from = context;
     for (size_t i = 0; i < n; i++) {
-        const size_t at = from->given++;
+        const size_t at = from->n_given++;
         out[i] = at < sizeof from->first ? from->first[at] : (uint8_t)next_word(&state);
     }
     return 0;
 }
 
-/** A fill whose first attempt lanes leave undecided. */
+/** Fill, with a first attempt that lanes leave undecided. */
 static dg_status fill_in_lanes(work *with)
 {
-    undecided from = {.given = 0};
+    undecided from = {.n_given = 0};
     memset(from.first, 0xFF, sizeof from.first);
 #if DG_HAVE_WORDS
     const dg_narrow *narrow = with->sampler->lanes->narrow;
@@ -243,13 +242,13 @@ static dg_status fill_in_lanes(work *with)
     return dg_sampler_fill_wide(with->out, with->n, with->width, with->sampler, NULL, &source);
 }
 
-/** Whether a case has parameters so long that its table takes a second. */
+/** Return whether a case has parameters so long that its table takes a second. */
 static bool is_long(const memory_case *of)
 {
     return of->a + of->b > 100;
 }
 
-/** Do it, and undo what it made. */
+/** Do an operation, and free what it made. */
 static dg_status operate(enum operation what, work *with)
 {
     dg_status status = DG_OK;
@@ -273,41 +272,41 @@ static dg_status operate(enum operation what, work *with)
     return status;
 }
 
-/** GMP never takes more than was asked for, nor before, nor a long block. */
+/** GMP never takes more memory than was checked for, nor any before, nor a long block. */
 static void test_room(enum operation what, work *with, bool always_asks)
 {
     const char *name = with->of->name, *by = method_names[with->method];
     const char *doing = operation_names[what];
     size_t before = gmp_live;
     gmp_peak = gmp_live;
-    gmp_longest = gmp_early = most_asked = n_asked = fails_at = 0;
+    gmp_longest = gmp_early = most_checked = n_allocations = fails_at = 0;
     dg_status status = operate(what, with);
     size_t taken = gmp_peak - before;
     CHECK(status == DG_OK, "%s, %s by %s: status %d", name, doing, by, (int)status);
-    size_t room = most_asked < DG_ROOM ? most_asked : most_asked - DG_ROOM + 16384;
-    CHECK(taken <= room, "%s, %s by %s: GMP took %zu, asked for were %zu", name, doing, by, taken,
+    size_t room = most_checked < DG_ROOM ? most_checked : most_checked - DG_ROOM + 16384;
+    CHECK(taken <= room, "%s, %s by %s: GMP took %zu, checked for were %zu", name, doing, by, taken,
           room);
-    CHECK(gmp_early == 0, "%s, %s by %s: GMP took %zu before it was asked for", name, doing, by,
+    CHECK(gmp_early == 0, "%s, %s by %s: GMP took %zu before it was checked for", name, doing, by,
           gmp_early);
     CHECK(taken < 1 << 20 && gmp_longest < 1 << 16, "%s, %s by %s: GMP took %zu, %zu at once", name,
           doing, by, taken, gmp_longest);
-    CHECK(n_asked > 0 || !always_asks, "%s, %s by %s: blind", name, doing, by);
+    CHECK(n_allocations > 0 || !always_asks, "%s, %s by %s: blind", name, doing, by);
 }
 
-/** Every allocation of ours fails once. */
+/** Make every allocation of the core fail once. */
 static void test_failures(enum operation what, work *with)
 {
     const char *name = with->of->name, *by = method_names[with->method];
     const char *doing = operation_names[what];
     const long before = n_ours;
     const size_t gmp_before = gmp_live;
-    const size_t most = what == NEW ? 40 : 10; /* of fills: as many as there are draws that ask */
+    const size_t most = what == NEW ? 40 : 10; /* fills: as many as there are draws that allocate */
     for (size_t nth = 1; nth <= most; nth++) {
-        n_asked = 0;
+        n_allocations = 0;
         fails_at = nth;
         dg_status status = operate(what, with);
         fails_at = 0;
-        bool failed = n_asked >= nth;
+        bool failed = n_allocations >= nth;
         CHECK(status == (failed ? DG_ERR_NOMEM : DG_OK), "%s, %s by %s, %zu: status %d", name,
               doing, by, nth, (int)status);
         CHECK(n_ours == before, "%s, %s by %s, %zu: %ld blocks lost", name, doing, by, nth,
@@ -323,7 +322,7 @@ static void test_failures(enum operation what, work *with)
     }
 }
 
-/** By a method, if the law has it. */
+/** Test a method, if the law has it. */
 static void test_method(dg_method method, size_t most_draws, work *with)
 {
     with->method = method;
@@ -337,16 +336,16 @@ static void test_method(dg_method method, size_t most_draws, work *with)
     const bool by_cells = dg_sampler_method(with->sampler) == DG_CELLS;
     test_room(NEW, with, true);
     if (!by_cells ||
-        !is_long(with->of)) { /* a table of long parameters asks as often, and takes long */
+        !is_long(with->of)) { /* a table of long parameters allocates as often, and takes long */
         test_failures(NEW, with);
     }
     with->width = dg_sampler_wide_bytes(with->sampler);
-    /* of a table one draw in 10^6 needs memory; with -DDG_NARROW_BOUNDS=ON, one in 100 */
+    /* in a table one draw in 10^6 needs memory; with -DDG_NARROW_BOUNDS=ON, one in 100 */
     with->n = method == DG_CELLS ? most_draws : method == DG_ISOCHRONOUS ? 1 : 4;
     with->out = __real_calloc(with->n, with->width);
     test_room(FILL, with, method == DG_REFERENCE ? !info.uses_words : method == DG_ISOCHRONOUS);
     test_failures(FILL, with);
-    if (method == DG_CELLS && info.n_partial > 0) { /* not of a law that is next to certain */
+    if (method == DG_CELLS && info.n_partial > 0) { /* a law that is nearly certain has none */
         test_room(DECIDE, with, true);
         test_failures(DECIDE, with);
     }
@@ -363,8 +362,8 @@ static void test_case(const memory_case *of, size_t most_draws)
     }
 }
 
-/** Texts as long as they may be, in decimal or other terms, are read in the room that was asked for; and every
- *  allocation of ours fails once. */
+/** The longest texts, decimal or in other terms, are read in the memory that was checked for, and each of the core's
+ *  allocations fails once. */
 static void test_texts(void)
 {
     enum { MOST = 2 * DG_MAX_PARAMETER_BITS, DIGITS = MOST * 3 / 10 - 8 };
@@ -375,7 +374,7 @@ static void test_texts(void)
     memset(fraction, '0', DIGITS); /* 0.0...01: its denominator is 10^n */
     fraction[1] = '.';
     fraction[DIGITS - 1] = '1';
-    char *end = write_number(terms, 1, MOST - 8); /* of long terms, and not long itself */
+    char *end = write_number(terms, 1, MOST - 8); /* long terms of a short number */
     *end++ = '/';
     (void)write_number(end, 7, MOST - 12);
     const struct {
@@ -388,17 +387,17 @@ static void test_texts(void)
         for (size_t nth = 0; nth <= 6; nth++) { /* 0: none fails */
             dg_sampler *sampler = NULL;
             gmp_peak = gmp_live;
-            gmp_longest = gmp_early = most_asked = n_asked = 0;
+            gmp_longest = gmp_early = most_checked = n_allocations = 0;
             fails_at = nth;
             const dg_status status =
                 dg_sampler_new(&sampler, DG_DISCRETE_GAUSSIAN, texts_of[i].text, texts_of[i].text,
                                NULL, DG_REFERENCE);
-            const bool failed = nth > 0 && n_asked >= nth;
+            const bool failed = nth > 0 && n_allocations >= nth;
             fails_at = 0;
             CHECK(status == (failed ? DG_ERR_NOMEM : texts_of[i].status),
                   "text %zu, %zu: status %d", i, nth, (int)status);
-            CHECK(gmp_peak - gmp_before <= most_asked || failed, "text %zu: GMP took %zu of %zu", i,
-                  gmp_peak - gmp_before, most_asked);
+            CHECK(gmp_peak - gmp_before <= most_checked || failed, "text %zu: GMP took %zu of %zu",
+                  i, gmp_peak - gmp_before, most_checked);
             CHECK(gmp_early == 0 && gmp_longest < 1 << 16, "text %zu: %zu at once", i, gmp_longest);
             dg_sampler_free(sampler);
             CHECK(n_ours == before && gmp_live == gmp_before, "text %zu, %zu: lost", i, nth);
@@ -417,7 +416,7 @@ static void *build_in_thread(void *argument)
     return NULL;
 }
 
-/** MPFR keeps constants for every thread: they have to go with it. */
+/** MPFR keeps constants for every thread. They must be freed with it. */
 static void test_threads(void)
 {
     size_t before = gmp_live;
@@ -433,7 +432,7 @@ static void test_threads(void)
     CHECK(gmp_live == before, "threads that ended left %zu bytes of MPFR's", gmp_live - before);
 }
 
-/** The control of a run under valgrind: a decision by memory that was never set, which is lost. */
+/** The positive control of a run under valgrind: a decision by memory that was never set, which is also lost. */
 static int make_an_error(void)
 {
     volatile uint8_t *lost = __real_malloc(100);
@@ -441,15 +440,15 @@ static int make_an_error(void)
     return 0;
 }
 
-/** With the argument `brief`: short parameters only, and fewer draws. */
+/** With the argument `brief`, test short parameters only, and fewer draws. */
 int main(int n_arguments, char **arguments)
 {
     const bool in_part = n_arguments > 1;
     if (in_part && strcmp(arguments[1], "error") == 0) {
         return make_an_error();
     }
-    /* A C library that is linked statically takes its blocks from here, too: some before main, and
-     * those of threads. */
+    /* A C library that is linked statically also allocates here: some blocks before main, and those of
+     * threads. */
     const long at_start = n_ours;
     mp_set_memory_functions(gmp_allocate, gmp_reallocate, gmp_free);
     for (size_t i = 0; i < N_CASES; i++) {

@@ -1,13 +1,13 @@
 /* Narrow laws by inversion have the exact law. Facts, with g from MPFR at 400 bits by formulas of this file:
  *
- *   - each outcome has floor(C g) words, and the outcomes are those with g >= 2^-63; words are left for what
- *     is settled, and the law has this format where it has 128 outcomes at most, and only there;
- *   - next to every threshold, and at both ends, every kernel draws what whole numbers say, or leaves
- *     undecided, batches of every length and place;
- *   - each outcome's last part of a word, and each place of the tails on many levels, is accepted up to the 64th
- *     bit behind the edge, of the right integer, and not beyond; all else is tried again.
+ *   - each outcome has floor(C g) words, and the outcomes are those with g >= 2^-63. Words are left for attempts that
+ *     are settled. A law has this format if and only if it has at most 128 outcomes;
+ *   - next to every threshold, and at both ends, every kernel draws what integer arithmetic says, or leaves undecided,
+ *     in batches of every length and place;
+ *   - each outcome's last part of a word, and each place of the tails on many levels, is accepted up to the 64th bit
+ *     behind the edge, with the right integer, and not beyond. Everything else is tried again.
  *
- * The kernel for AVX-512 is there on every x86-64: word by word in C (emulated/), where the machine has none. */
+ * The AVX-512 kernel runs on every x86-64: if the machine lacks AVX-512, word by word in C (emulated/). */
 #include "support.h"
 
 #include "isochronous/narrow.h"
@@ -78,7 +78,7 @@ static void phi(mpfr_t out, const mpz_t r, const test_case *of)
     }
 }
 
-/** out = floor(2^shift height g(y)). f = 1/2, too, is asked for as -1/2 here. */
+/** out = floor(2^shift height g(y)). f = 1/2 is computed as -1/2. */
 static void scaled_weight(mpz_t out, int64_t y, unsigned long shift, uint64_t height,
                           const test_case *of)
 {
@@ -103,21 +103,21 @@ static void scaled_weight(mpz_t out, int64_t y, unsigned long shift, uint64_t he
     mpz_clears(far, near, NULL);
 }
 
-/** Words of outcome j, and the 64 binary places behind their number. */
-static uint64_t words_of(uint64_t *rest, size_t j, const dg_narrow *narrow, const test_case *of)
+/** Return how many words outcome j has. *places: the 64 binary places behind that number. */
+static uint64_t words_of(uint64_t *places, size_t j, const dg_narrow *narrow, const test_case *of)
 {
     mpz_t whole, part;
     mpz_inits(whole, part, NULL);
     scaled_weight(whole, narrow->least + (int64_t)j, 32 + 64, narrow->height, of);
     mpz_fdiv_r_2exp(part, whole, 64);
     mpz_fdiv_q_2exp(whole, whole, 64);
-    *rest = mpz_get_ui(part);
+    *places = mpz_get_ui(part);
     const uint64_t words = mpz_get_ui(whole);
     mpz_clears(whole, part, NULL);
     return words;
 }
 
-/** Whether g(y) >= 2^-63. */
+/** Return whether g(y) >= 2^-63. */
 static bool is_outcome(int64_t y, const test_case *of)
 {
     mpz_t g;
@@ -130,10 +130,10 @@ static bool is_outcome(int64_t y, const test_case *of)
 
 static void check_format(const dg_narrow *narrow, const test_case *of)
 {
-    uint64_t sum = 0, rest;
+    uint64_t sum = 0, places;
     for (size_t j = 0; j < narrow->n; j++) {
         const int64_t y = narrow->least + (int64_t)j;
-        const uint64_t words = words_of(&rest, j, narrow, of);
+        const uint64_t words = words_of(&places, j, narrow, of);
         sum += narrow->has_sign && y != 0 ? 2 * words : words;
         CHECK(narrow->threshold[j] == sum, "outcome %zu", j);
         CHECK(is_outcome(y, of), "no outcome: %lld", (long long)y);
@@ -186,7 +186,7 @@ static size_t kernels_of(dg_lanes *lanes[MOST_KERNELS], const dg_law *law)
     return n;
 }
 
-/** What a word draws: if it is undecided, false. */
+/** Find what a word draws. Returns: false if it is undecided. */
 static bool drawn_by(int64_t *out, uint64_t u, const dg_lanes *lanes)
 {
     const dg_narrow *narrow = lanes->narrow;
@@ -205,10 +205,10 @@ static void write_word(uint8_t *bytes, uint64_t word)
     }
 }
 
-/** Check what a kernel makes of n words. */
+/** Check what a kernel draws from n words. */
 static void check_batch(const uint64_t *words, size_t n, const dg_lanes *lanes)
 {
-    uint8_t *bytes = malloc(8 * n); /* a step beyond is seen, by a sanitizer */
+    uint8_t *bytes = malloc(8 * n); /* a sanitizer reports a step beyond */
     int64_t out[LONGEST + DG_LANE_BEHIND], wanted[LONGEST];
     size_t accepted, made, decided = 0;
     for (size_t i = 0; i < n; i++) {
@@ -232,7 +232,7 @@ static void check_kernels(uint64_t *state, dg_lanes *const *lanes, size_t n)
     for (size_t k = 0; k < n; k++) {
         for (size_t j = 0; j <= narrow->n; j++) {
             const uint64_t at = j == 0 ? 0 : narrow->threshold[j - 1];
-            for (uint64_t off = 0; off < 6; off++) { /* each by itself, and everywhere */
+            for (uint64_t off = 0; off < 6; off++) { /* each alone, and at every place */
                 for (size_t i = 0; i < LONGEST; i++) {
                     words[i] = at - 3 + off;
                 }
@@ -255,9 +255,9 @@ static void check_kernels(uint64_t *state, dg_lanes *const *lanes, size_t n)
     }
 }
 
-/* --- what is settled ---------------------------------------------------------------------------- */
+/* --- undecided words ---------------------------------------------------------------------------- */
 
-/** The draw of an undecided word, with `more` behind it: y with 1, or nothing. */
+/** The draw of an undecided word, with `more` behind it: one y, or none. */
 typedef struct outcome {
     int64_t y;
     size_t n_drawn, used;
@@ -271,19 +271,19 @@ static outcome settled(uint64_t u, const uint8_t *more, size_t n_more, const dg_
     int64_t x = 0;
     write_word(bytes, u);
     memcpy(bytes + 8, more, n_more);
-    tape given = {bytes, 8 + n_more, 0};
-    const dg_source source = tape_source(&given);
+    tape from = {bytes, 8 + n_more, 0};
+    const dg_source source = tape_source(&from);
     dg_bits_open(&bits, &source);
     const dg_status status = dg_lanes_settle(&x, &out.n_drawn, lanes, &bits);
     dg_bits_close(&bits);
     CHECK(status == DG_OK, "status %d", (int)status);
     out.y = out.n_drawn == 1 ? x - lanes->c : 0;
-    out.used = given.used - 8;
+    out.used = from.used - 8;
     return out;
 }
 
-/** Check that what a unit asks about y is accepted where the next word, behind n_before bytes, is below `edge`, and
- *  at it as the word behind that one says. */
+/** Check the question that a unit asks about y: it is accepted if the next word, behind n_before bytes, is below
+ *  `edge`. At `edge` the word behind that one decides. */
 static void check_edge(uint64_t u, int64_t y, const uint8_t *before, size_t n_before, uint64_t edge,
                        const dg_lanes *lanes)
 {
@@ -291,7 +291,7 @@ static void check_edge(uint64_t u, int64_t y, const uint8_t *before, size_t n_be
         if ((off < 0 && edge == 0) || (off > 0 && edge == UINT64_MAX)) {
             continue;
         }
-        /* behind a word of zeros or ones alone many more may be read */
+        /* behind a word of zeros or ones alone, many more may be read */
         const int most = off == 0 && edge != UINT64_MAX;
         for (int last = off == 0 && edge == 0; last <= most; last++) {
             uint8_t more[MOST_FURTHER];
@@ -343,14 +343,15 @@ static void check_settled(const dg_lanes *lanes, const test_case *of)
     const uint8_t nothing[8] = {0};
     for (size_t j = 0; j < narrow->n; j++) {
         const int64_t y = narrow->least + (int64_t)j;
-        uint64_t rest;
-        (void)words_of(&rest, j, narrow, of);
+        uint64_t places;
+        (void)words_of(&places, j, narrow, of);
         for (uint64_t sign = 0; sign <= narrow->has_sign; sign++) {
             const uint64_t u = end + ((uint64_t)j << narrow->has_sign) + sign;
-            if (y == 0 || (y == -1 && 2 * llabs(of->n) == of->d)) { /* C g is whole */
-                CHECK(settled(u, nothing, 8, lanes).n_drawn == 0, "a rest of %lld", (long long)y);
+            if (y == 0 || (y == -1 && 2 * llabs(of->n) == of->d)) { /* C g is an integer */
+                CHECK(settled(u, nothing, 8, lanes).n_drawn == 0, "a remainder of %lld",
+                      (long long)y);
             } else {
-                check_edge(u, sign == 0 ? y : -y, nothing, 0, rest, lanes);
+                check_edge(u, sign == 0 ? y : -y, nothing, 0, places, lanes);
             }
         }
     }
@@ -366,7 +367,7 @@ static void check_settled(const dg_lanes *lanes, const test_case *of)
         const outcome got = settled(end + (unit << narrow->has_sign), nothing, 0, lanes);
         CHECK(got.n_drawn == 0 && got.used == 0, "what is left is not tried again");
     }
-    for (size_t j = 0; DG_ALWAYS_REFINE && narrow->threshold[j] < end; j++) { /* decided ones */
+    for (size_t j = 0; DG_ALWAYS_REFINE && narrow->threshold[j] < end; j++) { /* decided words */
         int64_t x;
         (void)drawn_by(&x, narrow->threshold[j], lanes);
         CHECK(settled(narrow->threshold[j], nothing, 0, lanes).y + lanes->c == x, "%zu", j);
@@ -412,6 +413,6 @@ int main(void)
 #else
 int main(void)
 {
-    return 77; /* no 128-bit integers: no isochronous sampler */
+    return 77; /* without 128-bit integers there is no isochronous sampler */
 }
 #endif

@@ -1,6 +1,6 @@
-/* Noise by key and item: the same items in every build, that with -DDG_NARROW_BOUNDS among them, in which dg_refine
- * decides all of them; and what an item reads behind its first 64 bits of f' and of the level. */
-#include "cells/noise_at.c" /* for its static functions; the library's own object is not linked then */
+/* Noise by key and item: every build gives the same items, even with -DDG_NARROW_BOUNDS, which sends every decision to
+ * dg_refine. An item reads more than the first 64 bits of f' and of the level. */
+#include "cells/noise_at.c" /* for its static functions; the library's object is then not linked */
 #include "sampler/prepare.h"
 #include "sha256.h"
 #include "support.h"
@@ -23,7 +23,7 @@ static void check_items(const law_case *of)
                                      DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
     const uint64_t first = UINT64_MAX / 3;
     CHECK(dg_noise_at(items, N, DG_INT64, sampler, first, KEY) == DG_OK, "%s", of->parameter);
-    for (size_t i = N, some; i > 0; i -= some) { /* backwards, and cut otherwise */
+    for (size_t i = N, some; i > 0; i -= some) { /* backwards, in other pieces */
         some = i < 777 ? i : (size_t)777;
         CHECK(dg_noise_at(apart + i - some, some, DG_INT64, sampler, first + i - some, KEY) ==
                   DG_OK,
@@ -33,7 +33,7 @@ static void check_items(const law_case *of)
     sha256 hash;
     char hex[65];
     sha256_open(&hash);
-    for (size_t i = 0; i < N; i++) { /* of any byte order */
+    for (size_t i = 0; i < N; i++) { /* independent of the byte order */
         for (int k = 0; k < 8; k++) {
             const uint8_t byte = (uint8_t)((uint64_t)items[i] >> (8 * k));
             sha256_add(&hash, &byte, 1);
@@ -44,7 +44,7 @@ static void check_items(const law_case *of)
     dg_sampler_free(sampler);
 }
 
-/** Whether y = 1 of the law is below f' = f and what a key says behind it. */
+/** Return whether y = 1 is accepted if f' begins with f and continues with the key's bits. */
 static bool accepts(uint64_t f, uint8_t key_byte, const dg_table *table)
 {
     uint8_t key[32] = {key_byte};
@@ -55,7 +55,7 @@ static bool accepts(uint64_t f, uint8_t key_byte, const dg_table *table)
     return accepted;
 }
 
-/** f' is read on where 64 bits of it do not tell: of one f the further bits decide, of all others nothing does. */
+/** If 64 bits of f' do not decide, more are read. They decide for one f; for every other f they change nothing. */
 static void check_depth_of_f(void)
 {
     dg_sampler *sampler = sampler_of(DG_DISCRETE_GAUSSIAN, "1/4", NULL, NULL, DG_CELLS,
@@ -80,7 +80,7 @@ static void check_depth_of_f(void)
     dg_sampler_free(sampler);
 }
 
-/** A level of 64 ones goes on in the next block. */
+/** A level of 64 ones continues in the next block. */
 static void check_depth_of_level(void)
 {
     uint8_t ones[BLOCK], next[BLOCK];

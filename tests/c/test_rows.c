@@ -1,4 +1,4 @@
-/* The rows: every count comes out exactly, every special cell once, and few rows are mixed. */
+/* Rows contain every count exactly and every special cell once, and few rows are mixed. */
 #include "support.h"
 
 #include "cells/rows.h"
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/** xorshift, for test data. */
+/** Return the next word of xorshift, for test data. */
 static uint64_t next(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -56,7 +56,7 @@ static void check_rows(const uint32_t *count, uint32_t n, uint32_t n_special, un
     CHECK(n_mixed <= n + n_special / size + 2, "%u mixed rows for %u codes", n_mixed, n);
 }
 
-/** Counts that sum to 2^bits - n_special, drawn by cutting; `even` makes them of like size. */
+/** Test counts that sum to 2^bits - n_special. They are cut at random; `even` gives them similar sizes. */
 static void test_random(uint64_t seed, unsigned bits, bool even)
 {
     uint64_t state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
@@ -84,7 +84,7 @@ int main(void)
     for (uint32_t k = 0; k < DG_CODES; k++) {
         ones[k] = 1;
     }
-    check_rows(ones, DG_CODES, 65536 - DG_CODES, 8, 8); /* nearly all is special */
+    check_rows(ones, DG_CODES, 65536 - DG_CODES, 8, 8); /* nearly all cells are special */
     check_rows(ones, 0, 65536, 8, 8);
     check_rows(ones, 0, 16, 2, 2);
     return report("rows of cell tables");

@@ -1,5 +1,5 @@
-/* Running a fill (api/run.h): with a `draw` of our own in the place of a law's, so that each thread can be
- * watched, kept waiting, and made to fail. */
+/* Running a fill (api/run.h), with a `draw` of this file instead of a law's, so that each thread can be observed,
+ * delayed, and made to fail. */
 #define _GNU_SOURCE
 #include "api/run.h"
 #include "support.h"
@@ -21,15 +21,15 @@ static struct {
     pthread_t calling;
     pthread_t by[N_PIECES];
     atomic_int times[N_PIECES];
-    atomic_int n_now;           /* how many draw at present */
-    atomic_int n_threads_to_be; /* nobody ends a first piece before so many have begun one */
-    int milliseconds;           /* that a piece takes the workers */
-    int calling_milliseconds;   /* and the calling thread */
+    atomic_int n_now;           /* how many threads draw now */
+    atomic_int n_threads_to_be; /* no first piece ends before this many have begun */
+    int milliseconds;           /* duration of a worker's piece */
+    int calling_milliseconds;   /* duration of the calling thread's piece */
     bool workers_fail;
     atomic_bool workers_hear_signals;
 } seen;
 
-/** What pthread_create is to return; 0: what it does. */
+/** The result of pthread_create; 0: that of the real function. */
 static int refusal;
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -48,7 +48,7 @@ static void wait_milliseconds(int n)
     (void)nanosleep(&time, NULL);
 }
 
-#if defined(__SANITIZE_THREAD__) /* which keeps most of a thread's stack for itself */
+#if defined(__SANITIZE_THREAD__) /* it uses most of a thread's stack itself */
 enum { DEEP = 64 * 1024 };
 #else
 enum { DEEP = 700 * 1024 }; /* more than some limits allow, less than a mebibyte */
@@ -120,7 +120,7 @@ static size_t count(uint8_t value)
     return n;
 }
 
-/** Nobody draws, and nobody will. */
+/** Check that no thread draws, or will draw. */
 static void check_given_up(const char *name)
 {
     CHECK(atomic_load(&seen.n_now) == 0, "%s: somebody still draws", name);
@@ -156,7 +156,7 @@ static void test_every_piece_once(void)
     CHECK(run(10 * N, never) == DG_OK && count(DRAWN) == N, "more threads than pieces");
 }
 
-static void test_no_threads_to_be_had(void)
+static void test_no_threads_available(void)
 {
     begin(0);
     refusal = EAGAIN;
@@ -202,14 +202,14 @@ static int fork_once(void *context)
     if (child == 0) {
         child = fork();
         if (child == 0) {
-            child = -1; /* and no child of its own */
+            child = -1; /* so that it does not fork */
             begin(0);
         }
     }
     return 0;
 }
 
-/** In the child, which has none of the threads, the fill ends without one more draw; in the parent it goes on. */
+/** In the child, which has none of the threads, the fill ends without another draw. In the parent it continues. */
 static void test_fork(size_t threads)
 {
     begin((int)threads);
@@ -233,7 +233,7 @@ static void test_fork(size_t threads)
 int main(void)
 {
     test_every_piece_once();
-    test_no_threads_to_be_had();
+    test_no_threads_available();
     test_a_worker_fails();
     test_stopped();
     test_fork(1);

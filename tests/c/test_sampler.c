@@ -1,4 +1,4 @@
-/* Samplers: parameters as text, methods, draws that are those of the parts, and laws an element. */
+/* Samplers: parameters as text, methods, draws that do not depend on how a fill is cut, and a law for each element. */
 #include "support.h"
 
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void check_methods(void)
     check_method(power, "10", NULL, "100", DG_ISOCHRONOUS, -1);
 }
 
-/** A draw takes the same bytes, and is the same, by each instruction set, cut anywhere. */
+/** Each instruction set gives the same draws from the same bytes, cut anywhere. */
 static void check_options(dg_method method, const char *sigma2)
 {
     enum { N = 5000 };
@@ -115,7 +115,7 @@ static void check_options(dg_method method, const char *sigma2)
         tape from = {bytes, sizeof bytes, 0};
         const dg_source source = tape_source(&from);
         if (sampler == NULL) {
-            continue; /* this machine has no such instructions */
+            continue; /* the machine lacks these instructions */
         }
         CHECK(dg_sampler_fill(drawn, N, DG_INT64, sampler, NULL, &source) == DG_OK, "%d", isa);
         if (isa == DG_ISA_AUTO) {
@@ -139,7 +139,7 @@ enum { N_LAWS = 600 };
 
 static int64_t parameters[2 * N_LAWS], centres[2 * N_LAWS];
 
-/** Laws whose parameters and centres are ratios. */
+/** Return laws whose parameters and centres are ratios. */
 static dg_laws ratios(dg_law_kind kind, dg_method method)
 {
     return (dg_laws){kind,
@@ -186,8 +186,8 @@ static void check_laws_by_reference(void)
     }
 }
 
-/** Isochronous arrays draw what automatic ones do, if lanes hold all their laws; else they are refused before
- *  anything is drawn. So are laws that break a rule, and methods that arrays have not. */
+/** If lanes hold all laws, isochronous arrays draw what automatic ones draw. Otherwise they are refused before anything
+ *  is drawn. So are laws that break a rule, and methods that arrays do not have. */
 static void check_laws_in_lanes(void)
 {
     int64_t drawn[N_LAWS], automatic[N_LAWS];
@@ -205,7 +205,7 @@ static void check_laws_in_lanes(void)
 #else
     CHECK(status == DG_ERR_PARAMETER && bad == 0, "there are no lanes");
 #endif
-    parameters[2 * 555] = 1; /* sigma2 = 2^-20, around a half */
+    parameters[2 * 555] = 1; /* sigma2 = 2^-20, centred at a half */
     parameters[2 * 555 + 1] = 1 << 20;
     centres[2 * 555] = 1;
     centres[2 * 555 + 1] = 2;
@@ -221,7 +221,7 @@ static void check_laws_in_lanes(void)
         {DG_DISCRETE_GAUSSIAN, DG_CELLS, DG_ERR_PARAMETER, N_LAWS},
         {DG_DISCRETE_GAUSSIAN, 4, DG_ERR_PARAMETER, N_LAWS},
         {DG_GENERALIZED_GAUSSIAN, DG_AUTO, DG_ERR_PARAMETER, 0},
-        {DG_GEOMETRIC_EXP, DG_AUTO, DG_ERR_PARAMETER, 0}, /* which has no centre */
+        {DG_GEOMETRIC_EXP, DG_AUTO, DG_ERR_PARAMETER, 0}, /* it has no centre */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         laws = ratios(cases[i].kind, (dg_method)cases[i].method);

@@ -1,15 +1,14 @@
-/* No branch and no address in an isochronous fill depends on a random bit, but for what DG_PUBLIC names: whether
- * an attempt was accepted, or left undecided. For all kernels but those of AVX-512, which valgrind does not know
- * (test_silence_by_steps.c).
+/* No branch and no address in an isochronous fill depends on a random bit, except for what DG_PUBLIC names: whether an
+ * attempt was accepted, or left undecided. This test covers all kernels but those of AVX-512, which valgrind does not
+ * know (test_silence_by_steps.c covers them).
  *
- * The source marks the bytes that it gives as undefined; valgrind (memcheck) then reports every
- * conditional jump and every address that depends on them. Run by itself this program says that it
- * was skipped:
+ * The source marks the bytes that it gives as undefined. valgrind (memcheck) then reports every conditional jump and
+ * every address that depends on them. Without valgrind this program says that it was skipped:
  *
  *     valgrind -q build/tests/c/test_silence
  *
- * The positive control is the reference path, which must be reported. Needs a test build
- * (-DDG_CHECKS=ON), for DG_PUBLIC. */
+ * The positive control is the reference path, which must be reported. DG_PUBLIC needs a test build
+ * (-DDG_CHECKS=ON). */
 #include "api/add.h"
 #include "support.h"
 
@@ -31,7 +30,7 @@ enum { SKIPPED = 77, DRAWS = 100, FILL = 1000, WIDE = 16 };
 
 static uint64_t state = 20261121;
 
-/** Test data, marked as what a draw's time must not depend on. */
+/** A source of test data. It marks them as bytes that a draw's time must not depend on. */
 static int undefined_bytes(void *context, uint8_t *out, size_t n)
 {
     (void)context;
@@ -44,7 +43,7 @@ static int undefined_bytes(void *context, uint8_t *out, size_t n)
 
 static const dg_source SOURCE = {DG_SOURCE_CALLER, undefined_bytes, NULL};
 
-/** Fill arrays in lanes, which are freed. Returns: reports of valgrind, which knows no AVX-512. */
+/** Fill arrays in lanes, and free the lanes. Returns: how many reports valgrind made. */
 static unsigned reports_of_fills(dg_sampler *lanes)
 {
     static const dg_dtype dtypes[] = {DG_INT64, DG_INT8, DG_UINT32};
@@ -78,8 +77,8 @@ static unsigned reports_of_fills(dg_sampler *lanes)
     return VALGRIND_COUNT_ERRORS - before;
 }
 
-/** Fill an array of laws that have lanes of their own; and one of laws of which some have not, with
- *  centres of their own. Returns: reports of valgrind. */
+/** Fill an array of laws whose lane constants are computed for each, with centre 0. Returns: how many reports valgrind
+ *  made. */
 static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
 {
     static const uint64_t centre = 0;
@@ -97,7 +96,7 @@ static unsigned reports_of_laws(dg_law_kind kind, uint64_t factor)
     return VALGRIND_COUNT_ERRORS - before;
 }
 
-/** Fills of a law, the parameter 7 2^shift / 3, none of which is reported. */
+/** Check that no fill of a law is reported. Its parameter is 7 2^shift / 3. */
 static void check_law(dg_law_kind kind, size_t shift, const char *mu, const char *beta)
 {
     static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_AUTO};
@@ -132,7 +131,7 @@ int main(void)
             check_law(kinds[i], shifts[k], k % 2 ? "1/3" : "-5/3", NULL);
         }
     }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) { /* narrow ones, with a sign */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) { /* narrow laws, with a sign */
         check_law(kinds[i], 0, "0", NULL);
     }
     static const char *const betas[] = {"3/2", "3", "8", "127/2"};

@@ -1,10 +1,10 @@
-/* An isochronous fill executes the same instructions, at the same places, with the same addresses, whatever is
- * drawn: tapes whose attempts are accepted and rejected in the same places, but draw other values, are stepped
- * through instruction by instruction (steps.h). It is for the kernels of AVX-512: valgrind, which looks at
- * all others with random bytes marked (test_silence.c), does not know them.
+/* An isochronous fill executes the same instructions, at the same places, with the same addresses, whatever it draws.
+ * The test steps through tapes instruction by instruction (steps.h). Their attempts are accepted and rejected in the
+ * same places, but draw different values. It is for the AVX-512 kernels, which valgrind does not know; test_silence.c
+ * checks all others under valgrind, with random bytes marked.
  *
- * What an attempt draws is asked of the sampler itself, so that nothing here knows how it reads its bytes.
- * Skipped where nothing can be traced. The controls are leaks planted: they have to be seen. */
+ * The sampler itself says what an attempt draws, so this test does not depend on how it reads bytes. The test is
+ * skipped if nothing can be traced. The controls are planted leaks, which it must find. */
 #include "support.h"
 
 #include "steps.h"
@@ -19,17 +19,17 @@
 
 enum { SKIPPED = 77, DRAWS = 24, MOST_DRAWS = 40, MOST_BYTES = 4096 };
 
-/* --- what is looked at ----------------------------------------------------------------------- */
+/* --- subjects -------------------------------------------------------------------------------- */
 
-/** Who draws, from a tape; what is drawn lies in `drawn`. */
+/** A function that draws from a tape into `drawn`, and its law. */
 typedef struct subject {
     const char *name;
     dg_status (*draw)(size_t n, const struct subject *of, const dg_source *source);
     size_t n;
     dg_law_kind kind;
     int64_t parameter;
-    int64_t scale;  /* about: what is near and what is far */
-    int64_t thirds; /* the centre */
+    int64_t scale;  /* about; it separates near from far */
+    int64_t thirds; /* the centre, in thirds */
     dg_sampler *sampler;
 } subject;
 
@@ -59,11 +59,11 @@ static dg_status draw_single(size_t n, const subject *of, const dg_source *sourc
     return status;
 }
 
-/* --- leaks planted --------------------------------------------------------------------------- */
+/* --- planted leaks --------------------------------------------------------------------------- */
 
 static volatile int64_t sink[64];
 
-/** A jump, and more instructions on one side. */
+/** Leak by a jump, with more instructions on one side. */
 static dg_status leak_count(size_t n, const subject *of, const dg_source *source)
 {
     const dg_status status = draw_fill(n, of, source);
@@ -75,7 +75,7 @@ static dg_status leak_count(size_t n, const subject *of, const dg_source *source
     return status;
 }
 
-/** An address. */
+/** Leak by an address. */
 static dg_status leak_address(size_t n, const subject *of, const dg_source *source)
 {
     const dg_status status = draw_fill(n, of, source);
@@ -86,7 +86,7 @@ static dg_status leak_address(size_t n, const subject *of, const dg_source *sour
 }
 
 #if defined(__x86_64__)
-/** A jump to as many instructions. */
+/** Jump; both sides have as many instructions. */
 static void jump(int64_t x)
 {
     __asm__ volatile("test %0, %0\n\t"
@@ -102,7 +102,7 @@ static void jump(int64_t x)
                      : "cc");
 }
 
-/** Addresses that a vector register holds, in its lowest and its highest part. */
+/** Load from addresses in a vector register, in its lowest and its highest part. */
 __attribute__((target("avx512f"))) static void gather(size_t n)
 {
     static const int64_t zeros[64] = {0};
@@ -152,7 +152,7 @@ static dg_status leak_gather(size_t n, const subject *of, const dg_source *sourc
 
 /* --- tapes ----------------------------------------------------------------------------------- */
 
-/** Which values are drawn. */
+/** The values that are drawn. */
 typedef enum values { ANY, NEAR, FAR, LEFT, RIGHT, N_VALUES } values;
 
 static const char *const NAMES[N_VALUES] = {"any", "near", "far", "left", "right"};
@@ -183,7 +183,7 @@ static void write_random(uint8_t *out, size_t n, uint64_t *state)
     }
 }
 
-/** Bytes of an attempt: the fewest that a draw was made from. */
+/** Return the bytes of an attempt: the fewest from which a draw was made. */
 static size_t attempt_bytes_of(const subject *of, uint64_t *state)
 {
     size_t least = MOST_BYTES;
@@ -198,7 +198,7 @@ static size_t attempt_bytes_of(const subject *of, uint64_t *state)
     return least;
 }
 
-/** Write an attempt that is accepted, of a value that is asked for, or rejected. */
+/** Write an attempt that is rejected, or accepted with a value that belongs to `to`. */
 static void write_attempt(uint8_t *out, size_t n_bytes, bool accepted, values to, const subject *of,
                           uint64_t *state)
 {
@@ -213,8 +213,8 @@ static void write_attempt(uint8_t *out, size_t n_bytes, bool accepted, values to
     }
 }
 
-/** Write a tape from which exactly of->n draws are made. Every third attempt or so is rejected, always the
- *  same ones, unless words of 8 bytes are draws. Returns: its bytes. */
+/** Write a tape from which exactly of->n draws are made. About every third attempt is rejected, always the same ones,
+ *  unless every word of 8 bytes is a draw. Returns: its length in bytes. */
 static size_t write_tape(values to, const subject *of)
 {
     uint64_t pattern = 20261123, state = 1 + (uint64_t)to;
@@ -250,8 +250,8 @@ static void make(void *context)
     call->status = call->of->draw(call->of->n, call->of, &source);
 }
 
-/** Returns: how many kinds of values differ from the first kind, in *n_places by their instructions, in
- *  *n_addresses by their addresses. */
+/** Count the kinds of values that differ from the first kind: in *n_places by their instructions, in *n_addresses by
+ *  their addresses. Returns: whether the calls could be traced. */
 static bool compare(int *n_places, int *n_addresses, const subject *of)
 {
     static stepped call;

@@ -1,5 +1,5 @@
-/* getrandom(2) that fails, is interrupted or comes up short: the exact stream, or an error and no
- * draws. The test's own getrandom stands before the C library's. */
+/* If getrandom(2) is interrupted or delivers little, the stream is exact. If it fails, a call returns an error and no
+ * draws. This file's getrandom replaces that of the C library. */
 #define _DEFAULT_SOURCE
 #include "support.h"
 
@@ -11,9 +11,9 @@
 enum mode { PLAIN, INTERRUPTED, SHORT, FAILS, EMPTY };
 static enum mode mode;
 static int failure;       /* errno of FAILS */
-static size_t fails_from; /* FAILS: once so many bytes were given */
+static size_t fails_from; /* FAILS: after this many bytes */
 static unsigned n_calls;
-static size_t given;
+static size_t n_given;
 static unsigned flags_seen;
 
 ssize_t getrandom(void *buffer, size_t n, unsigned flags)
@@ -24,7 +24,7 @@ ssize_t getrandom(void *buffer, size_t n, unsigned flags)
         errno = EINTR;
         return -1;
     }
-    if (mode == FAILS && given >= fails_from) {
+    if (mode == FAILS && n_given >= fails_from) {
         errno = failure;
         return -1;
     }
@@ -35,10 +35,10 @@ ssize_t getrandom(void *buffer, size_t n, unsigned flags)
         n = 3;
     }
     for (size_t i = 0; i < n; i++) { /* byte k of the stream is a function of k */
-        uint64_t state = given + i;
+        uint64_t state = n_given + i;
         ((uint8_t *)buffer)[i] = (uint8_t)next_word(&state);
     }
-    given += n;
+    n_given += n;
     return (ssize_t)n;
 }
 
@@ -46,14 +46,14 @@ static void start(enum mode next)
 {
     mode = next;
     n_calls = 0;
-    given = 0;
+    n_given = 0;
     fails_from = 0;
 }
 
 enum { N = 3000 };
 static int64_t expected[N], out[N];
 
-/** Every byte from getrandom, which is this file's. */
+/** Every byte comes from this file's getrandom. */
 static const dg_source SYSTEM = {DG_SOURCE_GETRANDOM, NULL, NULL};
 
 static dg_status fill(int64_t to[N], const dg_sampler *by, const dg_source *source)
@@ -107,14 +107,14 @@ static int refuses(void *context, uint8_t *bytes, size_t n)
 
 static void test_caller(const dg_sampler *by)
 {
-    size_t asked = 0;
-    dg_source source = {DG_SOURCE_CALLER, refuses, &asked};
+    size_t n_requested = 0;
+    dg_source source = {DG_SOURCE_CALLER, refuses, &n_requested};
     start(PLAIN);
-    CHECK(fill(out, by, &source) == DG_ERR_SOURCE && asked > 0, "a source that refuses");
+    CHECK(fill(out, by, &source) == DG_ERR_SOURCE && n_requested > 0, "a source that refuses");
     CHECK(n_calls == 0, "no other randomness is used");
 }
 
-/** A source that refuses once, and no more. */
+/** A source that refuses one call only. */
 typedef struct lapse {
     size_t n_calls, refuses_at;
     uint64_t state;
@@ -129,8 +129,8 @@ static int lapses(void *context, uint8_t *bytes, size_t n)
     return ++of->n_calls == of->refuses_at ? -1 : 0;
 }
 
-/** A refusal is seen wherever it comes: no draw goes on without its bits, and nothing more is asked
- *  for. One draw asks for few bytes at a time. */
+/** A refusal is noticed in any call: no draw continues without its bits, and the source is not called again. One draw
+ *  requests few bytes at a time. */
 static void test_lapses(const dg_sampler *by)
 {
     const size_t width = dg_sampler_wide_bytes(by);
@@ -150,8 +150,7 @@ static void test_lapses(const dg_sampler *by)
     }
 }
 
-/** ChaCha20, the default, gives the draws of its keystream, under the first bytes of getrandom, and asks for no
- *  more of these. */
+/** ChaCha20, the default, gives the draws of its keystream under the first bytes of getrandom, and reads no others. */
 static void test_keystream(const dg_sampler *by)
 {
     static uint8_t stream[1 << 18];
@@ -161,17 +160,17 @@ static void test_keystream(const dg_sampler *by)
     dg_keystream(stream, sizeof stream / 64, key, 0);
     tape from = {stream, sizeof stream, 0};
     const dg_source source = tape_source(&from), keyed = {DG_SOURCE_CHACHA20, NULL, NULL};
-    const dg_source *const ways[] = {&keyed, NULL};
+    const dg_source *const sources[] = {&keyed, NULL};
     CHECK(fill(expected, by, &source) == DG_OK, "from the keystream");
     for (size_t i = 0; i < 2; i++) {
         start(PLAIN);
-        CHECK(fill(out, by, ways[i]) == DG_OK, "by ChaCha20");
+        CHECK(fill(out, by, sources[i]) == DG_OK, "by ChaCha20");
         CHECK(memcmp(out, expected, sizeof out) == 0, "another stream");
-        CHECK(given == sizeof key, "%zu bytes of getrandom", given);
+        CHECK(n_given == sizeof key, "%zu bytes of getrandom", n_given);
     }
 }
 
-/** A source of a kind that does not exist, and one without a function. */
+/** Sources of kinds that do not exist, and one without a function, are errors. */
 static void test_kinds(const dg_sampler *by)
 {
     static const int kinds[] = {DG_SOURCE_CALLER, 3, 1000};
@@ -182,7 +181,8 @@ static void test_kinds(const dg_sampler *by)
     }
 }
 
-/** Few draws ask once, for what one block of the kernel's generator gives: 32 bytes, or whole blocks of 64. */
+/** For few draws getrandom is called once, for what one block of the system's generator gives: 32 bytes, or whole
+ *  blocks of 64. */
 static void test_few_draws(void)
 {
     for (int method = DG_REFERENCE; method <= DG_ISOCHRONOUS; method++) {
@@ -192,9 +192,9 @@ static void test_few_draws(void)
             start(PLAIN);
             CHECK(dg_sampler_fill(out, n, DG_INT64, by, NULL, &SYSTEM) == DG_OK, "%zu draws", n);
             CHECK(method == DG_ISOCHRONOUS || n_calls == 1, "%zu draws by %u calls", n, n_calls);
-            CHECK(method != DG_CELLS || given == (n < 19 ? 32 : 64), "%zu draws of %zu bytes", n,
-                  given);
-            CHECK(given == 32 || given % 64 == 0, "%zu draws of %zu bytes", n, given);
+            CHECK(method != DG_CELLS || n_given == (n < 19 ? 32 : 64), "%zu draws of %zu bytes", n,
+                  n_given);
+            CHECK(n_given == 32 || n_given % 64 == 0, "%zu draws of %zu bytes", n, n_given);
         }
         dg_sampler_free(by);
     }
@@ -220,7 +220,7 @@ int main(void)
         dg_sampler *by = sampler_of(cases[i].kind, cases[i].parameter, cases[i].mu, NULL,
                                     cases[i].method, cases[i].arithmetic, DG_ISA_AUTO);
         if (by == NULL) {
-            continue; /* there are no lanes without 128-bit words */
+            continue; /* without 128-bit words there are no lanes */
         }
         test_stream(by);
         test_failures(by);
@@ -232,7 +232,7 @@ int main(void)
     }
     dg_sampler *wide = sampler_of(DG_DISCRETE_GAUSSIAN, power_text(8000), NULL, NULL, DG_REFERENCE,
                                   DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
-    test_lapses(wide); /* whose integers are read in parts */
+    test_lapses(wide); /* its integers are read in parts */
     dg_sampler_free(wide);
     test_few_draws();
     CHECK(flags_seen == 0, "getrandom with flags %u", flags_seen);

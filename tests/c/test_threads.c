@@ -1,9 +1,8 @@
-/* Several threads draw at once from one sampler: what each draws is what it draws
- * alone. Its worth is in a build with -DDG_SANITIZE=thread, which reports every access to memory
- * that two threads make in no certain order.
+/* Several threads draw from one sampler at once, and each draws what it draws alone. The test matters most in a build
+ * with -DDG_SANITIZE=thread, which reports every memory access of two threads in no certain order.
  *
- * With the argument `race` the program makes such an access itself, through one stream that two
- * threads share: a build that does not report that one is blind. */
+ * With the argument `race` the program makes such an access itself, through one stream that two threads share. A build
+ * that does not report it is blind. */
 #define _DEFAULT_SOURCE
 #include "base/int128.h"
 #include "random/bits.h"
@@ -20,7 +19,7 @@ enum { N_THREADS = 4, N = 3000, N_ROUNDS = 5, SEED = 32 };
 /** One thread's part. */
 typedef struct part {
     const dg_sampler *from;
-    uint8_t key[SEED]; /* of the caller's source: a keystream of its own */
+    uint8_t key[SEED]; /* of the caller's source, which is its own keystream */
     uint64_t n_used;
     uint8_t *out;
     dg_status status;
@@ -46,7 +45,7 @@ static dg_status draw(part *mine, dg_source_kind kind)
                                 &source);
 }
 
-/** From every source, the caller's last: its draws stay. */
+/** Draw from every source. The caller's is the last, and its draws stay. */
 static void *run(void *argument)
 {
     part *mine = argument;
@@ -60,7 +59,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/** Run every part in a thread of its own. */
+/** Run each part in its own thread. */
 static void run_at_once(part parts[N_THREADS], void *(*function)(void *))
 {
     pthread_t threads[N_THREADS];
@@ -103,7 +102,7 @@ static void test_shared(const dg_sampler *from, const char *name)
     free(alone);
 }
 
-/** A thread that makes, uses and frees samplers of its own. */
+/** Make, use and free samplers in a thread. */
 static void *make_and_free(void *argument)
 {
     static const char *const sigma2[] = {"1000/7", "2000/7", "3000/7"};
@@ -131,7 +130,7 @@ static void test_building(void)
     }
 }
 
-/** One call by several threads: every draw is made, by bits of its own. */
+/** In one call by several threads every draw is made. */
 static void test_one_call(const dg_sampler *from, const char *name)
 {
     enum { N_LONG = 500000 };

@@ -1,5 +1,5 @@
-/* Replay tests/vectors/vectors.json in C alone: for machines on which Python is not at hand, such as
- * big-endian and 32-bit ones under an emulator (tools/cross).
+/* Replay tests/vectors/vectors.json in C alone, for machines without Python, such as big-endian and 32-bit ones under
+ * an emulator (tools/cross).
  *
  *     test_vectors [FILE] */
 #include "base/int128.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what is compared ------------------------------------------------------------------------ */
+/* --- comparisons ----------------------------------------------------------------------------- */
 
 static void add_integer(sha256 *hash, const mpz_t z)
 {
@@ -81,7 +81,7 @@ static dg_status fill_wide(uint8_t *out, size_t n, size_t width, const dg_sample
     return dg_sampler_fill_wide(out, n, width, by, NULL, &source);
 }
 
-/** Item i of an array of a dtype. */
+/** Return item i of an array of a dtype. */
 static int64_t stored(const void *out, size_t i, dg_dtype dtype)
 {
     switch (dtype) {
@@ -96,7 +96,7 @@ static int64_t stored(const void *out, size_t i, dg_dtype dtype)
     }
 }
 
-/** The same draws in every dtype that holds them all. */
+/** Check that every dtype that holds all draws gets the same ones. */
 static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const dg_sampler *by,
                          stream *from)
 {
@@ -106,7 +106,7 @@ static void check_dtypes(const uint8_t *wide, size_t n, size_t width, const dg_s
     mpz_init(drawn);
     for (size_t k = 0; out != NULL && k < sizeof dtypes / sizeof *dtypes; k++) {
         if (fill(out, n, dtypes[k], by, from) != DG_OK) {
-            continue; /* DG_ERR_RANGE; test_limits.c tells when that is right */
+            continue; /* DG_ERR_RANGE; test_limits.c checks when it is right */
         }
         for (size_t i = 0; i < n; i++) {
             char digits[32], *expected;
@@ -216,9 +216,9 @@ static void replay_algorithm(const char *line)
     }
 }
 
-enum { PAST_ISA = 8 }; /* more than there are: the core refuses what it does not know */
+enum { PAST_ISA = 8 }; /* more than there are: the core refuses the unknown ones */
 
-/** With every instruction set that this machine has. */
+/** Replay a vector with every instruction set that this machine has. */
 static void replay_table(const char *line)
 {
     dg_options options = {.index_bits = (uint32_t)number(line, "index_bits")};
@@ -241,7 +241,7 @@ static void replay_table(const char *line)
     }
 }
 
-/** With every kernel that this machine has. */
+/** Replay a vector with every kernel that this machine has. */
 static void replay_lanes(const char *line)
 {
     dg_options options = {.index_bits = 16, .block_bits = -1};
@@ -255,7 +255,7 @@ static void replay_lanes(const char *line)
         dg_sampler_info info;
         dg_sampler_describe(&info, sampler);
         CHECK(info.attempt_bytes == (uint64_t)number(line, "attempt_bytes"), "%.60s", line);
-        if (info.attempt_bytes > 8) { /* others need no staircase */
+        if (info.attempt_bytes > 8) { /* narrow laws have no staircase */
             CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
             CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
             CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);

@@ -1,10 +1,9 @@
-/* On every way out, errors included, a call has wiped what it holds random bits in by name: the buffer
- * and the key of its stream, the state of a fill, and the limbs of its integers.
+/* On every way out, errors included, a call has wiped every named object that holds random bits: the buffer and the
+ * key of its stream, the state of a fill, and the limbs of its integers.
  *
- * Each call runs in a thread of its own, whose stack is searched afterwards for the words of the stream
- * and the draws. Few may be left, by a compiler that spilled them: fewer than vector registers hold where
- * vectors are used. GMP's blocks are searched when they are given back. Every search is held against the
- * same call with the wiping turned off. */
+ * Each call runs in its own thread. Afterwards the test searches the thread's stack for words of the stream and for
+ * draws. A few may be left because the compiler spilled them: fewer than vector registers hold, if vectors are used.
+ * GMP's blocks are searched when GMP frees them. Every search is compared with the same call without wiping. */
 #define _DEFAULT_SOURCE
 #include "random/chacha20.h"
 #include "support.h"
@@ -19,7 +18,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* --- a stream that is known, and that fails where it is told to ---------------------------------- */
+/* --- a known stream, which fails on request ------------------------------------------------------ */
 
 enum { LONGEST_STREAM = 1 << 20, STACK = 1 << 20, SLOTS = 1 << 22 };
 static uint8_t stream[LONGEST_STREAM];
@@ -61,17 +60,17 @@ void explicit_bzero(void *memory, size_t n)
     }
 }
 
-void __explicit_bzero_chk(void *memory, size_t n, size_t room); /* what _FORTIFY_SOURCE calls */
+void __explicit_bzero_chk(void *memory, size_t n, size_t room); /* _FORTIFY_SOURCE calls it */
 void __explicit_bzero_chk(void *memory, size_t n, size_t room)
 {
     (void)room;
     explicit_bzero(memory, n);
 }
 
-/* --- the words searched for: every 8 bytes of streams and draws --------------------------------- */
+/* --- the words that are searched: every 8 bytes of streams and draws ---------------------------- */
 
-/* Hash tables; 0: free. Draws are looked for on the stack only: MPFR's temporaries, which are not wiped
- * (SECURITY.md), hold some. */
+/* Hash tables; 0 marks a free slot. Draws are searched on the stack only, because MPFR's temporaries, which are not
+ * wiped (SECURITY.md), hold some. */
 static uint64_t of_stream[SLOTS], of_draws[SLOTS];
 
 static size_t slot_of(uint64_t word, const uint64_t *slots)
@@ -94,9 +93,9 @@ static void search_for(const uint8_t *bytes, size_t n, uint64_t *slots)
 {
     for (size_t i = 0; i + 8 <= n; i++) {
         uint64_t word = word_at(bytes + i);
-        if (word + (UINT64_C(1) << 40) >= UINT64_C(1) << 41) { /* shorter ones are everywhere */
+        if (word + (UINT64_C(1) << 40) >= UINT64_C(1) << 41) { /* shorter words are everywhere */
             slots[slot_of(word, slots)] = word;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ /* as it lies in an integer that was read from it */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ /* as an integer stores it that was read from it */
             word = __builtin_bswap64(word);
             slots[slot_of(word, slots)] = word;
 #endif
@@ -163,19 +162,19 @@ typedef struct wiped_case {
     const char *name;
     dg_law_kind kind;
     dg_arithmetic arithmetic;
-    size_t shift; /* sigma2 or scale 2^shift, around 1/3 */
+    size_t shift; /* sigma2 or scale is 2^shift, the centre 1/3 */
     dg_method method;
     bool wide;
     size_t n;
     uint32_t index_bits; /* of the table */
-    bool in_blocks;      /* whether GMP's blocks hold words of the stream, or draws */
+    bool in_blocks;      /* whether GMP's blocks hold words of the stream */
 } wiped_case;
 
 #define WORDS DG_ARITHMETIC_AUTO
 #define GMP DG_ARITHMETIC_GMP
 
 static const wiped_case cases[] = {
-    /* Heights decide half the attempts, and dg_refine some of them: GMP's and MPFR's blocks. */
+    /* Heights decide half the attempts, and dg_refine some of them, which uses blocks of GMP and MPFR. */
     {"cells, refined", DG_GENERALIZED_GAUSSIAN, WORDS, 200, DG_CELLS, true, 5000, 6, true},
     {"gaussian, words", DG_DISCRETE_GAUSSIAN, WORDS, 100, DG_REFERENCE, false, 2500, 16, false},
     {"gaussian, one", DG_DISCRETE_GAUSSIAN, WORDS, 100, DG_REFERENCE, false, 1, 16, false},
@@ -204,7 +203,7 @@ static void *draw(void *unused)
     return NULL;
 }
 
-/* The stack, at a second address: there valgrind does not mind that it is no longer in use. */
+/* The stack at a second address. There valgrind accepts reads after the thread has ended. */
 static uint8_t *stack, *stack_again;
 
 static void map_stack(void)
@@ -220,7 +219,7 @@ static void map_stack(void)
     }
 }
 
-/** Make the call, which is given n bytes, on an empty stack. */
+/** Make the call on an empty stack. The stream gives n bytes. */
 static void make_call(size_t n)
 {
     pthread_attr_t attributes;
@@ -237,16 +236,16 @@ static void make_call(size_t n)
     (void)pthread_attr_destroy(&attributes);
 }
 
-/** The call, wiped and unwiped. Its stream ends, or fails, after n bytes. */
+/** Test the call with and without wiping. Its stream ends, or fails, after n bytes. */
 static void test_call(size_t n, dg_status expected)
 {
     const bool has_key = source.kind == DG_SOURCE_CHACHA20;
 #if defined(__x86_64__)
-    /* AVX2's registers hold 64 words; gcc was seen to spill 16 of them in lanes */
+    /* AVX2's registers hold 64 words; gcc spilled 16 of them in lanes */
     const size_t few = has_key || now->method == DG_CELLS ? 256
                        : now->method == DG_ISOCHRONOUS    ? 32
                                                           : 16;
-#else /* others spill more: up to 110 words were seen, where a buffer left as it was has 2048 */
+#else /* other compilers spill up to 110 words; an unwiped buffer has 2048 */
     const size_t few = 256;
 #endif
     for (int turn = 0; turn < 2; turn++) {
@@ -284,7 +283,8 @@ static void test_case(dg_source_kind kind)
 #endif
 #endif
 
-/** Not where the sanitizer keeps variables elsewhere, or the compiler keeps all there is in memory. */
+/** Return whether the search makes sense: not if a sanitizer keeps variables elsewhere, or the compiler keeps all of
+ *  them in memory. */
 static bool can_search(void)
 {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&    \

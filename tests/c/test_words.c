@@ -1,6 +1,6 @@
-/* Machine words and GMP: the same bytes in, the same draws out, the same bytes used. Tapes with
- * long runs of zeros drive Algorithm 1 past the words' loop limit, and tapes with long runs of 00 FF,
- * each of which is a success of Bernoulli(exp(-1)), drive y past y_max: into GMP and back. */
+/* Machine words and GMP make the same draws from the same bytes, and use the same bytes. Tapes with long runs of zeros
+ * drive Algorithm 1 past the words' loop limit. Tapes with long runs of 00 FF, each a success of Bernoulli(exp(-1)),
+ * drive y past y_max. Both lead into GMP and back. */
 #include "base/int128.h"
 #include "support.h"
 
@@ -26,7 +26,7 @@ static size_t draw_all(uint8_t *out, size_t *n_drawn, const dg_sampler *by, cons
 
 static uint8_t tape_bytes[TAPE];
 
-/** What a tape has runs of. */
+/** The runs that a tape has. */
 enum runs { NONE, ZEROS, SUCCESSES };
 
 static void make_tape(uint64_t seed, enum runs runs)
@@ -116,7 +116,7 @@ int main(void)
     compare_laws(DG_DISCRETE_LAPLACE, 1, 55, 3, 0, 0, 1, false);
     compare_laws(DG_DISCRETE_LAPLACE, 1, 0, 1, 61, 0, 1, true);
     compare_laws(DG_DISCRETE_LAPLACE, 1, 0, 1, 62, 0, 1, false);
-    /* centres: their integer, their denominator, and that times the scale */
+    /* centres: their integer, their denominator, and the denominator times the scale */
     const int64_t one = 1;
     compare_laws(DG_DISCRETE_LAPLACE, 3, 0, 1, 0, one << 61, 1, true);
     compare_laws(DG_DISCRETE_LAPLACE, 3, 0, 1, 0, one << 62, 1, false);

@@ -65,7 +65,7 @@ static const law_name LAWS[N_KINDS] = {
     [DG_GENERALIZED_GAUSSIAN] = {"generalized_gaussian", "scale"},
 };
 
-/** The text of a rational, with or without quotes. Returns: text; NULL if the line has no such field. */
+/** Read the text of a rational, with or without quotes. Returns: text; NULL if the line has no such field. */
 static const char *read_text(char text[MOST_BYTES], const char *line, const char *name)
 {
     const char *at = field(line, name);

@@ -29,8 +29,8 @@ void cell_model_close(cell_model *model)
     mpq_clear(model->f);
 }
 
-/** One attempt: the row it drew, the tick, if its row is mixed, the position, and, if its cell is
- *  special, the height. */
+/** One attempt: its row and tick; if its row is mixed, the position; and if its cell is special, the
+ *  height. */
 typedef struct attempt {
     uint8_t row, position;
     uint64_t tick, height;
@@ -83,8 +83,8 @@ static void phi(mpfr_t out, const mpq_t r, bool up, const numbers *of)
     mpq_clear(x);
 }
 
-/** out <= phi(r) - phi(r0), r > r0 > 0, of a generalised Gaussian, as phi(r0) ((r/r0)^beta - 1): for
- *  numbers that are beyond MPFR's. */
+/** For a generalised Gaussian: out <= phi(r) - phi(r0), r > r0 > 0, computed as phi(r0) ((r/r0)^beta - 1), for
+ *  numbers beyond MPFR's range. */
 static void exponent_by_ratio(mpfr_t out, const mpq_t r, const mpq_t r0, const numbers *of)
 {
     mpq_t ratio;
@@ -140,7 +140,7 @@ static void weight(mpfr_t lower, mpfr_t upper, const mpz_t y, const cell_model *
     mpq_clears(r, r0, NULL);
 }
 
-/** Whether T = 2^n_bits (2^i H g(y) - m) is at least F + 1 (1), at most F (-1), or between (0). */
+/** Return 1 if T = 2^n_bits (2^i H g(y) - m) is at least F + 1, -1 if it is at most F, and 0 if it is between them. */
 static int compare(const mpz_t F, size_t n_bits, uint64_t i, uint32_t m, const mpz_t y,
                    const cell_model *model)
 {
@@ -173,7 +173,7 @@ static int compare(const mpz_t F, size_t n_bits, uint64_t i, uint32_t m, const m
     return answer;
 }
 
-/** Decide m + f' < 2^i H g(y): f' begins with the height, the tape has more. */
+/** Decide m + f' < 2^i H g(y). f' begins with the height and continues with the tape. */
 static bool decide(attempt *of, uint64_t i, uint32_t m, const cell_model *model, tape *from)
 {
     uint8_t bytes[8];
@@ -211,7 +211,7 @@ static void set_place(attempt *of, int64_t block, const cell_model *model)
     mpz_clear(part);
 }
 
-/** The attempt of a tail cell, the `cell`-th of its side. */
+/** Make the attempt of a tail cell, the `cell`-th of its side. */
 static bool attempt_tail(attempt *of, bool left, uint64_t cell, const cell_model *model, tape *from)
 {
     const dg_sampler_info *info = &model->info;
@@ -230,7 +230,7 @@ static bool attempt_tail(attempt *of, bool left, uint64_t cell, const cell_model
     return decide(of, level, 0, model, from);
 }
 
-/** The cell of an attempt if it is special, else its block. Returns: whether it is special. */
+/** Find the cell of an attempt if it is special, otherwise its block. Returns: whether it is special. */
 static bool find_cell(uint64_t *cell, int64_t *block, const attempt *of, const cell_model *model)
 {
     uint32_t end[2], code[3], special;
@@ -317,7 +317,7 @@ static bool read_ticks(attempt *attempts, size_t n, const cell_model *model, tap
     return true;
 }
 
-/** Read 2 bytes of height for each attempt whose cell is special, whether it will use them or not. */
+/** Read 2 bytes of height for each attempt whose cell is special, even if it will not use them. */
 static bool read_heights(attempt *attempts, size_t n, const cell_model *model, tape *from)
 {
     for (size_t i = 0; i < n; i++) {
@@ -335,7 +335,7 @@ static bool read_heights(attempt *attempts, size_t n, const cell_model *model, t
     return true;
 }
 
-/** Read rows, ticks, positions, heights and rests of n attempts. */
+/** Read the rows, ticks, positions, heights and low bytes of n attempts. */
 static bool read_attempts(attempt *attempts, size_t n, const cell_model *model, tape *from)
 {
     static uint8_t rows[MOST_BATCH];
@@ -387,13 +387,13 @@ static dg_status make_batch(uint8_t *out, size_t n_bytes, const uint16_t *items,
     return DG_OK;
 }
 
-/** How many attempts are made together. */
+/** Return how many attempts are made together. */
 static size_t batch_of(const cell_model *model)
 {
     return model->info.rest_bytes > 0 ? model->chunk : MOST_BATCH;
 }
 
-/** One round: an attempt of each of n pending items. Ensures: *n are still pending. */
+/** Make one round: an attempt for each of n pending items. Ensures: *n are still pending. */
 static dg_status make_round(uint8_t *out, size_t n_bytes, uint16_t *pending, size_t *n,
                             attempt *attempts, const cell_model *model, tape *from)
 {

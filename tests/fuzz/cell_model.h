@@ -1,6 +1,6 @@
-/* The cell sampler, as csrc/cells/draw.h and PROOF.md describe it, once more: from the numbers that
- * a table shows of itself, with every comparison decided by MPFR at whatever precision it takes. No
- * line, no word arithmetic, no code of csrc/cells. */
+/* A model of the cell sampler, from csrc/cells/draw.h and PROOF.md. It uses the numbers that a table shows of itself.
+ * MPFR decides every comparison, at whatever precision it takes. There are no arcs, no word arithmetic, and no code of
+ * csrc/cells. */
 #ifndef DG_FUZZ_CELL_MODEL_H
 #define DG_FUZZ_CELL_MODEL_H
 

@@ -1,6 +1,6 @@
-/* The public C API with any bytes for arguments: a status or a result, never a crash; after an error
- * no sampler; and nothing written beyond the output. getrandom is this file's: it
- * gives bytes of the input, in pieces, interrupted, or fails. */
+/* The public C API with any bytes for arguments: a status or a result, never a crash; no sampler after an error; and
+ * no write beyond the output. This file's getrandom gives bytes of the input, in pieces, with interruptions, or
+ * fails. */
 #define _DEFAULT_SOURCE
 #include "input.h"
 
@@ -24,21 +24,21 @@ ssize_t getrandom(void *buffer, size_t n, unsigned flags)
         errno = EINTR;
         return -1;
     }
-    size_t given = how >= 0xE0 ? how - 0xE0 : n; /* at times a few bytes only, or none */
-    for (size_t i = 0; i < given && i < n; i++) {
+    size_t n_given = how >= 0xE0 ? how - 0xE0 : n; /* at times a few bytes only, or none */
+    for (size_t i = 0; i < n_given && i < n; i++) {
         ((uint8_t *)buffer)[i] = (uint8_t)(take_byte(&system_bytes) ^ (i * 29));
     }
-    return (ssize_t)(given < n ? given : n);
+    return (ssize_t)(n_given < n ? n_given : n);
 }
 
-/** Any number, but mostly a small one: a wrong enumerator among right ones. */
+/** Return any number, mostly a small one: a wrong enumerator among right ones. */
 static uint32_t take_choice(uint32_t n, input *from)
 {
     uint8_t byte = take_byte(from);
     return byte == 0xFF ? (uint32_t)take_word(4, from) : byte % (n + 1);
 }
 
-/** Any text, mostly of the bytes that numbers have; at times as long as may be, or a little longer. To be freed. */
+/** Return any text, mostly of the bytes that numbers have; at times the longest or a little longer. It is allocated. */
 static char *take_text(bool *is_long, input *from)
 {
     static const char likely[] = "0123456789/.-+xaF ";
@@ -63,7 +63,7 @@ static char *take_text(bool *is_long, input *from)
     return text;
 }
 
-/** One of the sources there are, or none of them. */
+/** Return a source, or one of a kind that does not exist. */
 static dg_source take_source(tape *caller, input *from)
 {
     dg_source source = tape_source(caller);
@@ -74,7 +74,7 @@ static dg_source take_source(tape *caller, input *from)
     return source;
 }
 
-/** Fill into items of any type and any length. */
+/** Fill items of any type and any length. */
 static void try_fill(const dg_sampler *sampler, input *from)
 {
     bool wide = take_byte(from) % 2 == 1;
@@ -90,10 +90,10 @@ static void try_fill(const dg_sampler *sampler, input *from)
     input rest = *from;
     tape caller = take_tape(16u * take_byte(&rest), &rest);
     dg_source source = take_source(&caller, from);
-    const dg_source *given = take_byte(from) % 8 == 0 ? NULL : &source;
+    const dg_source *argument = take_byte(from) % 8 == 0 ? NULL : &source;
     system_bytes = *from;
-    const dg_status status = wide ? dg_sampler_fill_wide(out, n, width, sampler, NULL, given)
-                                  : dg_sampler_fill(out, n, dtype, sampler, NULL, given);
+    const dg_status status = wide ? dg_sampler_fill_wide(out, n, width, sampler, NULL, argument)
+                                  : dg_sampler_fill(out, n, dtype, sampler, NULL, argument);
     REQUIRE(status == DG_OK || status == DG_ERR_ENTROPY || status == DG_ERR_SOURCE ||
             status == DG_ERR_RANGE || status == DG_ERR_PARAMETER);
     REQUIRE(wide || (unsigned)dtype <= DG_UINT64 || status == DG_ERR_PARAMETER);
@@ -101,8 +101,8 @@ static void try_fill(const dg_sampler *sampler, input *from)
     free(out);
 }
 
-/** Any options, but of a law with long parameters only the usual table: in a small one, or with blocks of a size far
- *  off, there are 2^15 blocks to look at before it is refused. */
+/** Return any options. A law with long parameters gets the usual table only: for a small one, or for blocks of a very
+ *  different size, the builder would look at 2^15 blocks before it refuses. */
 static dg_options take_options(bool long_parameters, input *from)
 {
     const dg_arithmetic arithmetic = (dg_arithmetic)take_choice(DG_ARITHMETIC_GMP + 1, from);
@@ -117,7 +117,7 @@ static dg_options take_options(bool long_parameters, input *from)
     return (dg_options){arithmetic, isa, index_bits, block_bits};
 }
 
-/** What a table shows of itself is within its bounds. */
+/** Check that the numbers which a table shows of itself are within their bounds. */
 static void look_into(const dg_sampler *sampler)
 {
     dg_sampler_info info;
@@ -141,7 +141,7 @@ static void look_into(const dg_sampler *sampler)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input from = {data, size};
-    dg_sampler *sampler = (dg_sampler *)&from; /* to be overwritten */
+    dg_sampler *sampler = (dg_sampler *)&from; /* must be overwritten */
     dg_law_kind kind = (dg_law_kind)take_choice(DG_GENERALIZED_GAUSSIAN + 1, &from);
     dg_method method = (dg_method)take_choice(DG_ISOCHRONOUS + 1, &from);
     bool long_parameters = false;
@@ -149,10 +149,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 3; i++) {
         texts[i] = take_text(&long_parameters, &from);
     }
-    const uint8_t given = take_byte(&from);
-    const char *mu = given % 4 == 0 ? NULL : texts[1], *beta = given % 3 == 0 ? NULL : texts[2];
+    const uint8_t presence = take_byte(&from);
+    const char *mu = presence % 4 == 0 ? NULL : texts[1],
+               *beta = presence % 3 == 0 ? NULL : texts[2];
     const dg_options options = take_options(long_parameters, &from);
-    const dg_options *with = given % 5 == 0 ? NULL : &options;
+    const dg_options *with = presence % 5 == 0 ? NULL : &options;
     dg_status status = dg_sampler_new_with(&sampler, kind, texts[0], mu, beta, method, with);
     REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER || status == DG_ERR_TOO_LONG);
     REQUIRE((sampler != NULL) == (status == DG_OK));

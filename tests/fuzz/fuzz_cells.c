@@ -1,8 +1,8 @@
-/* Cell tables against the model of cell_model.c, on any law, any small table and any tape:
+/* Cell tables against the model of cell_model.c, for any law, any small table and any tape:
  *
- *   - the same draws from the same bytes, so every decision is the exact one;
+ *   - the same draws from the same bytes, so every decision is exact;
  *   - a tape one byte shorter gives DG_ERR_SOURCE;
- *   - a fill into machine integers gives the same draws, or DG_ERR_RANGE where one does not fit. */
+ *   - a fill into machine integers gives the same draws, or DG_ERR_RANGE if one does not fit. */
 #include "cell_model.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 
 enum { MOST_DRAWS = 40, MOST_SHIFT = 90 };
 
-/** The table: of 4 to 8 index bits, an eighth of sigma or of the scale to a block, or twice, four
- *  times as much, or half. NULL: there is none. */
+/** Make a table of 4 to 8 index bits, with about an eighth, a quarter, a half or all of sigma or of the scale in a
+ *  block. Returns: NULL if there is none. */
 static dg_sampler *take_table(const numbers *of, input *from)
 {
-    dg_options options = usual_options();
+    dg_options options = default_options();
     options.index_bits = 4u + take_byte(from) % 5;
     long bits = (long)mpz_sizeinbase(mpq_numref(of->first), 2) -
                 (long)mpz_sizeinbase(mpq_denref(of->first), 2);
@@ -26,10 +26,10 @@ static dg_sampler *take_table(const numbers *of, input *from)
 
 /** Compare a fill of int64 with the integers of n_bytes that the same tape gave. */
 static void compare_int64(const uint8_t *wide, size_t n, size_t n_bytes, size_t used,
-                          const cell_model *model, const tape *given)
+                          const cell_model *model, const tape *full_tape)
 {
     int64_t out[MOST_DRAWS];
-    tape from = {given->bytes, used, 0};
+    tape from = {full_tape->bytes, used, 0};
     dg_source source = tape_source(&from);
     dg_status status = dg_sampler_fill(out, n, DG_INT64, model->table, NULL, &source);
     bool fit = true;
@@ -39,7 +39,7 @@ static void compare_int64(const uint8_t *wide, size_t n, size_t n_bytes, size_t 
             fit = fit && item[k] == (item[7] >= 128 ? 0xFF : 0);
         }
     }
-    if (status == DG_ERR_RANGE) { /* a dtype is no place for a rest of 3 bytes or a centre of 9 */
+    if (status == DG_ERR_RANGE) { /* no dtype holds 3 low bytes or a centre of 9 bytes */
         REQUIRE(!fit || model->info.rest_bytes > 2 || mpz_sizeinbase(model->c, 2) > 64);
         return;
     }
@@ -52,10 +52,10 @@ static void compare_int64(const uint8_t *wide, size_t n, size_t n_bytes, size_t 
     }
 }
 
-static void compare(size_t n, size_t width, const cell_model *model, const tape *given)
+static void compare(size_t n, size_t width, const cell_model *model, const tape *full_tape)
 {
     uint8_t *out = exactly(n * width), *expected = exactly(n * width);
-    tape ours = *given, theirs = *given;
+    tape ours = *full_tape, theirs = *full_tape;
     dg_source source = tape_source(&ours);
     dg_status status = dg_sampler_fill_wide(out, n, width, model->table, NULL, &source);
     REQUIRE(status == cell_model_fill(expected, n, width, model, &theirs));
@@ -63,8 +63,8 @@ static void compare(size_t n, size_t width, const cell_model *model, const tape 
         size_t used = ours.used;
         REQUIRE(used == theirs.used);
         REQUIRE(memcmp(out, expected, n * width) == 0);
-        compare_int64(out, n, width, used, model, given);
-        ours = (tape){given->bytes, used - 1, 0};
+        compare_int64(out, n, width, used, model, full_tape);
+        ours = (tape){full_tape->bytes, used - 1, 0};
         REQUIRE(dg_sampler_fill_wide(out, n, width, model->table, NULL, &source) == DG_ERR_SOURCE);
     }
     REQUIRE(status == DG_OK || status == DG_ERR_SOURCE || status == DG_ERR_RANGE);
@@ -81,15 +81,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take_numbers(&of, (dg_law_kind)kind, MOST_SHIFT, &from);
     dg_sampler *table = take_table(&of, &from);
     size_t at_least = 16u * take_byte(&from);
-    tape given = take_tape(at_least, &from);
+    tape full_tape = take_tape(at_least, &from);
     if (table != NULL) {
         cell_model model;
         cell_model_open(&model, &of, table);
-        compare(n, dg_sampler_wide_bytes(table), &model, &given);
+        compare(n, dg_sampler_wide_bytes(table), &model, &full_tape);
         cell_model_close(&model);
     }
     dg_sampler_free(table);
-    tape_free(&given);
+    tape_free(&full_tape);
     numbers_clear(&of);
     return 0;
 }

@@ -1,7 +1,7 @@
-/* Counts in delimited text, on any bytes, in memory of no more than they need:
+/* Counts in delimited text, for any bytes, in memory of exactly the size that they need:
  *
- *   - what is read stays within the text, what is written within the room that the header states;
- *   - what was written is plain, and holds the counts that were written;
+ *   - reads stay within the text, and writes within the room that the header states;
+ *   - written text is decided, and holds the counts that were written;
  *   - writing it again changes nothing. */
 #include "input.h"
 
@@ -26,13 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t delimiter = delimiters[take_byte(&from) % sizeof delimiters];
     const uint8_t other = delimiters[take_byte(&from) % sizeof delimiters];
     const size_t width = 1 + take_byte(&from) % MOST_COLUMNS;
-    const uint8_t chosen = take_byte(&from);
+    const uint8_t choice = take_byte(&from);
     const uint8_t carriage[] = {'\r', '\n'};
-    const uint8_t *line_end = carriage + chosen / 128;
-    const size_t line_end_bytes = 2u - chosen / 128;
+    const uint8_t *line_end = carriage + choice / 128;
+    const size_t line_end_bytes = 2u - choice / 128;
     size_t columns[MOST_COLUMNS], n_columns = 0;
     for (size_t i = 0; i < width; i++) {
-        if (chosen >> i & 1) {
+        if (choice >> i & 1) {
             columns[n_columns++] = i;
         }
     }
@@ -45,14 +45,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[n - 1] = '\n';
     size_t rows;
     int64_t *counts = exactly(line_feeds(text, n) * n_columns * sizeof *counts);
-    const size_t plain =
+    const size_t n_read =
         dg_csv_counts(counts, &rows, text, n, delimiter, width, columns, n_columns);
-    REQUIRE(plain <= n && (plain == 0 ? rows == 0 : text[plain - 1] == '\n'));
-    if (rows > 0) { /* all of the text, or what comes before a row that is undecided */
-        REQUIRE(rows <= line_feeds(text, plain));
-        size_t room = plain + rows * (2 * width + 20 * n_columns + line_end_bytes);
+    REQUIRE(n_read <= n && (n_read == 0 ? rows == 0 : text[n_read - 1] == '\n'));
+    if (rows > 0) { /* all of the text, or the rows before an undecided one */
+        REQUIRE(rows <= line_feeds(text, n_read));
+        size_t room = n_read + rows * (2 * width + 20 * n_columns + line_end_bytes);
         uint8_t *out = exactly(room), *again = exactly(room + rows * (2 * width + 22));
-        size_t written = dg_csv_rewrite(out, counts, text, plain, delimiter, other, line_end,
+        size_t written = dg_csv_rewrite(out, counts, text, n_read, delimiter, other, line_end,
                                         line_end_bytes, width, columns, n_columns);
         REQUIRE(written <= room);
         int64_t *reread = exactly(line_feeds(out, written) * n_columns * sizeof *reread);

@@ -1,8 +1,8 @@
-/* Isochronous fills: of any law that is drawn in lanes, and any words, every kernel decides each attempt
- * as MPFR does, and leaves undecided what is within its bounds of the edge alone; so it does with the
- * constants that the law has in a lane of its own. Of a narrow law every outcome has its words, and each kernel
- * draws what a word says, next to any threshold. From any tape every instruction set fills alike. No input hits a height next to the edge by itself, so an attempt may
- * ask for one: a byte's sixteenth parts of a unit of 2^-52 away. */
+/* Isochronous fills, for any law that is drawn in lanes and any words. Every kernel decides each attempt as MPFR does,
+ * and leaves undecided only what is within its bounds of the edge, also with the constants of lane_laws.h. Every
+ * outcome of a narrow law has its words, and each kernel draws what a word says, also next to thresholds. From any tape
+ * every instruction set fills alike. No input hits a height next to the edge by itself, so an attempt may request one:
+ * a byte's sixteenth parts of a unit of 2^-52 away. */
 #include "input.h"
 
 #include "isochronous/lane_laws.h"
@@ -19,8 +19,8 @@ static const dg_isa isas[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_A
 
 /* --- the model ------------------------------------------------------------------------------- */
 
-/** What is true of an attempt: f' 2^n_bits is in [f, f + 1), and it succeeds below 2^n_bits 2^k g(y), which is
- *  in [edge, edge + 1), or 2^n_bits if is_certain. */
+/** The truth about an attempt: f' 2^n_bits is in [f, f + 1), and it succeeds below 2^n_bits 2^k g(y), which is in
+ *  [edge, edge + 1), or 2^n_bits if is_certain. */
 typedef struct truth {
     bool counts, is_beyond, is_certain;
     size_t n_bits, step;
@@ -49,7 +49,7 @@ static void phi(mpfr_t out, const mpq_t r, const numbers *of)
     mpq_clear(ratio);
 }
 
-/** out = phi(|y - f|) - phi(|f|), where mu = c + f: 0 exactly where it is. */
+/** out = phi(|y - f|) - phi(|f|), where mu = c + f; 0 exactly if the difference is. */
 static void exponent(mpfr_t out, const mpz_t y, const mpq_t f, const numbers *of)
 {
     mpq_t near, far;
@@ -107,7 +107,7 @@ static uint64_t word_at(const uint8_t *bytes, size_t n)
     return word;
 }
 
-/** Read the words of an attempt (lanes.h); wish: 0, or where its height is to be. */
+/** Read the words of an attempt (lanes.h). wish: 0, or the place of its height relative to the edge. */
 static void judge(truth *out, uint8_t *bytes, uint8_t wish, const dg_lanes *lanes,
                   const numbers *of)
 {
@@ -138,7 +138,7 @@ static void judge(truth *out, uint8_t *bytes, uint8_t wish, const dg_lanes *lane
     mpz_add(out->x, out->x, y);
     if (!out->is_beyond) {
         find_edge(out, y, f, of);
-        if (wish != 0) { /* 1 ... 255: about the edge */
+        if (wish != 0) { /* 1 ... 255: near the edge */
             const uint64_t part = out->n_bits > 56 ? UINT64_C(1) << (out->n_bits - 56) : 1;
             out->f = (out->edge + wish * part - 128 * part) & places;
             const uint64_t moved = (point & ~(places << 1)) | out->f << 1;
@@ -151,7 +151,7 @@ static void judge(truth *out, uint8_t *bytes, uint8_t wish, const dg_lanes *lane
     mpz_clear(y);
 }
 
-/** Whether the kernels may leave an attempt undecided. */
+/** Return whether the kernels may leave an attempt undecided. */
 static bool may_be_undecided(const truth *of, const dg_lanes *lanes)
 {
     if (of->is_beyond || of->n_bits < DG_LANE_BITS) {
@@ -164,16 +164,16 @@ static bool may_be_undecided(const truth *of, const dg_lanes *lanes)
     return off <= error;
 }
 
-/* --- what is compared ------------------------------------------------------------------------ */
+/* --- comparisons ----------------------------------------------------------------------------- */
 
-/** Make a batch's attempts by a kernel, going on behind those that it leaves undecided. */
+/** Make a batch's attempts by a kernel. It continues behind those that it leaves undecided. */
 static void check_kernel(const uint8_t *bytes, size_t n, const truth *of, const dg_lanes *lanes)
 {
     size_t done = 0;
     while (done < n) {
         const size_t n_out = n - done + DG_LANE_BEHIND, n_bytes = (n - done) * lanes->attempt_bytes;
         int64_t *out = exactly(n_out * sizeof *out);
-        uint8_t *words = exactly(n_bytes); /* a step beyond is seen */
+        uint8_t *words = exactly(n_bytes); /* a step beyond is reported */
         memcpy(words, bytes + done * lanes->attempt_bytes, n_bytes);
         size_t n_accepted, n_made, accepted = 0;
         lanes->kernel(out, &n_accepted, &n_made, words, n - done, lanes);
@@ -242,10 +242,10 @@ static uint64_t words_of(int64_t y, const mpq_t f, uint64_t height, const number
     return words;
 }
 
-/** Whether a law has surely few outcomes: g < 2^-63 at 128, or at 64 on both sides. */
+/** Return whether a law surely has few outcomes: g < 2^-63 at 128, or at 64 on both sides. */
 static bool is_surely_narrow(const numbers *of)
 {
-    const uint64_t places = UINT64_C(1) << 31; /* 2^63 = 2^32 of these */
+    const uint64_t places = UINT64_C(1) << 31; /* 2^63 is 2^32 times this */
     mpz_t c;
     mpq_t f;
     mpz_init(c);
@@ -258,7 +258,7 @@ static bool is_surely_narrow(const numbers *of)
     return is;
 }
 
-/** Make a batch's draws by a kernel of a narrow law, going on behind those that it leaves undecided. */
+/** Make a batch's draws by a kernel of a narrow law. It continues behind those that it leaves undecided. */
 static void check_narrow_kernel(const uint64_t *words, size_t n, const dg_lanes *lanes)
 {
     const dg_narrow *narrow = lanes->narrow;
@@ -287,7 +287,7 @@ static void check_narrow_kernel(const uint64_t *words, size_t n, const dg_lanes 
     }
 }
 
-/** The words of a narrow law's outcomes, and what its kernels make of words about a threshold, or of any. */
+/** Check the words of a narrow law's outcomes, and what its kernels draw from words near a threshold, or from any. */
 static void check_narrow(dg_lanes *const lanes[MOST_KERNELS], const numbers *of, input *from)
 {
     const dg_narrow *narrow = lanes[0]->narrow;
@@ -316,39 +316,39 @@ static void check_narrow(dg_lanes *const lanes[MOST_KERNELS], const numbers *of,
     }
 }
 
-/** What one fill gives. */
+/** The result of one fill. */
 typedef struct outcome {
     dg_status status;
     size_t used;
 } outcome;
 
 static outcome fill(uint8_t *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
-                    const tape *given)
+                    const tape *full_tape)
 {
-    tape from = *given;
+    tape from = *full_tape;
     dg_source source = tape_source(&from);
     const dg_status status = dg_sampler_fill(out, n, dtype, sampler, NULL, &source);
     return (outcome){status, from.used};
 }
 
-/** Fills of a type and length, from any tape: all as by the portable kernel. */
+/** Compare fills of a type and length, from any tape, with those of the portable kernel. */
 static void check_fills(const numbers *of, input *from)
 {
     static const size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
     const dg_dtype dtype = (dg_dtype)(take_byte(from) % (DG_UINT64 + 1));
     const size_t n = take_word(2, from) % MOST_FILL, n_bytes = n * sizes[dtype];
-    tape given = take_tape(32u * take_byte(from), from);
+    tape full_tape = take_tape(32u * take_byte(from), from);
     uint8_t *expected = exactly(n_bytes), *out = exactly(n_bytes);
     outcome wanted = {DG_OK, 0};
     for (size_t k = 0; k < MOST_KERNELS; k++) {
-        dg_options options = usual_options();
+        dg_options options = default_options();
         options.isa = isas[k];
         dg_sampler *sampler = sampler_of(of, DG_ISOCHRONOUS, &options);
         if (k == 0) {
-            wanted = fill(expected, n, dtype, sampler, &given);
+            wanted = fill(expected, n, dtype, sampler, &full_tape);
         } else if (sampler != NULL) {
             memset(out, 0xA5, n_bytes);
-            const outcome got = fill(out, n, dtype, sampler, &given);
+            const outcome got = fill(out, n, dtype, sampler, &full_tape);
             REQUIRE(got.status == wanted.status && got.used == wanted.used);
             REQUIRE(wanted.status != DG_OK || memcmp(out, expected, n_bytes) == 0);
         }
@@ -356,10 +356,10 @@ static void check_fills(const numbers *of, input *from)
     }
     free(out);
     free(expected);
-    tape_free(&given);
+    tape_free(&full_tape);
 }
 
-/** Whether a rational is one of words; *out is it then. */
+/** Convert a rational to words. Returns: whether it fits; *out is then set. */
 static bool in_words(dg_lane_number *out, const mpq_t of)
 {
     if (!mpz_fits_slong_p(mpq_numref(of)) || !mpz_fits_slong_p(mpq_denref(of))) {
@@ -369,7 +369,7 @@ static bool in_words(dg_lane_number *out, const mpq_t of)
     return true;
 }
 
-/** The law as lane_laws.h holds it, around the rest of its centre; if it does. */
+/** Check the law as lane_laws.h holds it, with its centre reduced to its remainder; if lanes hold it. */
 static void check_law_in_a_lane(numbers *of, input *from)
 {
     dg_lane_staircases staircases;
@@ -414,7 +414,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             n_lanes++;
         }
     }
-    if (n_lanes > 0) { /* else lanes do not hold it */
+    if (n_lanes > 0) { /* otherwise lanes do not hold it */
         const bool fills = take_byte(&from) % 4 == 0;
         REQUIRE(lanes[0]->narrow != NULL || !is_surely_narrow(&of));
         if (!fills && lanes[0]->narrow != NULL) {

@@ -1,7 +1,7 @@
-/* A law for each element against draws of one law after the other: the same values from the same bytes, or a failure in
- * both. By Algorithms 1-3 the others are fills of one by a sampler each. In lanes they are a batch by the kernel in
- * plain C, and then the laws that lanes do not hold, by Algorithms 1-3. Numbers are any 64 bits, so that most laws
- * break a rule or need GMP. */
+/* A law for each element, against draws of one law after the other: the same values from the same bytes, or a failure
+ * in both. For Algorithms 1-3 the other draws are fills of one, each by its own sampler. For lanes they are a batch by
+ * the portable kernel, and then, by Algorithms 1-3, the laws that lanes do not hold. Numbers are any 64 bits, so most
+ * laws break a rule or need GMP. */
 #include "input.h"
 
 #include "isochronous/lane_laws.h"
@@ -13,7 +13,7 @@
 
 enum { MOST_LAWS = 5, MOST_DRAWS = 40, TEXT_BYTES = 48 };
 
-/** A number that is small, near a power of 2, or any. */
+/** Return a number that is small, near a power of 2, or any. */
 static int64_t take_number(input *from)
 {
     uint8_t shape = take_byte(from);
@@ -26,7 +26,7 @@ static int64_t take_number(input *from)
     return (int64_t)take_word(8, from);
 }
 
-/** Reduce a ratio to lowest terms, as a column has them. */
+/** Reduce a ratio to lowest terms, as columns require. */
 static void reduce(int64_t ratio[2])
 {
     uint64_t a = ratio[0] < 0 ? 0 - (uint64_t)ratio[0] : (uint64_t)ratio[0];
@@ -42,7 +42,7 @@ static void reduce(int64_t ratio[2])
     }
 }
 
-/** The law of a parameter and a centre. NULL: a number breaks a rule. */
+/** Make the law of a parameter and a centre. Returns: NULL if a number breaks a rule. */
 static dg_law *law_for(dg_law_kind kind, const int64_t numbers[4])
 {
     char parameter[TEXT_BYTES], mu[TEXT_BYTES];
@@ -54,16 +54,16 @@ static dg_law *law_for(dg_law_kind kind, const int64_t numbers[4])
     return law;
 }
 
-/** floor(ratio + 1/2). Requires: the denominator is positive. */
+/** Return floor(ratio + 1/2). Requires: the denominator is positive. */
 static int64_t nearest(const int64_t ratio[2])
 {
     const __int128 twice = 2 * (__int128)ratio[0] + ratio[1], unit = 2 * (__int128)ratio[1];
     return (int64_t)(twice >= 0 ? twice / unit : -((unit - 1 - twice) / unit));
 }
 
-/** Whether some draw, less its centre's nearest integer, does not fit the signed type of as many bytes: dg_laws_fill
- *  refuses it, whatever the sum. */
-static bool leaves(const uint8_t *drawn, size_t n, dg_dtype dtype, size_t item,
+/** Return whether some draw, minus its centre's nearest integer, does not fit the signed type of as many bytes.
+ *  dg_laws_fill refuses such a draw, whatever the sum. */
+static bool leaves(const uint8_t *draws, size_t n, dg_dtype dtype, size_t item,
                    const int64_t *numbers)
 {
     const __int128 most = ((__int128)1 << (8 * item - 1)) - 1;
@@ -71,7 +71,7 @@ static bool leaves(const uint8_t *drawn, size_t n, dg_dtype dtype, size_t item,
     for (size_t i = 0; i < n; i++) {
         unsigned __int128 word = 0;
         for (size_t k = 0; k < item; k++) {
-            word |= (unsigned __int128)drawn[i * item + k] << (8 * k);
+            word |= (unsigned __int128)draws[i * item + k] << (8 * k);
         }
         __int128 x = (__int128)word;
         x -= dtype <= DG_INT64 && x > most ? 2 * (most + 1) : 0;
@@ -108,7 +108,7 @@ static dg_status draw_one(uint8_t *out, dg_dtype dtype, dg_law_kind kind, const 
     return status;
 }
 
-/** What dg_laws_fill does by DG_REFERENCE. */
+/** Do what dg_laws_fill does with DG_REFERENCE. */
 static dg_status one_by_one(uint8_t *out, size_t n, dg_dtype dtype, size_t item, dg_law_kind kind,
                             const int64_t *numbers, const dg_source *source)
 {
@@ -119,10 +119,10 @@ static dg_status one_by_one(uint8_t *out, size_t n, dg_dtype dtype, size_t item,
     return status;
 }
 
-/** Laws of a fill that lanes hold, drawn together. */
+/** The laws of a fill that lanes hold. They draw together. */
 typedef struct in_lanes {
     dg_law_kind kind;
-    int64_t numbers[MOST_DRAWS][4]; /* around the rests of their centres */
+    int64_t numbers[MOST_DRAWS][4]; /* with the remainders of their centres */
 } in_lanes;
 
 static dg_status exact_law(dg_law **law, size_t which, void *context)
@@ -132,7 +132,7 @@ static dg_status exact_law(dg_law **law, size_t which, void *context)
     return *law == NULL ? DG_ERR_PARAMETER : DG_OK;
 }
 
-/** What dg_laws_fill does in lanes with at most 256 items. */
+/** Do what dg_laws_fill does in lanes with at most 256 items. */
 static dg_status in_lanes_first(uint8_t *out, size_t n, dg_dtype dtype, size_t item,
                                 bool isochronous, dg_law_kind kind, const int64_t *numbers,
                                 const dg_source *source)
@@ -142,7 +142,7 @@ static dg_status in_lanes_first(uint8_t *out, size_t n, dg_dtype dtype, size_t i
     dg_lane_staircases staircases;
     dg_lane_laws laws;
     size_t items[MOST_DRAWS];
-    int64_t drawn[DG_LANE_LAWS], integers[MOST_DRAWS];
+    int64_t draws[DG_LANE_LAWS], integers[MOST_DRAWS];
     held.kind = kind;
     dg_lane_staircases_build(&staircases, kind, true);
     dg_lane_laws_open(&laws, &staircases, DG_ISA_PORTABLE);
@@ -165,10 +165,10 @@ static dg_status in_lanes_first(uint8_t *out, size_t n, dg_dtype dtype, size_t i
         }
     }
     dg_bits_open(&bits, source);
-    dg_status status = dg_lane_laws_draw(drawn, 0, &laws, exact_law, &held, &bits);
+    dg_status status = dg_lane_laws_draw(draws, 0, &laws, exact_law, &held, &bits);
     dg_bits_close(&bits);
     for (size_t i = 0; i < laws.n && status == DG_OK; i++) {
-        const __int128 sum = (__int128)drawn[i] + integers[items[i]];
+        const __int128 sum = (__int128)draws[i] + integers[items[i]];
         status = store(out + items[i] * item, dtype, item, sum) ? DG_OK : DG_ERR_RANGE;
     }
     for (size_t i = 0, next = 0; i < n && status == DG_OK; i++) {
@@ -200,25 +200,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(numbers + 4 * i, some + 4 * (take_byte(&from) % n_laws), 4 * sizeof *some);
     }
     size_t at_least = 16u * take_byte(&from);
-    tape given = take_tape(at_least, &from);
+    tape full_tape = take_tape(at_least, &from);
     const size_t item = sizes[dtype], n_bytes = n * item;
     uint8_t *out = exactly(n_bytes), *expected = exactly(n_bytes);
 
     const uint64_t *words = (const uint64_t *)numbers;
     const bool has_lanes = kind == DG_DISCRETE_LAPLACE || kind == DG_DISCRETE_GAUSSIAN;
-    for (size_t way = 0; way < (has_lanes ? 3u : 1u); way++) {
+    for (size_t method_index = 0; method_index < (has_lanes ? 3u : 1u); method_index++) {
         const dg_laws laws = {.kind = kind,
                               .parameter = {words, 4, DG_RATIOS},
                               .centre = {words + 2, 4, DG_RATIOS},
-                              .method = methods[way]};
-        tape ours = given, theirs = given;
+                              .method = methods[method_index]};
+        tape ours = full_tape, theirs = full_tape;
         dg_source our_source = tape_source(&ours), their_source = tape_source(&theirs);
         dg_status status = dg_laws_fill(out, n, dtype, &laws, NULL, NULL, &our_source);
-        dg_status wanted =
-            way == 0
-                ? one_by_one(expected, n, dtype, item, kind, numbers, &their_source)
-                : in_lanes_first(expected, n, dtype, item, way == 2, kind, numbers, &their_source);
-        /* which failure comes first depends on how many bytes are asked for at once */
+        dg_status wanted = method_index == 0
+                               ? one_by_one(expected, n, dtype, item, kind, numbers, &their_source)
+                               : in_lanes_first(expected, n, dtype, item, method_index == 2, kind,
+                                                numbers, &their_source);
+        /* the first failure depends on how many bytes are requested at once */
         if (status == DG_ERR_RANGE && wanted == DG_OK) {
             REQUIRE(leaves(expected, n, dtype, item, numbers));
             continue;
@@ -233,6 +233,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(expected);
     free(out);
-    tape_free(&given);
+    tape_free(&full_tape);
     return 0;
 }

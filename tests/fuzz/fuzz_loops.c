@@ -1,7 +1,7 @@
-/* The loops that look words up, one for each instruction set: on tables of full size (the vector
- * loops take no others), any bytes, any output type and length, all give the same draws, use the
- * same bytes and fail alike, in fills of up to a chunk and a bit. Laws are from a list, one for each
- * length of a word and of a rest, so that the tables are built once. */
+/* The look-up loops of all instruction sets, on tables of full size (the vector loops take no others): for any bytes,
+ * any output type and length they give the same draws, use the same bytes and fail alike, in fills of up to a little
+ * more than a chunk. Laws are from a list, one for each number of tick bits and of low bytes, so that tables are built
+ * once. */
 #include "input.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { MOST_DRAWS = 8400, N_ISAS = DG_ISA_AVX512_VBMI2 + 1 };
 
-/** sigma2, scale: 2^log2_scale wide; mu = c/3; blocks of 2^block_bits, -1: chosen. */
+/** sigma or scale is 2^log2_scale, mu = c/3; blocks have 2^block_bits integers; -1: the builder chooses. */
 typedef struct choice {
     dg_law_kind kind;
     unsigned log2_scale;
@@ -44,9 +44,9 @@ static void build(size_t i)
     mpq_set_si(n.mu, of->c, 3);
     mpq_canonicalize(n.mu);
     mpq_set_ui(n.beta, 1, 1);
-    dg_options options = usual_options();
+    dg_options options = default_options();
     options.block_bits = of->block_bits;
-    for (int isa = 0; isa < N_ISAS; isa++) { /* NULL where the machine lacks it */
+    for (int isa = 0; isa < N_ISAS; isa++) { /* NULL if the machine lacks it */
         options.isa = (dg_isa)isa;
         tables[i][isa] = sampler_of(&n, DG_CELLS, &options);
     }
@@ -54,16 +54,16 @@ static void build(size_t i)
     numbers_clear(&n);
 }
 
-/** What one fill gives. */
+/** The result of one fill. */
 typedef struct outcome {
     dg_status status;
     size_t used;
 } outcome;
 
 static outcome fill(uint8_t *out, size_t n, uint8_t type, size_t width, const dg_sampler *table,
-                    const tape *given)
+                    const tape *full_tape)
 {
-    tape from = *given;
+    tape from = *full_tape;
     dg_source source = tape_source(&from);
     dg_status status = type <= DG_UINT64
                            ? dg_sampler_fill(out, n, (dg_dtype)type, table, NULL, &source)
@@ -79,18 +79,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t type = take_byte(&from) % (DG_UINT64 + 2); /* the last one: wide */
     size_t n = take_word(2, &from) % MOST_DRAWS;
     size_t at_least = 16u * take_byte(&from) * (take_byte(&from) % 4 == 0 ? 16u : 1u);
-    tape given = take_tape(at_least, &from);
+    tape full_tape = take_tape(at_least, &from);
     if (tables[which][DG_ISA_AUTO] == NULL) {
         build(which);
     }
     const size_t width = dg_sampler_wide_bytes(tables[which][DG_ISA_AUTO]);
     const size_t n_bytes = n * (type <= DG_UINT64 ? sizes[type] : width);
     uint8_t *expected = exactly(n_bytes), *out = exactly(n_bytes);
-    outcome wanted = fill(expected, n, type, width, tables[which][DG_ISA_PORTABLE], &given);
+    outcome wanted = fill(expected, n, type, width, tables[which][DG_ISA_PORTABLE], &full_tape);
     for (int isa = 0; isa < N_ISAS; isa++) {
         if (tables[which][isa] != NULL && isa != DG_ISA_PORTABLE) {
             memset(out, 0xA5, n_bytes);
-            outcome got = fill(out, n, type, width, tables[which][isa], &given);
+            outcome got = fill(out, n, type, width, tables[which][isa], &full_tape);
             REQUIRE(got.status == wanted.status);
             REQUIRE(got.used == wanted.used);
             REQUIRE(wanted.status != DG_OK || memcmp(out, expected, n_bytes) == 0);
@@ -98,6 +98,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(out);
     free(expected);
-    tape_free(&given);
+    tape_free(&full_tape);
     return 0;
 }

@@ -1,6 +1,5 @@
-/* Selections and the sides of cells, in machine words and by GMP: any rates of up to 260 bits, gaps of
- * any length, offsets and shifts within their rules, any tape: the same results from the same bytes,
- * or an error in both. */
+/* Selections and the sides of cells, in machine words and by GMP, for any rates of up to 260 bits, gaps of any length,
+ * offsets and shifts within their rules, and any tape: the same results from the same bytes, or an error in both. */
 #include "input.h"
 
 #include "mechanisms/leave_cell.h"
@@ -11,7 +10,7 @@
 
 enum { MOST_DRAWS = 24, MOST_ROWS = 3, MOST_CANDIDATES = 6, MOST_GAP_BYTES = 10, MOST_SHIFT = 260 };
 
-/** A rate as text, to be freed. */
+/** Return a rate as text. The caller frees it. */
 static char *take_rate(bool at_most_one, bool *above_half, input *from)
 {
     numbers n;

@@ -48,7 +48,7 @@ void take_integer(mpz_t z, unsigned most_shift, input *from)
     }
 }
 
-/** q = an integer over a positive one. */
+/** q = an integer over a positive integer. */
 static void take_rational(mpq_t q, unsigned most_shift, input *from)
 {
     mpq_init(q);
@@ -106,7 +106,7 @@ char *text_of(const mpq_t number)
     return mpq_get_str(NULL, 10, number);
 }
 
-dg_options usual_options(void)
+dg_options default_options(void)
 {
     return (dg_options){DG_ARITHMETIC_AUTO, DG_ISA_AUTO, 16, -1};
 }

@@ -1,5 +1,5 @@
-/* What a fuzz target makes of its bytes: numbers, laws, tapes. Nothing here is refused for being
- * short: past its end an input is zeros. */
+/* Numbers, laws and tapes made from a fuzz target's bytes. No input is too short: behind its end it continues with
+ * zeros. */
 #ifndef DG_FUZZ_INPUT_H
 #define DG_FUZZ_INPUT_H
 
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** End the program where a fact does not hold: libFuzzer then keeps the input. */
+/** End the program if a fact does not hold. libFuzzer then keeps the input. */
 #define REQUIRE(condition) require_((condition), #condition, __FILE__, __LINE__)
 void require_(bool holds, const char *condition, const char *file, int line);
 
@@ -24,9 +24,8 @@ typedef struct input {
 uint8_t take_byte(input *from);
 uint64_t take_word(size_t n_bytes, input *from);
 
-/** z = plus or minus (mantissa 2^shift + a byte), mantissa of at most 8 bytes, shift below
- *  `most_shift`: the integers around powers of 2, where bounds lie, are a byte away from one
- *  another. */
+/** z = plus or minus (mantissa 2^shift + a byte), mantissa of at most 8 bytes, shift below `most_shift`. Bounds lie
+ *  around powers of 2, where one byte of the input moves the integer from one side to the other. */
 void take_integer(mpz_t z, unsigned most_shift, input *from);
 
 /** The parameters of a law as rationals, in lowest terms. */
@@ -35,22 +34,22 @@ typedef struct numbers {
     mpq_t first, mu, beta;
 } numbers;
 
-/** Take parameters that obey the rules of the kind. To be cleared by numbers_clear. */
+/** Take parameters that obey the rules of the kind. The caller clears them with numbers_clear. */
 void take_numbers(numbers *out, dg_law_kind kind, unsigned most_shift, input *from);
 void numbers_clear(numbers *of);
 
-/** The options of dg_sampler_new. */
-dg_options usual_options(void);
+/** Return the options of dg_sampler_new. */
+dg_options default_options(void);
 
-/** The sampler of some numbers by a method. NULL: the law has no such method.
+/** Make the sampler of some numbers with a method. Returns: NULL if the law has no such method.
  *
  *  Requires:  the numbers obey the rules. */
 dg_sampler *sampler_of(const numbers *of, dg_method method, const dg_options *options);
 
-/** The law of some numbers, by itself. Requires: they obey the rules. To be freed by dg_law_free. */
+/** Make the law of some numbers. Requires: they obey the rules. The caller frees it with dg_law_free. */
 dg_law *law_of(const numbers *of);
 
-/** A rational as text. To be freed. */
+/** Return a rational as text. The caller frees it. */
 char *text_of(const mpq_t number);
 
 /** A source that reads a tape and fails at its end. */
@@ -59,12 +58,12 @@ typedef struct tape {
     size_t n, used;
 } tape;
 
-/** A tape of what is left of the input, continued by a fixed stream to `at_least` bytes. */
+/** Make a tape of the input's remaining bytes, continued by a fixed stream to `at_least` bytes. */
 tape take_tape(size_t at_least, input *from);
 void tape_free(tape *of);
 dg_source tape_source(tape *from);
 
-/** malloc, or the end of the program: no more room than n bytes, so that a step beyond is seen. */
+/** Allocate n bytes, or end the program. There is no room behind them, so that a step beyond is reported. */
 void *exactly(size_t n);
 bool all_zero(const uint8_t *bytes, size_t n);
 

@@ -1,10 +1,10 @@
-"""Positive control: faults planted in a copy of the C core, each found by a fuzz target, or by a
-script that quotes the line.
+"""Positive control: plant faults in a copy of the C core and let a fuzz target, or a script that
+quotes the line, find each.
 
     python tests/fuzz/planted.py [--seconds 60] [NAME ...]
 
-Prints what found each fault, and fails if one was not found, or if the source no longer has the
-line that a fault replaces.
+It prints the report on each fault. It fails if a fault is not found, or if the source no longer has
+the line that a fault replaces.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# No target of the fuzzer: the scripts beside the code (tools/prove.py --lines), which quote it.
+# Not a fuzz target: the scripts beside the code (tools/prove.py --lines), which quote it.
 LINES = "lines"
 
 
 class Fault(NamedTuple):
-    """A line of csrc, what stands there in place of it, and the target that finds out."""
+    """A line of csrc, its replacement, and the target that finds it."""
 
     name: str
     target: str
@@ -42,11 +42,11 @@ FAULTS = [
         "low_bits > 0 ? way >> (low_bits + 1) :",
     ),
     Fault(
-        "a Bernoulli reads on where it is decided",
+        "a Bernoulli reads on after it is decided",
         "words",
         "exact/words.c",
-        "while (rest > 0 && rest < (dg_i128)b) {",
-        "while (rest > 0 && rest <= (dg_i128)b) {",
+        "while (remainder > 0 && remainder < (dg_i128)b) {",
+        "while (remainder > 0 && remainder <= (dg_i128)b) {",
     ),
     Fault(
         "a fill asks for bytes that it does not use",
@@ -64,7 +64,7 @@ FAULTS = [
         "    const dg_arc arc = dg_tail_arc(place, &reach, left, cell, level, table);",
     ),
     Fault(
-        "a draw into machine integers forgets its rest",
+        "a draw into machine integers forgets its low bytes",
         "cells",
         "cells/output.c",
         "y.low |= to->rest[i * to->rest_stride + k - 1];",
@@ -113,14 +113,14 @@ FAULTS = [
         "at_least(position.a, end.b)",
     ),
     Fault(
-        "the plain loop spreads bits backwards",
+        "the portable loop spreads bits backwards",
         "loops",
         "cells/look_up_portable.c",
         "0x8040201008040201",
         "0x0102040810204080",
     ),
     Fault(
-        "heights of lanes are taken for at most 1 unit too low, not 6",
+        "heights of lanes are assumed to be at most 1 unit too low, not 6",
         "lanes",
         "isochronous/build_lanes.c",
         "lanes->below = DG_LANE_BELOW;",
@@ -155,7 +155,7 @@ FAULTS = [
         "of.upper = of.lower += (dg_u128)1 << 63;",
     ),
     Fault(
-        "a law's draw is of the law before",
+        "a draw is from the law before its own",
         "laws",
         "api/laws_api.c",
         "DG_TRY(dg_read_number(&parameter, &laws->parameter, item));",
@@ -211,7 +211,7 @@ FAULTS = [
         "0xC9E3B39803F2F6B0",
     ),
     Fault(
-        "of a difference of powers the wrong bound is taken",
+        "a difference of powers takes the wrong bound",
         LINES,
         "bounds/enclosure.c",
         "up ? e->centre_lower : e->centre_upper,",
@@ -225,7 +225,7 @@ FAULTS = [
         "(slope >> DG_REACH_BITS) + 5;",
     ),
     Fault(
-        "a parabola's least curvature is taken of the wrong end",
+        "a parabola's least curvature is that of the wrong end",
         LINES,
         "cells/build_chord.c",
         "c->second[!most]",
@@ -249,7 +249,7 @@ FAULTS = [
 
 
 def found_by(fault: Fault, seconds: int, tree: Path) -> str:
-    """Look at the copy with the fault in it; return what was reported, or nothing."""
+    """Run the target on the copy with the fault; return its first report, or an empty text."""
     file = tree / "csrc" / fault.file
     source = file.read_text()
     if source.count(fault.old) != 1:
@@ -276,7 +276,7 @@ def found_by(fault: Fault, seconds: int, tree: Path) -> str:
 
 
 def not_found(fault: Fault) -> str:
-    """Say that nothing found the fault, and what it takes to run the file that it is in."""
+    """Return the text for a fault that nothing found, and what running its file needs."""
     needs_avx512 = fault.file.endswith(("avx512.c", "vbmi2.c", "ifma.c"))
     return f"NOT FOUND{': it runs with AVX-512 VBMI2 only' if needs_avx512 else ''}"
 

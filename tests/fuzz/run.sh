@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Build the fuzz targets with clang and run them, each from its seeds and from what it found before.
+# Build the fuzz targets with clang and run them, each from its seeds and from the inputs of earlier runs.
 #
 #     tests/fuzz/run.sh [SECONDS [TARGET ...]]      # 5 seconds each of words, laws, cells, loops, lanes, ...
 #     tests/fuzz/run.sh 600 cells                   # ten minutes of one
-#     tests/fuzz/run.sh 0 words FILE                # one input again, as kept after a failure
+#     tests/fuzz/run.sh 0 words FILE                # one input again, after a failure
 #
-# Works in build/fuzz, or in the directory that DG_FUZZ_BUILD names. Stops at the first failure; the
-# input that made it is kept there, under the name that libFuzzer prints.
+# It works in build/fuzz, or in the directory that DG_FUZZ_BUILD names. It stops at the first failure, and keeps the
+# input there, under the name that libFuzzer prints.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 seconds=${1:-5}
@@ -17,7 +17,7 @@ mkdir -p "$build"
 cmake -S "$here/../.." --preset fuzz -B "$build" >"$build/build.log" || { cat "$build/build.log"; exit 1; }
 cmake --build "$build" -j "$(nproc)" >"$build/build.log" || { cat "$build/build.log"; exit 1; }
 
-# GMP allocates at every step: short stacks and a small quarantine make that bearable.
+# GMP allocates at every step, so short stacks and a small quarantine save much time.
 export ASAN_OPTIONS=malloc_context_size=2:quarantine_size_mb=8
 options=(-timeout=60 -max_len=400 -len_control=0 -verbosity=0 -print_final_stats=1)
 
@@ -29,7 +29,7 @@ for target in "${@:-words laws cells loops lanes mechanisms api csv}"; do
         corpus=$build/corpus/$name
         mkdir -p "$corpus"
         n=0
-        while read -r line; do # one input a line, in base64
+        while read -r line; do # one input per line, in base64
             n=$((n + 1))
             base64 -d <<<"$line" >"$corpus/seed-$n"
         done <"$here/seeds/$name.txt"

@@ -1,5 +1,5 @@
-(* Algorithms 1, 2 and 3 of Canonne, Kamath, Steinke (2020), as big.c and words.c have them: their laws, for all rational
-   parameters, and that they end almost surely. *)
+(* Algorithms 1, 2 and 3 of Canonne, Kamath, Steinke (2020), as big.c and words.c implement them: they have their laws, for
+   all rational parameters, and they end almost surely. *)
 From Coq Require Import Reals Lra Lia ZArith List Bool Factorial.
 From Coquelicot Require Import Coquelicot.
 From DG.exact Require Import programs laws.
@@ -77,8 +77,8 @@ Proof.
 Qed.
 
 (* ---- Algorithm 1 ----
-   Over any way to flip a coin of a/b and to draw a number below n: big.c's and words.c's read bytes as they need them.
-   The ones above are such ways. *)
+   For any program that flips a coin of a/b, and any that draws a number below n. Those of big.c and words.c read bytes as
+   needed. Those above are examples. *)
 Section Code.
 Variables (flip : Z -> positive -> tree bool) (below : positive -> tree Z).
 Hypothesis flip_law : forall a b, (0 <= a <= Zpos b)%Z -> coin (flip a b) (IZR a / IZR (Zpos b)).
@@ -195,7 +195,7 @@ Proof.
   field. exact Hb.
 Qed.
 
-(* ---- how often a coin falls before it fails ---- *)
+(* ---- how often a coin succeeds before it fails ---- *)
 Definition runs (c : tree bool) (i : Z) : tree Z := loop (fun i => bind c (fun r : bool => Ret (if r then inl (i + 1)%Z else inr i))) i.
 Section Runs.
   Variables (c : tree bool) (p : R).
@@ -219,7 +219,7 @@ Section Runs.
     induction n as [|n IH]; intros i; [pose proof (E_unit (runs c i) _ unit_one); simpl; lra|].
     rewrite runs_step by apply unit_one. specialize (IH (i + 1)%Z). simpl. nra.
   Qed.
-  (* what does not happen at i and after it *)
+  (* from i on, no result is below i *)
   Lemma runs_none f i : unit_f f -> (forall j, (i <= j)%Z -> f j = 0) -> E (runs c i) f = 0.
   Proof.
     intros Hf H. pose proof (coin_unit _ _ Hc) as Hu. apply vanishes; [now apply E_unit|]. intros n. revert i H.
@@ -422,8 +422,8 @@ Section Laplace.
   Qed.
 End Laplace.
 
-(* ---- the discrete Laplace around f = n/d, no integer, -1/2 <= f <= 1/2 (shifted_laplace, big.c): first on which side
-   of the centre, then how far ---- *)
+(* ---- the discrete Laplace around f = n/d, no integer, -1/2 <= f <= 1/2 (shifted_laplace, big.c): first the side
+   of the centre, then the distance ---- *)
 Section Shifted.
   Variables (t s d : positive) (n : Z).
   Hypothesis n_not_zero : n <> 0%Z.
@@ -485,7 +485,7 @@ Section Shifted.
       - rewrite Rabs_left; [ring|]. apply IZR_lt in Hn. unfold f, Rdiv. assert (0 < / IZR (Zpos d)) by (apply Rinv_0_lt_compat; lra). nra.
       - rewrite Rabs_pos_eq; [reflexivity|]. apply IZR_le in Hn. unfold f. apply Rdiv_le_0_compat; lra. }
     set (a := Rabs f) in *.
-    (* z on the centre's own side, or 0; and on the other *)
+    (* z on the centre's own side, or 0; then z on the other side *)
     assert (Near : forall z y, IZR y = Rabs (IZR z - f) - a -> (0 <= y)%Z ->
       c * exp (- (IZR y / scale)) / (1 + e) = c / (1 + e) * exp (a / scale) * exp (- (Rabs (IZR z - f) / scale))).
     { intros z y Hy _. rewrite Hy.
@@ -552,7 +552,7 @@ Section Gaussian.
   Qed.
 End Gaussian.
 
-(* as law.c has it: sigma2 = p/q, centre f = n/d, for any M that keeps N from being negative *)
+(* as law.c computes it: sigma2 = p/q, centre f = n/d, for any M with which N is nowhere negative *)
 Section Constants.
   Variables (p q d t : positive) (n M : Z).
   Definition N (y : Z) : Z := ((y * Zpos d - n) * (y * Zpos d - n) * (Zpos q * Zpos t) - 2 * Zpos p * (Zpos d * Zpos d) * Z.abs y - M)%Z.
@@ -567,7 +567,7 @@ Section Constants.
   Qed.
 End Constants.
 
-(* the paper's, around 0: the square of |y| q t - p *)
+(* the paper's acceptance, around 0: the square of |y| q t - p *)
 Theorem algorithm_3_centred (p q t : positive) :
   has_law (fun y => exp (- ((IZR y - 0) ^ 2 / (2 * (IZR (Zpos p) / IZR (Zpos q))))))
     (gaussian t (2 * p * q * (t * t)) (fun y => (Z.abs y * (Zpos q * Zpos t) - Zpos p) * (Z.abs y * (Zpos q * Zpos t) - Zpos p))%Z).
@@ -583,7 +583,7 @@ Proof.
 Qed.
 End Code.
 
-(* not vacuous: with the coins and numbers above *)
+(* not vacuous: examples with the coins and numbers above *)
 Definition draw_laplace : positive -> positive -> tree Z := laplace bernoulli uniform.
 Theorem draw_laplace_law t s : has_law (fun z => exp (- (IZR (Z.abs z) * IZR (Zpos s) / IZR (Zpos t)))) (draw_laplace t s).
 Proof. apply laplace_law; [apply bernoulli_law | apply uniform_law]. Qed.

@@ -1,16 +1,16 @@
 (* Many draws at a time (csrc/cells/PROOF.md, lemma 24): attempts are made in rounds. A round makes one for each draw that
    has no value yet, batch by batch, and a batch makes them stage by stage: the first stage of all its draws is read
-   before the second of any. Those that fail have their turn in the next round.
+   before the second of any. Draws whose attempt fails get another one in the next round.
 
-   Proven: the draws are independent, and each is what `again` of a single attempt returns: the expectation of a
-   product of functions, one of each draw, is the product of their expectations. For every size of a batch. *)
+   Proven, for every size of a batch: the draws are independent, and each has the law of `again` of a single attempt.
+   The expectation of a product of functions, one of each draw, is the product of their expectations. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From DG.exact Require Import programs laws.
 Import ListNotations.
 Open Scope R_scope.
 
-(* ---- what a program may return ---- *)
+(* ---- the possible results of a program ---- *)
 Definition only {A} (t : tree A) (P : A -> Prop) : Prop := forall f, unit_f f -> (forall a, P a -> f a = 0) -> E t f = 0.
 
 Lemma only_Ret {A} (a : A) (P : A -> Prop) : P a -> only (Ret a) P.
@@ -21,7 +21,7 @@ Proof. intros Ht Hk f Hf H0. rewrite E_bind by exact Hf. apply Ht; [now apply un
 Lemma only_any {A} (t : tree A) : only t (fun _ => True).
 Proof. intros f Hf H0. rewrite (E_ext t f (fun _ => 0)) by auto. apply E_zero. Qed.
 
-(* what is not returned is of no account *)
+(* impossible results do not matter *)
 Lemma E_only {A} (t : tree A) (P : A -> Prop) f g : only t P -> unit_f f -> unit_f g -> (forall a, P a -> f a <= g a) -> E t f <= E t g.
 Proof.
   intros Ht Hf Hg H. set (h := fun a => Rmax 0 (f a - g a)).
@@ -38,14 +38,14 @@ Qed.
 Lemma E_only_ext {A} (t : tree A) (P : A -> Prop) f g : only t P -> unit_f f -> unit_f g -> (forall a, P a -> f a = g a) -> E t f = E t g.
 Proof. intros Ht Hf Hg H. apply Rle_antisym; apply (E_only t P); try assumption; intros a Ha; rewrite (H a Ha); lra. Qed.
 
-(* ---- a program for each of a list, one after the other ---- *)
+(* ---- a program for each item of a list, one after the other ---- *)
 Fixpoint each {A B} (f : A -> tree B) (l : list A) : tree (list B) :=
   match l with
   | [] => Ret []
   | a :: l => bind (f a) (fun b => bind (each f l) (fun bs => Ret (b :: bs)))
   end.
 
-(* a function of each place; 0 of lists of other lengths *)
+(* one function for each place; 0 if the list has another length *)
 Fixpoint product {A} (fs : list (A -> R)) (l : list A) : R :=
   match fs, l with
   | [], [] => 1
@@ -76,7 +76,7 @@ Proof.
   rewrite (H f b), IH; [reflexivity | intros; apply H; now right | now left].
 Qed.
 
-(* what the functions are to a program that goes on with each place *)
+(* the functions' expectations after a program that continues at each place *)
 Definition after {A B} (f : A -> tree B) (h : B -> R) (a : A) : R := E (f a) h.
 Lemma units_after {A B} (f : A -> tree B) fs : units fs -> units (map (after f) fs).
 Proof. intros H h Hh. apply in_map_iff in Hh as (h' & <- & Hh'). intros a. now apply E_unit, H. Qed.
@@ -135,7 +135,7 @@ Section Stages.
   Lemma units_part fs n : units fs -> @units S (firstn n fs) /\ units (skipn n fs).
   Proof. intros H. split; intros f Hf; apply H; rewrite <- (firstn_skipn n fs), in_app_iff; auto. Qed.
 
-  (* batches of at most k, the last one of what is left *)
+  (* batches of k; the last one has the remaining draws *)
   Variable k : nat.
   Fixpoint batches (n : nat) (l : list S) : tree (list S) :=
     match n with
@@ -293,7 +293,7 @@ Section Rounds.
     rewrite E_lin in H by (apply unit_some, unit_one || apply unit_none). lra.
   Qed.
 
-  (* a draw that has c of what it will be worth *)
+  (* the value of a slot, an open one counted with the share c *)
   Definition worth (c : R) (f : V -> R) (o : option V) : R := match o with Some v => f v | None => c * E (again attempt) f end.
   Lemma unit_worth c f : 0 <= c <= 1 -> unit_f f -> unit_f (worth c f).
   Proof. intros Hc Hf [v|]; cbn [worth]; [apply Hf|]. pose proof (E_unit (again attempt) f Hf). nra. Qed.
@@ -411,7 +411,7 @@ Proof.
   - intros n. now apply fill_ends.
 Qed.
 
-(* the same of draws that are made one after the other *)
+(* the same for draws that are made one after the other *)
 Theorem one_by_one weight p : has_law weight p ->
   exists total, is_lim_seq (sum_g weight) (Finite total) /\ 0 < total /\
   forall ys, E (each (fun _ : unit => p) (repeat tt (length ys))) (product (map at_z ys)) = fold_right (fun y r => weight y / total * r) 1 ys.

@@ -1,4 +1,4 @@
-(* When a program has a law on all integers: if each attempt returns y with a probability proportional to weight y,
+(* A condition for a law on all integers: if each attempt returns y with a probability proportional to weight y,
    then attempts, repeated until one succeeds, have the law weight y / sum of all weights, and the sum is finite. *)
 From Coq Require Import Reals Lra Lia ZArith List Bool.
 From Coquelicot Require Import Coquelicot.
@@ -24,7 +24,7 @@ Proof. induction k as [|k IH]; cbn [sum_g]; [reflexivity|]. rewrite IH. ring. Qe
 Lemma sum_g_ext g h k : (forall y, g y = h y) -> sum_g g k = sum_g h k.
 Proof. intros H. induction k as [|k IH]; cbn [sum_g]; rewrite ?IH, ?H; reflexivity. Qed.
 
-(* a constant factor is of no account *)
+(* a constant factor does not matter *)
 Lemma has_law_scal g h c p : 0 < c -> (forall y, h y = c * g y) -> has_law g p -> has_law h p.
 Proof.
   intros Hc He (total & L1 & L2 & L3 & L4). exists (c * total). repeat split.
@@ -92,7 +92,7 @@ Section Proportional.
   Qed.
 End Proportional.
 
-(* the same of a program that always returns something *)
+(* the same for a program that always returns a value *)
 Theorem directly_has_law (p : tree Z) weight c : 0 < c -> (forall y, 0 < weight y) -> E p (fun _ => 1) = 1 ->
   (forall y, E p (at_z y) = c * weight y) -> has_law weight p.
 Proof.

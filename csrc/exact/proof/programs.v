@@ -1,11 +1,11 @@
-(* Programs that read fair bits, and what they return how often.
+(* Programs that read fair bits, and the probabilities of their results.
 
    A program is a possibly infinite binary tree. mass n t f is the expectation of f over the results that are
    reached within n steps: a finite sum of dyadic weights, which grows with n. E t f is its limit. So
    E t (fun _ => 1) = 1 says that the program ends almost surely, and E t (is y) is the probability of y.
 
-   Proven: what E does with Ret, Flip, Tau, bind and loop; that it is linear and monotone; monotone convergence;
-   that the order of independent reads is of no account; the law of "again until success" (PROOF.md, lemma 2);
+   Proven: E of Ret, Flip, Tau, bind and loop; that it is linear and monotone; monotone convergence;
+   that the order of independent reads does not matter; the law of "again until success" (PROOF.md, lemma 2);
    uniform numbers of b bits; the number of leading ones. *)
 From Coq Require Import Reals Lra Lia ZArith List Bool Arith.
 From Coquelicot Require Import Coquelicot.
@@ -192,7 +192,7 @@ Qed.
 Lemma unit_E {A B} (k : A -> tree B) f : unit_f f -> unit_f (fun a => E (k a) f).
 Proof. intros Hf a. now apply E_unit. Qed.
 
-(* what makes the programs compose *)
+(* programs compose by this *)
 Theorem E_bind {A B} (t : tree A) (k : A -> tree B) f : unit_f f ->
   E (bind t k) f = E t (fun a => E (k a) f).
 Proof.
@@ -227,7 +227,7 @@ Proof.
     + now apply mass_lim.
 Qed.
 
-(* The order of independent reads is of no account. *)
+(* The order of independent reads does not matter. *)
 Lemma mass_swap {A B} n m : forall (t : tree A) (s : tree B) (f : A -> B -> R),
   mass n t (fun a => mass m s (f a)) = mass m s (fun b => mass n t (fun a => f a b)).
 Proof.
@@ -268,14 +268,14 @@ Proof.
   rewrite (E_scal t (fun _ => 1)) by apply unit_one. rewrite H. ring.
 Qed.
 
-(* what ends almost surely, followed by what does so *)
+(* a program that ends almost surely, followed by such programs *)
 Lemma bind_ends {A B} (t : tree A) (k : A -> tree B) :
   E t (fun _ => 1) = 1 -> (forall a, E (k a) (fun _ => 1) = 1) -> E (bind t k) (fun _ => 1) = 1.
 Proof.
   intros Ht Hk. rewrite E_bind by apply unit_one. rewrite (E_ext _ _ (fun _ => 1)); [exact Ht|]. exact Hk.
 Qed.
 
-(* ---- loops: a step says where to go on (inl), or what is returned (inr) ---- *)
+(* ---- loops: a step returns where to continue (inl), or the result (inr) ---- *)
 CoFixpoint loop_from {S A} (step : S -> tree (S + A)) (t : tree (S + A)) : tree A :=
   match t with
   | Ret (inr a) => Ret a
@@ -475,7 +475,7 @@ Proof.
     rewrite IH. unfold at_nat. destruct (Nat.eqb_spec (S i + d) i); [lia|]. simpl. lra.
 Qed.
 
-(* ---- small things ---- *)
+(* ---- small lemmas ---- *)
 Definition yes (c : bool) : R := if c then 1 else 0.
 Lemma unit_yes : unit_f yes. Proof. intros [|]; simpl; lra. Qed.
 

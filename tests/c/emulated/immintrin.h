@@ -1,6 +1,6 @@
-/* The functions of AVX-512 that csrc/isochronous/narrow_avx512.c calls, word by word in plain C, as Intel's
- * Intrinsics Guide defines them: so that its kernel is tested on machines without it, and under sanitizers and
- * valgrind, which do not know it. */
+/* The AVX-512 functions that csrc/isochronous/narrow_avx512.c calls, word by word in C, as Intel's Intrinsics Guide
+ * defines them. So its kernel is also tested on machines without AVX-512, and under sanitizers and valgrind, which do
+ * not know it. */
 #ifndef DG_TESTS_EMULATED_IMMINTRIN_H
 #define DG_TESTS_EMULATED_IMMINTRIN_H
 

@@ -1,5 +1,5 @@
-/* The hot loop in AVX-512 with VBMI2, 64 draws at a time: rows and positions are bytes, and so are the
- * codes; the tables of rows are looked up in registers. */
+/* The hot loop in AVX-512 with VBMI2, 64 draws at a time. Rows, positions and codes are bytes, and the
+ * tables of rows are in registers. */
 #include "cells/look_up.h"
 
 #include "base/isa.h"
@@ -13,7 +13,7 @@
 
 enum { GROUP = 64 };
 
-/** A table of 256 bytes, of which the first quarter, two, or all are looked up. */
+/** A table of 256 bytes, of which look-ups use one quarter, two or all four. */
 typedef struct byte_table {
     __m512i quarter[4];
 } byte_table;
@@ -27,7 +27,7 @@ INLINE byte_table load_table(const uint8_t table[DG_ROWS], unsigned quarters)
     return loaded;
 }
 
-/** table[index]. Of an index that is not in the quarters: any byte. */
+/** Return table[index], or any byte for an index beyond the quarters. */
 INLINE __m512i look_up_bytes(__m512i index, const byte_table *table, unsigned quarters)
 {
     if (quarters == 1) {
@@ -46,7 +46,7 @@ INLINE __mmask64 first_bits(size_t n)
     return n >= GROUP ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 }
 
-/** Append `first` + the places of the set bits. Writes up to 64 entries. */
+/** Append `first` + the places of the set bits. It may write up to 64 entries. */
 INLINE uint32_t append_places(uint16_t *at, __mmask64 set, size_t first)
 {
     static const uint8_t places[GROUP] = {
@@ -104,7 +104,7 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
     found->n_special = count;
 }
 
-/** Where the bytes of the ticks of a group are: plane k has bits 8k ... */
+/** Pointers to the bytes of a group's ticks: plane k has bits 8k ... */
 typedef struct tick_bytes {
     const uint8_t *plane[DG_TICK_BITS / 8];
     uint8_t from_bits[GROUP]; /* the last plane, if it comes from planes of bits */
@@ -131,7 +131,7 @@ INLINE void set_tick_bytes(tick_bytes *to, const dg_planes *planes, size_t first
     to->plane[whole] = to->from_bits;
 }
 
-/** code 2^tick_bits + tick, of a group, in unsigned lanes of `width` bytes that hold it. */
+/** Set out = code 2^tick_bits + tick for a group, in unsigned lanes of `width` bytes that hold it. */
 INLINE void combine(uint8_t out[8 * GROUP], size_t width, const uint8_t code[GROUP],
                     const tick_bytes *ticks, unsigned tick_bits)
 {
@@ -172,7 +172,7 @@ INLINE void combine(uint8_t out[8 * GROUP], size_t width, const uint8_t code[GRO
     }
 }
 
-/** 8 lanes of `width` bytes, zero extended. */
+/** Load 8 lanes of `width` bytes, zero extended. */
 INLINE __m512i load_8(const uint8_t *from, size_t width)
 {
     switch (width) {
@@ -187,7 +187,7 @@ INLINE __m512i load_8(const uint8_t *from, size_t width)
     }
 }
 
-/** 16 lanes of `width` <= 4 bytes, zero extended. */
+/** Load 16 lanes of `width` <= 4 bytes, zero extended. */
 INLINE __m512i load_16(const uint8_t *from, size_t width)
 {
     switch (width) {
@@ -200,7 +200,7 @@ INLINE __m512i load_16(const uint8_t *from, size_t width)
     }
 }
 
-/** out = values + c, values of `width` bytes, modulo 2^(8 item_size). */
+/** Set out = values + c modulo 2^(8 item_size). The values have `width` bytes. */
 INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *values, size_t width,
                       uint64_t c)
 {
@@ -248,8 +248,7 @@ INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *values, siz
     }
 }
 
-/** Make the items of a batch from their codes: of a size, code 2^tick_bits + tick in lanes of `width`
- *  bytes. */
+/** Make the items of a batch from their codes. Lanes of `width` bytes hold code 2^tick_bits + tick. */
 INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
                       const dg_planes *planes, size_t width, unsigned tick_bits)
 {
@@ -275,7 +274,7 @@ INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint
     }
 }
 
-/** put_items, by the width of what code and tick make: codes are below 2^8. */
+/** put_items, by the bytes that code 2^tick_bits + tick needs: codes are below 2^8. */
 INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
                          const dg_planes *planes, unsigned tick_bits)
 {

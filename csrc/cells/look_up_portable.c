@@ -1,6 +1,6 @@
-/* The hot loop in plain C, for every machine. What depends on a draw's row is done a draw at a time:
- * for all draws little, for those in mixed rows the rest. The items are made in groups, which
- * compilers do by vector instructions. */
+/* The hot loop in plain C, for every machine. Rows are looked up a draw at a time: one short step for
+ * each draw, then a longer one for those in mixed rows. Items are made in groups, which compilers turn
+ * into vector instructions. */
 #include "cells/look_up.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ _Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits
 _Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
                "the last group may be read and written as a whole");
 
-/** Find the codes of the draws but for those in mixed rows, which are at[0], at[1], ... */
+/** Find the codes of all draws but those in mixed rows, and list these in at[0], at[1], ... */
 static void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
 {
     const size_t mask = ((size_t)1 << table->rows.row_bits) - 1;
@@ -24,7 +24,7 @@ static void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const 
     found->n_mixed = n_mixed;
 }
 
-/** Find the codes of the draws in mixed rows, too. The special ones are then at[0], at[1], ... */
+/** Find the codes of the draws in mixed rows, and list the special ones in at[0], at[1], ... */
 static void look_up_mixed(dg_found *found, const dg_planes *planes, const dg_rows *rows)
 {
     const size_t row_mask = ((size_t)1 << rows->row_bits) - 1, n_mixed = found->n_mixed;
@@ -37,13 +37,13 @@ static void look_up_mixed(dg_found *found, const dg_planes *planes, const dg_row
         const uint8_t code = rows->code[dg_row_piece(row, position, rows)][row];
         found->code[i] = code;
         found->position_of[i] = (uint8_t)position;
-        found->at[n_special] = (uint16_t)i; /* n_special <= k: none that is still to come */
+        found->at[n_special] = (uint16_t)i; /* n_special <= k: this entry is read already */
         n_special += code == DG_SPECIAL;
     }
     found->n_special = n_special;
 }
 
-/** Bit i of `bits` as byte i. */
+/** Return bit i of `bits` as byte i. */
 static inline uint64_t spread(uint8_t bits)
 {
     /* to byte i as its bit i, then as its highest bit (no sum leaves its byte), then as its lowest */
@@ -67,7 +67,7 @@ static void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_
     }
 }
 
-/** value[i] = code 2^tick_bits + tick of a group's draws, in an integer type that holds it. */
+/** Set value[i] = code 2^tick_bits + tick of a group's draws, in an integer type that holds it. */
 #define DG_GROUP_VALUES(name, type)                                                                \
     static inline void name(type value[restrict GROUP], const uint8_t code[restrict GROUP],        \
                             size_t first, const dg_planes *restrict planes, unsigned tick_bits)    \

@@ -43,9 +43,9 @@ typedef struct fill_state {
     size_t behind;    /* items of the fill that come after the chunk */
     size_t n_pending; /* of the next round so far, no more than start */
     uint32_t n_failed, n_doubtful;
-    dg_found found;
+    dg_look_up_result result;
     uint16_t pending[MOST_CHUNK];
-    uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND]; /* the cells of the draws in found.at */
+    uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND]; /* the cells of the draws in result.at */
     /* of some of these: first ticks, then y; copies of their partial cells; outcomes */
     uint64_t special_y[MOST_DECIDED + DG_DECIDE_BEHIND];
     dg_partial partial[MOST_DECIDED + DG_DECIDE_BEHIND];
@@ -135,9 +135,9 @@ static void find_special(size_t n, const dg_planes *planes, const dg_table *tabl
 {
     const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
     for (size_t i = 0; i < n; i++) {
-        const uint16_t at = state->found.at[i];
+        const uint16_t at = state->result.at[i];
         const size_t row = planes->rows[at] & row_mask;
-        state->special[i] = (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
+        state->special[i] = (uint16_t)(state->result.position_of[at] + table->rows.special[row]);
     }
 }
 
@@ -145,7 +145,7 @@ static void find_special(size_t n, const dg_planes *planes, const dg_table *tabl
 INLINE void decide_some(const destination *to, size_t stride, size_t first, size_t n,
                         const uint8_t *heights, const dg_table *table, fill_state *state)
 {
-    const uint16_t *at = state->found.at + first, *special = state->special + first;
+    const uint16_t *at = state->result.at + first, *special = state->special + first;
     for (size_t i = 0; i < n; i++) {
         state->special_y[i] = tick_at(to, at[i], stride, table);
         state->partial[i] = *dg_partial_at(special[i], table);
@@ -161,7 +161,7 @@ INLINE void put_some(const destination *to, size_t stride, size_t first, size_t 
 {
     uint32_t n_failed = state->n_failed;
     for (size_t i = 0; i < n; i++) {
-        const uint16_t at = state->found.at[first + i];
+        const uint16_t at = state->result.at[first + i];
         dg_item_put(to->out, at, stride, to->c + state->special_y[i]);
         state->failed[n_failed] = at;
         if (__builtin_expect(state->outcome[i] == DG_IN_DOUBT, 0)) {
@@ -300,9 +300,9 @@ static dg_status draw_batch(const dg_output *to, size_t n, size_t left, fill_sta
         fetch_ahead(&target, n, left, state);
     }
     DG_TRY(read_planes(&planes, n, table, state->bits));
-    table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
-    state->bits->position += state->found.n_mixed;
-    const size_t n_special = state->found.n_special;
+    table->look_up(target.out, &state->result, target.stride, target.c, &planes, table);
+    state->bits->position += state->result.n_mixed;
+    const size_t n_special = state->result.n_special;
     find_special(n_special, &planes, table, state);
     const uint8_t *heights;
     DG_TRY(read_heights(&heights, n_special, state->bits));
@@ -343,11 +343,11 @@ static void wipe_state(fill_state *state, size_t n)
 {
     const size_t all = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
     const size_t most = n < DG_MOST_BATCH ? n : (size_t)DG_MOST_BATCH;
-    dg_wipe(state, offsetof(fill_state, found)); /* counts tell something, too */
-    dg_wipe(&state->found, offsetof(dg_found, at));
-    dg_wipe(state->found.at, (most + DG_FOUND_BEHIND) * sizeof *state->found.at);
-    dg_wipe(state->found.position_of, most + DG_FOUND_BEHIND);
-    dg_wipe(state->found.code, most + DG_FOUND_BEHIND);
+    dg_wipe(state, offsetof(fill_state, result)); /* counts tell something, too */
+    dg_wipe(&state->result, offsetof(dg_look_up_result, at));
+    dg_wipe(state->result.at, (most + DG_RESULT_BEHIND) * sizeof *state->result.at);
+    dg_wipe(state->result.position_of, most + DG_RESULT_BEHIND);
+    dg_wipe(state->result.code, most + DG_RESULT_BEHIND);
     dg_wipe(state->pending, all * sizeof *state->pending);
     dg_wipe(state->special, (most + DG_DECIDE_BEHIND) * sizeof *state->special);
     dg_wipe(state->special_y, sizeof state->special_y);

@@ -13,7 +13,7 @@
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
 enum { GROUP = 32 };
-_Static_assert(2 * (int)GROUP <= (int)DG_LOOK_UP_BEHIND && 2 * (int)GROUP <= (int)DG_FOUND_BEHIND,
+_Static_assert(2 * (int)GROUP <= (int)DG_LOOK_UP_BEHIND && 2 * (int)GROUP <= (int)DG_RESULT_BEHIND,
                "the last two groups may be read and written as a whole");
 
 INLINE __m256i load(const uint8_t *from)
@@ -152,8 +152,8 @@ INLINE uint32_t special_bits(__m256i codes)
 
 /** Find the codes of 64 draws, and the positions of those in mixed rows, which are among the first
  *  `size`. Returns: a bit for each draw, 1 if it is special. */
-INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, uint64_t valid,
-                          const uint8_t *row_of, const dg_rows *rows, unsigned size)
+INLINE uint64_t find_some(dg_look_up_result *result, const uint8_t **next, size_t first,
+                          uint64_t valid, const uint8_t *row_of, const dg_rows *rows, unsigned size)
 {
     const size_t second = first + GROUP;
     const __m256i last_mixed = repeat((uint8_t)(rows->n_mixed - 1));
@@ -162,8 +162,8 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, u
     pair position;
     position.a = spread_bytes(next, mixed.a, (uint32_t)valid);
     position.b = spread_bytes(next, mixed.b, (uint32_t)(valid >> GROUP));
-    store(found->position_of + first, position.a);
-    store(found->position_of + second, position.b);
+    store(result->position_of + first, position.a);
+    store(result->position_of + second, position.b);
     const indices at = indices_of(row);
     pair code = look_up_bytes(&at, rows->code[0], DG_ROWS);
     for (unsigned i = 0; i < 2; i++) {
@@ -171,32 +171,33 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, u
         const pair next_code = look_up_bytes(&at, rows->code[i + 1], size);
         code = choose(code, next_code, behind(mixed, position, end));
     }
-    store(found->code + first, code.a);
-    store(found->code + second, code.b);
+    store(result->code + first, code.a);
+    store(result->code + second, code.b);
     return special_bits(code.a) | (uint64_t)special_bits(code.b) << GROUP;
 }
 
-INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows, unsigned size)
+INLINE void find_codes(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows,
+                       unsigned size)
 {
     const uint8_t *next = planes->positions;
     size_t n_special = 0;
     for (size_t first = 0; first < planes->n; first += 64) {
         const size_t left = planes->n - first;
         const uint64_t valid = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
-        const uint64_t special = find_some(found, &next, first, valid, planes->rows, rows, size);
-        n_special += append_places(found->at + n_special, special & valid, first);
+        const uint64_t special = find_some(result, &next, first, valid, planes->rows, rows, size);
+        n_special += append_places(result->at + n_special, special & valid, first);
     }
-    found->n_mixed = (size_t)(next - planes->positions);
-    found->n_special = n_special;
+    result->n_mixed = (size_t)(next - planes->positions);
+    result->n_special = n_special;
 }
 
 /* find_codes for tables with at most `size` mixed rows. The functions are not inlined, because without
  * optimisation compilers would keep the temporaries of all of them in one frame. */
 #define DEFINE_FIND_CODES(size)                                                                    \
     DG_TARGET_AVX2 static __attribute__((noinline)) void find_codes_##size(                        \
-        dg_found *found, const dg_planes *planes, const dg_rows *rows)                             \
+        dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)                   \
     {                                                                                              \
-        find_codes(found, planes, rows, size);                                                     \
+        find_codes(result, planes, rows, size);                                                    \
     }
 DEFINE_FIND_CODES(16)
 DEFINE_FIND_CODES(48)
@@ -207,20 +208,20 @@ DEFINE_FIND_CODES(256)
 _Static_assert(DG_ROWS == 256, "the last one takes all");
 
 /** find_codes, by how many rows are mixed. */
-INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+INLINE void find_codes_of(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= 16) {
-        find_codes_16(found, planes, rows);
+        find_codes_16(result, planes, rows);
     } else if (rows->n_mixed <= 48) {
-        find_codes_48(found, planes, rows);
+        find_codes_48(result, planes, rows);
     } else if (rows->n_mixed <= 96) {
-        find_codes_96(found, planes, rows);
+        find_codes_96(result, planes, rows);
     } else if (rows->n_mixed <= 112) {
-        find_codes_112(found, planes, rows);
+        find_codes_112(result, planes, rows);
     } else if (rows->n_mixed <= 128) {
-        find_codes_128(found, planes, rows);
+        find_codes_128(result, planes, rows);
     } else {
-        find_codes_256(found, planes, rows);
+        find_codes_256(result, planes, rows);
     }
 }
 
@@ -419,24 +420,24 @@ INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, u
     }
 }
 
-DG_TARGET_AVX2 void dg_look_up_avx2(void *out, dg_found *found, size_t item_size, uint64_t c,
-                                    const dg_planes *planes, const dg_table *table)
+DG_TARGET_AVX2 void dg_look_up_avx2(void *out, dg_look_up_result *result, size_t item_size,
+                                    uint64_t c, const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    find_codes_of(found, planes, &table->rows);
+    find_codes_of(result, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        put_items_of(out, found->code, 1, c, planes, tick_bits);
+        put_items_of(out, result->code, 1, c, planes, tick_bits);
         break;
     case 2:
-        put_items_of(out, found->code, 2, c, planes, tick_bits);
+        put_items_of(out, result->code, 2, c, planes, tick_bits);
         break;
     case 4:
-        put_items_of(out, found->code, 4, c, planes, tick_bits);
+        put_items_of(out, result->code, 4, c, planes, tick_bits);
         break;
     default:
-        put_items_of(out, found->code, 8, c, planes, tick_bits);
+        put_items_of(out, result->code, 8, c, planes, tick_bits);
     }
 }
 

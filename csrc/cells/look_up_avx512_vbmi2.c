@@ -67,7 +67,7 @@ INLINE uint32_t append_places(uint16_t *at, __mmask64 set, size_t first)
 
 /** Find the codes of all draws, their positions, and which are special. All mixed rows are in the
  *  first `quarters`, 1, 2 or 4, of the rows. */
-INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows,
+INLINE void find_codes(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows,
                        unsigned quarters)
 {
     const size_t n = planes->n;
@@ -93,15 +93,15 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
             _mm512_mask_cmpge_epu8_mask(mixed, position, look_up_bytes(row, &end1, quarters));
         code = _mm512_mask_mov_epi8(code, behind0, look_up_bytes(row, &code1, quarters));
         code = _mm512_mask_mov_epi8(code, behind1, look_up_bytes(row, &code2, quarters));
-        _mm512_storeu_si512(found->position_of + first, position);
-        _mm512_storeu_si512(found->code + first, code);
+        _mm512_storeu_si512(result->position_of + first, position);
+        _mm512_storeu_si512(result->code + first, code);
         const __mmask64 flagged = _mm512_mask_cmpeq_epi8_mask(valid, code, special);
         if (flagged != 0) {
-            count += append_places(found->at + count, flagged, first);
+            count += append_places(result->at + count, flagged, first);
         }
     }
-    found->n_mixed = (size_t)(next - planes->positions);
-    found->n_special = count;
+    result->n_mixed = (size_t)(next - planes->positions);
+    result->n_special = count;
 }
 
 /** Pointers to the bytes of a group's ticks: plane k has bits 8k ... */
@@ -290,36 +290,36 @@ INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, u
 }
 
 /** find_codes, by how many rows are mixed. */
-INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+INLINE void find_codes_of(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= DG_ROWS / 4) {
-        find_codes(found, planes, rows, 1);
+        find_codes(result, planes, rows, 1);
     } else if (rows->n_mixed <= DG_ROWS / 2) {
-        find_codes(found, planes, rows, 2);
+        find_codes(result, planes, rows, 2);
     } else {
-        find_codes(found, planes, rows, 4);
+        find_codes(result, planes, rows, 4);
     }
 }
 
-DG_TARGET_AVX512_VBMI2 void dg_look_up_avx512_vbmi2(void *out, dg_found *found, size_t item_size,
-                                                    uint64_t c, const dg_planes *planes,
-                                                    const dg_table *table)
+DG_TARGET_AVX512_VBMI2 void dg_look_up_avx512_vbmi2(void *out, dg_look_up_result *result,
+                                                    size_t item_size, uint64_t c,
+                                                    const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    find_codes_of(found, planes, &table->rows);
+    find_codes_of(result, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        put_items_of(out, found->code, 1, c, planes, tick_bits);
+        put_items_of(out, result->code, 1, c, planes, tick_bits);
         break;
     case 2:
-        put_items_of(out, found->code, 2, c, planes, tick_bits);
+        put_items_of(out, result->code, 2, c, planes, tick_bits);
         break;
     case 4:
-        put_items_of(out, found->code, 4, c, planes, tick_bits);
+        put_items_of(out, result->code, 4, c, planes, tick_bits);
         break;
     default:
-        put_items_of(out, found->code, 8, c, planes, tick_bits);
+        put_items_of(out, result->code, 8, c, planes, tick_bits);
     }
 }
 

@@ -13,7 +13,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum { GROUP = 64, N = GROUP / 16 };
-_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
+_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_RESULT_BEHIND,
                "the last group may be read and written as a whole");
 
 /** A byte of each draw of a group. */
@@ -82,16 +82,16 @@ INLINE bytes look_up_part(bytes otherwise, bytes at, const uint8_t *part, unsign
 /** Return table[at] if `at` is below `size`, a multiple of 16, else 0. */
 INLINE bytes look_up_bytes(bytes at, const uint8_t *table, unsigned size)
 {
-    bytes found = repeat(0);
+    bytes result = repeat(0);
     for (unsigned first = 0; first < size; first += 64) {
         bytes in_part;
         for (int i = 0; i < N;
              i++) { /* first ... first + 63 become 0 ... 63, other numbers become larger */
             in_part.v[i] = veorq_u8(at.v[i], vdupq_n_u8((uint8_t)first));
         }
-        found = look_up_part(found, in_part, table + first, size - first);
+        result = look_up_part(result, in_part, table + first, size - first);
     }
-    return found;
+    return result;
 }
 
 /** Spread the bytes from *next on, in order, over the lanes of ones in `where`; other lanes get any
@@ -141,7 +141,7 @@ INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
 
 /** Find the codes of a group of n draws, and the positions of those in mixed rows, which are among the
  *  first `size`. Returns: a bit for each draw, 1 if it is special. */
-INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, size_t n,
+INLINE uint64_t find_some(dg_look_up_result *result, const uint8_t **next, size_t first, size_t n,
                           const uint8_t *row_of, const dg_rows *rows, unsigned size)
 {
     static const uint8_t lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -156,7 +156,7 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
         }
         position.v[i] = spread_bytes(next, mixed.v[i]);
     }
-    store(found->position_of + first, position);
+    store(result->position_of + first, position);
     bytes code = look_up_bytes(row, rows->code[0], DG_ROWS);
     for (unsigned k = 0; k < 2; k++) {
         const bytes end = look_up_bytes(row, rows->end[k], size);
@@ -166,7 +166,7 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
             code.v[i] = vbslq_u8(behind, next_code.v[i], code.v[i]);
         }
     }
-    store(found->code + first, code);
+    store(result->code + first, code);
     for (int i = 0; i < N; i++) {
         code.v[i] = vceqq_u8(code.v[i], vdupq_n_u8(DG_SPECIAL));
     }
@@ -174,31 +174,32 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
     return bits_of(code) & valid;
 }
 
-INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows, unsigned size)
+INLINE void find_codes(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows,
+                       unsigned size)
 {
     const uint8_t *next = planes->positions;
     const size_t n = planes->n;
     size_t n_special = 0, first = 0;
     for (; n - first >= GROUP; first += GROUP) {
-        const uint64_t special = find_some(found, &next, first, GROUP, planes->rows, rows, size);
-        n_special += append_places(found->at + n_special, special, first);
+        const uint64_t special = find_some(result, &next, first, GROUP, planes->rows, rows, size);
+        n_special += append_places(result->at + n_special, special, first);
     }
     if (first < n) {
         const uint64_t special =
-            find_some(found, &next, first, n - first, planes->rows, rows, size);
-        n_special += append_places(found->at + n_special, special, first);
+            find_some(result, &next, first, n - first, planes->rows, rows, size);
+        n_special += append_places(result->at + n_special, special, first);
     }
-    found->n_mixed = (size_t)(next - planes->positions);
-    found->n_special = n_special;
+    result->n_mixed = (size_t)(next - planes->positions);
+    result->n_special = n_special;
 }
 
 /* find_codes for tables with at most `size` mixed rows. The functions are not inlined, because without
  * optimisation compilers would keep the temporaries of all of them in one frame. */
 #define DEFINE_FIND_CODES(size)                                                                    \
     static __attribute__((noinline)) void find_codes_##size(                                       \
-        dg_found *found, const dg_planes *planes, const dg_rows *rows)                             \
+        dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)                   \
     {                                                                                              \
-        find_codes(found, planes, rows, size);                                                     \
+        find_codes(result, planes, rows, size);                                                    \
     }
 DEFINE_FIND_CODES(16)
 DEFINE_FIND_CODES(64)
@@ -209,20 +210,20 @@ DEFINE_FIND_CODES(256)
 _Static_assert(DG_ROWS == 256, "the last one takes all");
 
 /** find_codes, by how many rows are mixed. */
-INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+INLINE void find_codes_of(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= 16) {
-        find_codes_16(found, planes, rows);
+        find_codes_16(result, planes, rows);
     } else if (rows->n_mixed <= 64) {
-        find_codes_64(found, planes, rows);
+        find_codes_64(result, planes, rows);
     } else if (rows->n_mixed <= 96) {
-        find_codes_96(found, planes, rows);
+        find_codes_96(result, planes, rows);
     } else if (rows->n_mixed <= 112) {
-        find_codes_112(found, planes, rows);
+        find_codes_112(result, planes, rows);
     } else if (rows->n_mixed <= 128) {
-        find_codes_128(found, planes, rows);
+        find_codes_128(result, planes, rows);
     } else {
-        find_codes_256(found, planes, rows);
+        find_codes_256(result, planes, rows);
     }
 }
 
@@ -385,24 +386,24 @@ DEFINE_PUT_ITEMS(2)
 DEFINE_PUT_ITEMS(4)
 DEFINE_PUT_ITEMS(8)
 
-void dg_look_up_neon(void *out, dg_found *found, size_t item_size, uint64_t c,
+void dg_look_up_neon(void *out, dg_look_up_result *result, size_t item_size, uint64_t c,
                      const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    find_codes_of(found, planes, &table->rows);
+    find_codes_of(result, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        put_items_1(out, found->code, c, planes, tick_bits);
+        put_items_1(out, result->code, c, planes, tick_bits);
         break;
     case 2:
-        put_items_2(out, found->code, c, planes, tick_bits);
+        put_items_2(out, result->code, c, planes, tick_bits);
         break;
     case 4:
-        put_items_4(out, found->code, c, planes, tick_bits);
+        put_items_4(out, result->code, c, planes, tick_bits);
         break;
     default:
-        put_items_8(out, found->code, c, planes, tick_bits);
+        put_items_8(out, result->code, c, planes, tick_bits);
     }
 }
 

@@ -69,8 +69,8 @@ typedef struct dg_planes {
 } dg_planes;
 
 /** See look_up.h. */
-typedef struct dg_found dg_found;
-typedef void dg_look_up(void *out, dg_found *found, size_t item_size, uint64_t c,
+typedef struct dg_look_up_result dg_look_up_result;
+typedef void dg_look_up(void *out, dg_look_up_result *result, size_t item_size, uint64_t c,
                         const dg_planes *planes, const dg_table *table);
 
 /** See decide.h. */

@@ -12,15 +12,15 @@
 enum { PLACE_UNITS = 4 }; /* units of v for each place of a tail */
 
 /** A question about y for dg_refine. f' begins with the n_bits of `bits`. */
-typedef struct asked {
+typedef struct question_about {
     int64_t y;
     dg_question question;
     uint32_t bits;
     size_t n_bits;
-} asked;
+} question_about;
 
-/** Set the question whether a tail's place is drawn. The ones before the stream's next zero count its level. */
-static dg_status ask_tail(asked *out, uint64_t place, size_t side, const dg_narrow *narrow,
+/** Ask whether a tail's place is drawn. The ones before the stream's next zero count its level. */
+static dg_status ask_tail(question_about *out, uint64_t place, size_t side, const dg_narrow *narrow,
                           dg_bits *bits)
 {
     uint64_t level = 0;
@@ -30,23 +30,24 @@ static dg_status ask_tail(asked *out, uint64_t place, size_t side, const dg_narr
         level += byte == 0xFF ? 8 : (uint64_t)__builtin_clz(~(byte << 24));
     } while (byte == 0xFF);
     const int64_t size = (int64_t)(narrow->first[side] + place + level * narrow->n_tail[side]);
-    *out = (asked){.y = side == 0 ? size : -size,
-                   .question = {.height = (uint32_t)narrow->height, .level = 31 + level}};
+    *out = (question_about){.y = side == 0 ? size : -size,
+                            .question = {.height = (uint32_t)narrow->height, .level = 31 + level}};
     return DG_OK;
 }
 
-/** Return the question whether an outcome gets the unit of which it owns a part: W + f' < C g(y). */
-static asked ask_rest(size_t j, const dg_narrow *narrow)
+/** Ask whether an outcome gets the unit of which it owns a part: W + f' < C g(y). */
+static question_about ask_rest(size_t j, const dg_narrow *narrow)
 {
     const uint64_t before = j == 0 ? 0 : narrow->threshold[j - 1];
     const uint64_t whole = (narrow->threshold[j] - before) >> narrow->has_sign;
-    return (asked){.y = narrow->least + (int64_t)j,
-                   .question = {.height = (uint32_t)narrow->height, .m = (uint32_t)(whole >> 32)},
-                   .bits = (uint32_t)whole,
-                   .n_bits = 32};
+    return (question_about){
+        .y = narrow->least + (int64_t)j,
+        .question = {.height = (uint32_t)narrow->height, .m = (uint32_t)(whole >> 32)},
+        .bits = (uint32_t)whole,
+        .n_bits = 32};
 }
 
-static dg_status answer(bool *yes, const asked *of, const dg_law *law, dg_bits *bits)
+static dg_status answer(bool *yes, const question_about *of, const dg_law *law, dg_bits *bits)
 {
     mpz_t y, f;
     DG_TRY(dg_memory_at_hand(law->room_bytes));
@@ -66,7 +67,7 @@ dg_status dg_narrow_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lan
     const dg_narrow *narrow = lanes->narrow;
     const uint64_t end = narrow->threshold[narrow->n - 1];
     uint64_t u;
-    asked of = {.y = narrow->least};
+    question_about of = {.y = narrow->least};
     bool yes = true;
     *n_accepted = 0;
     DG_TRY(dg_bits_word(&u, sizeof u, bits));

@@ -61,11 +61,11 @@ def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, thread
 def _fill_by_laws(
     flat: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int
 ) -> None:
-    """Fill an array one distinct law after the other, in the order of their first elements."""
+    """Fill an array law by law, in the order of the laws' first elements."""
     places = laws.places()
     try:
         engines = [engine_for(laws.spec_at(its[0]), method, len(its)) for its in places]
-    except ParameterValueError as error:  # no value: parameters may be elements of arrays
+    except ParameterValueError as error:  # cut the value, which may be an element of an array
         raise ParameterValueError(str(error).partition(", got ")[0]) from None
     for its, by in zip(places, engines, strict=True):
         drawn = empty(len(its), flat.dtype)

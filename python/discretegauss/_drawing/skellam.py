@@ -1,6 +1,6 @@
-"""Exact Skellam draws, many at a time: by inversion, and where that table is long by rejection.
+"""Exact Skellam draws, many at a time: by inversion, or by rejection if a table would be long.
 
-Every bit comes from draws of an engine, so from the source that the caller names. No float is used.
+Every bit comes from an engine's draws, and so from the caller's source. No float is used.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Table(NamedTuple):
 
 @lru_cache(maxsize=16)
 def inversion_table(variance: Fraction, bits: int = _WORD - 1) -> _Table:
-    """Return the bounds as an array; the last ones are kept (they are no secrets)."""
+    """Return the bounds as arrays; the last few tables are cached (they hold no secrets)."""
     lower, upper = probabilities_up_to(variance, bits)
     return _Table(np.array(lower, np.uint64), np.array(upper, np.uint64))
 
@@ -92,9 +92,9 @@ def by_inversion(variance: Fraction, n: int, draws: Draws) -> NDArray[np.int64]:
     """Return n draws: abs(X) by inversion of its distribution, and a fair sign.
 
     The sign is the first bit of a word, and the other 63 begin a uniform real U: it lies in [u, u +
-    1)/2**63. abs(X) is the k with P(abs(X) < k) <= U < P(abs(X) <= k). If the bounds of the
-    probabilities do not tell k, U and they get 64 bits more, as often as needed. So the law is
-    exact whatever the bounds' width.
+    1)/2**63. abs(X) is the k with P(abs(X) < k) <= U < P(abs(X) <= k). Until the bounds of the
+    probabilities determine k, U and the bounds get 64 more bits. So the law is exact for bounds of
+    any width.
     """
     drawn = np.empty(n, np.int64)
     try:
@@ -111,7 +111,7 @@ def _invert(variance: Fraction, out: NDArray[np.int64], draws: Draws) -> None:
     words = draws.words(out.size)
     try:
         u = words >> np.uint64(1)
-        # the least k with u + 1 <= lower[k]: below it u/2**63 may reach P(abs(X) <= k)
+        # the least k with u + 1 <= lower[k]; for a smaller k, U may reach P(abs(X) <= k)
         k = np.searchsorted(lower, u, side="right")
         beyond = k == lower.size
         known = ~beyond & ((k == 0) | (u >= upper[np.maximum(k, 1) - 1]))
@@ -126,7 +126,7 @@ def _invert(variance: Fraction, out: NDArray[np.int64], draws: Draws) -> None:
 
 
 def _refined(variance: Fraction, u: int, bits: int, draws: Draws) -> int:
-    """Return abs(X) for U in [u, u + 1)/2**bits, which its next bits decide."""
+    """Return abs(X) for U in [u, u + 1)/2**bits, decided by the next bits of U."""
     while True:
         u = u << _WORD | draws.word()
         bits += _WORD

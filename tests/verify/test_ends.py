@@ -72,15 +72,15 @@ def test_random_laws_to_verify_are_of_all_kinds() -> None:
 def test_a_law_to_verify_is_described_in_one_line() -> None:
     """Numbers of more than 40 characters by their ends and their length."""
     pytest.importorskip("flint")
-    described = importlib.import_module("discretegauss.verify._cases").described
+    one_line = importlib.import_module("discretegauss.verify._cases").one_line
     third, whole, long = Fraction(1, 3), Fraction(int("1234567890" * 4)), Fraction(10**40 + 7)
-    assert described(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(4), third)) == (
+    assert one_line(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(4), third)) == (
         "discrete Gaussian, sigma2 4, mu 1/3"
     )
     assert (
-        described(LawSpec(Kind.DISCRETE_LAPLACE, whole)) == f"discrete Laplace, scale {whole}, mu 0"
+        one_line(LawSpec(Kind.DISCRETE_LAPLACE, whole)) == f"discrete Laplace, scale {whole}, mu 0"
     )
-    assert described(LawSpec(Kind.GENERALIZED_GAUSSIAN, long, third, Fraction(3, 2))) == (
+    assert one_line(LawSpec(Kind.GENERALIZED_GAUSSIAN, long, third, Fraction(3, 2))) == (
         "generalised Gaussian, scale 100000000000000000...000000000000000007 (41 characters), "
         "beta 3/2, mu 1/3"
     )

@@ -42,7 +42,7 @@ from discretegauss.errors import ParameterValueError
 from discretegauss.verify import proof as verifier
 from discretegauss.verify import verify
 from discretegauss.verify._arcs import Use, arc_holds
-from discretegauss.verify._cases import described, fixed_cases, random_cases
+from discretegauss.verify._cases import fixed_cases, one_line, random_cases
 from discretegauss.verify._table import Arc, Table, copy_out
 from discretegauss.verify._weight import Weight, precision
 from discretegauss.verify.proof import VerificationError
@@ -77,7 +77,7 @@ copied_once = functools.lru_cache(maxsize=8)(copy_out)
 """Tables are never changed: the broken ones are copies."""
 
 
-@pytest.mark.parametrize("spec", some(CHOSEN), ids=described)
+@pytest.mark.parametrize("spec", some(CHOSEN), ids=one_line)
 def test_a_table_of_the_core_is_right(spec: LawSpec) -> None:
     proven = verify(copy_out(spec))
     assert proven.arcs >= 32  # those of the tails at least
@@ -92,7 +92,7 @@ def test_a_table_of_the_core_is_right(spec: LawSpec) -> None:
         *(LawSpec(LAPLACE, scale) for scale in (Q(100), Q(10**9, 7), Q(2**40))),
         *(LawSpec(GENERALIZED, Q(10**6), Q(0), beta) for beta in (Q(3, 2), Q(3), Q(10), Q(50))),
     ],
-    ids=described,
+    ids=one_line,
 )
 def test_arcs_leave_little_in_doubt(spec: LawSpec) -> None:
     """An arc that says nothing is right, too, but a fill with such arcs takes many times as long.
@@ -129,7 +129,7 @@ def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, 
             copy_out(LawSpec(kind, parameter, mu, beta), index_bits=8, block_bits=block_bits)
 
 
-@pytest.mark.parametrize("spec", [SINGLE, *evidence((WIDE,), (CUBIC,))], ids=described)
+@pytest.mark.parametrize("spec", [SINGLE, *evidence((WIDE,), (CUBIC,))], ids=one_line)
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: LawSpec) -> None:
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
@@ -201,7 +201,7 @@ def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc]
 
 
 @pytest.mark.usefixtures("_proofs_are_kept")
-@pytest.mark.parametrize("spec", [SINGLE, CUBIC, *evidence((WIDE,), (HUGE,))], ids=described)
+@pytest.mark.parametrize("spec", [SINGLE, CUBIC, *evidence((WIDE,), (HUGE,))], ids=one_line)
 @pytest.mark.parametrize("name", ARC_CORRUPTIONS)
 def test_one_wrong_arc_among_all_is_rejected(name: str, spec: LawSpec) -> None:
     """In the core and in the tails: one arc of each, drawn from those that say something."""
@@ -210,7 +210,7 @@ def test_one_wrong_arc_among_all_is_rejected(name: str, spec: LawSpec) -> None:
 
 
 @pytest.mark.usefixtures("_proofs_are_kept")
-@pytest.mark.parametrize("spec", [CUBIC, *evidence((WIDE,), (HUGE,))], ids=described)
+@pytest.mark.parametrize("spec", [CUBIC, *evidence((WIDE,), (HUGE,))], ids=one_line)
 @pytest.mark.parametrize("name", SHAPE_CORRUPTIONS)
 def test_one_arc_of_another_shape_is_rejected(name: str, spec: LawSpec) -> None:
     """Likewise, drawn from those that the change makes wrong at the middle integer."""
@@ -257,7 +257,7 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
         LawSpec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)),
         LawSpec(LAPLACE, Q(10**4), Q(-1, 2)),
     ],
-    ids=described,
+    ids=one_line,
 )
 @pytest.mark.parametrize("n", [20, pytest.param(200, marks=pytest.mark.evidence)])
 def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: int) -> None:
@@ -295,7 +295,7 @@ def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: i
         LawSpec(GENERALIZED, Q(30), Q(0), Q(11, 10)),
         LawSpec(GENERALIZED, Q(20), Q(1, 2), Q(17)),
     ],
-    ids=described,
+    ids=one_line,
 )
 def test_the_second_derivative_of_a_weight_is_enclosed(spec: LawSpec) -> None:
     """At single distances it is the derivative; over a range it holds those of all distances."""
@@ -446,7 +446,7 @@ def test_the_list_is_long_enough() -> None:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("spec", fixed_cases(), ids=described)
+@pytest.mark.parametrize("spec", fixed_cases(), ids=one_line)
 def test_every_table_of_the_list_is_right(spec: LawSpec) -> None:
     verify(copy_out(spec))
 

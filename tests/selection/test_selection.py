@@ -284,7 +284,7 @@ def test_ties_are_broken_uniformly() -> None:
 
 
 def test_noisy_max_of_long_votes() -> None:
-    """Votes beyond 64 bits are added in Python integers, and a vote that is far ahead is selected."""
+    """Votes beyond 64 bits are added in Python integers, and one that is far ahead is selected."""
     law = dg.DiscreteLaplace(3)
     short = dg.selection.report_noisy_max([5, 4, 5], law, size=200, source=tape())
     long = [2**100 + 5, 2**100 + 4, 2**100 + 5]

@@ -206,7 +206,7 @@ def test_noise_that_does_not_reach_far_enough_is_not_private() -> None:
 
 
 def test_the_attack_succeeds_on_numpy_and_fails_on_snapping() -> None:
-    """Three in four of numpy's outputs are impossible for the other answer, and none of ours."""
+    """Three in four of numpy's outputs are impossible for the other answer; no snapped one is."""
     attack = runpy.run_path(str(EXAMPLE))
     rng = np.random.default_rng(12)
     for scale in (1, 3, 10**6):

@@ -95,7 +95,7 @@ def checked_range(bound: object, lower: object, upper: object) -> Range:
             raise refused("bound", "be positive", bound)
         return Range(-high, high)
     if lower is None or upper is None:
-        raise ParameterTypeError("bound, or lower and upper instead, must be given")
+        raise ParameterTypeError("bound must be given, or lower and upper instead")
     ends = Range(_double(lower, "lower"), _double(upper, "upper"))
     if ends.lower >= ends.upper:
         raise ParameterValueError(

@@ -198,7 +198,7 @@ def _verify_rows(table: Table) -> None:
     _require(coded == Counter(table.full[: table.n_coded]), "blocks have their full cells")
     _require(
         sorted(special) == list(range(table.n_coded, 1 << table.index_bits)),
-        "each other cell has one row and position",
+        "one row and position leads to each other cell",
     )
 
 

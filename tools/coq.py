@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discretegauss._law import Kind, LawSpec
-from discretegauss.verify._cases import described, fixed_cases
+from discretegauss.verify._cases import fixed_cases, one_line
 from discretegauss.verify._table import Table, built, copy_out
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -275,11 +275,11 @@ def check_table(coq: Coq, name: str, case: Case, at: dict[str, int], plain: bool
     spec, index_bits = case
     memory = memory_of(spec, index_bits, at)
     if not agrees(memory, copy_out(spec, index_bits=index_bits)):
-        raise Rejected(f"{described(spec)}: its bytes are not what the core says of it")
+        raise Rejected(f"{one_line(spec)}: its bytes are not what the core says of it")
     start = time.perf_counter()
     coq.compile_text(name, statement(spec, memory, plain))
     seconds = time.perf_counter() - start
-    print(f"proven: {described(spec)}, {index_bits} bits: {seconds:.1f} s", flush=True)
+    print(f"proven: {one_line(spec)}, {index_bits} bits: {seconds:.1f} s", flush=True)
 
 
 def check_tables(coq: Coq, name: str, cases: list[Case], plain: bool = False) -> None:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from discretegauss._law import Kind, LawSpec
 from discretegauss.verify._cases import fixed_cases, one_line
-from discretegauss.verify._table import Table, built, copy_out
+from discretegauss.verify._table import Table, copy_out, sampler_of
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc"
@@ -141,7 +141,7 @@ def memory_of(spec: LawSpec, index_bits: int, at: dict[str, int]) -> Memory:
     """Build a table and copy its bytes out."""
     from discretegauss._native import ffi, lib
 
-    sampler, info = built(spec, index_bits, -1), ffi.new("dg_sampler_info *")
+    sampler, info = sampler_of(spec, index_bits, -1), ffi.new("dg_sampler_info *")
     lib.dg_sampler_describe(info, sampler)
 
     def copied(address: int, n: int) -> bytearray:

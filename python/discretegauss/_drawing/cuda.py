@@ -95,13 +95,13 @@ def _current(device: int | None) -> Iterator[Any]:
     of = _cuda_core().Device
     try:
         before = of()
-        chosen = before if device is None else of(device)
-        chosen.set_current()
+        current = before if device is None else of(device)
+        current.set_current()
     except Exception as error:  # cuda-core raises another type for each missing part
-        said = str(error).partition("\n")[0]
-        raise RuntimeError(f"noise on a GPU needs NVIDIA's driver and a GPU; {said}") from None
+        reason = str(error).partition("\n")[0]
+        raise RuntimeError(f"noise on a GPU needs NVIDIA's driver and a GPU; {reason}") from None
     try:
-        yield chosen
+        yield current
     finally:
         before.set_current()
 
@@ -147,13 +147,13 @@ def _pinned(n_bytes: int) -> tuple[Any, NDArray[Any]]:
 def _law_on(device: int, spec: LawSpec) -> Any:
     """Return a law in the memory of the current device."""
     sampler: Any = engine(spec, "cells")
-    packed = sampler.packed().view(np.uint8)
-    staged, array = _pinned(packed.size)
-    array[:] = packed
+    words = sampler.packed().view(np.uint8)
+    staging, array = _pinned(words.size)
+    array[:] = words
     of = _cuda_core().Device(device)
     stream = of.default_stream
-    law = of.allocate(packed.size, stream=stream)
-    law.copy_from(staged, stream=stream)
+    law = of.allocate(words.size, stream=stream)
+    law.copy_from(staging, stream=stream)
     stream.sync()
     return law
 
@@ -241,9 +241,9 @@ class _Launches:
             return
         if n > _MOST_IN_DOUBT:
             raise RuntimeError("more items are in doubt than chance explains; use none of them")
-        key, items, drawn = (self._call[name][0] for name in ("key", "item", "drawn"))
+        key, items, draws = (self._call[name][0] for name in ("key", "item", "drawn"))
         for i in range(n):
-            self._sampler.noise_at(drawn[i : i + 1], int(items[i]), key.view(np.uint8))
+            self._sampler.noise_at(draws[i : i + 1], int(items[i]), key.view(np.uint8))
         self._launch("finish", n, to, of, first)
         if self._call["n_refused"][0]:
             raise RangeError(NO_FIT)

@@ -44,9 +44,9 @@ def fill_array(out: NDArray[Any], fill: Fill, source: Source, threads: int) -> N
         # in the order of memory, in which a Fortran-contiguous array is its transpose in C's order
         fill(out.reshape(-1, order="A"), source, threads)
         return
-    drawn = empty(out.shape, out.dtype.newbyteorder("="))
+    draws = empty(out.shape, out.dtype.newbyteorder("="))
     try:
-        fill(drawn.reshape(-1), source, threads)
-        out[...] = drawn
+        fill(draws.reshape(-1), source, threads)
+        out[...] = draws
     finally:
-        drawn.fill(0)
+        draws.fill(0)

@@ -113,7 +113,7 @@ class Call:
             return
         caller = _Caller(source)
         context = ffi.new("void *[2]", [_address(caller), _address(self.errors)])
-        self._held = caller, context
+        self._references = caller, context
         self.source = ffi.new("dg_source *", (lib.DG_SOURCE_CALLER, _FILL, context))
 
     def __call__(self, function: Any, *arguments: Any) -> None:
@@ -156,8 +156,8 @@ def raise_for_status(
         raise errors.pop()
     if status == lib.DG_ERR_ENTROPY:
         code = ffi.errno if errno is None else errno
-        said = f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
-        raise EntropyError(code, said)
+        reason = f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
+        raise EntropyError(code, reason)
     if status == lib.DG_ERR_PARAMETER and refusal is not None:
         raise refusal()
     error, message = _ERRORS[status]
@@ -228,10 +228,10 @@ class NativeSampler:
         if not self.is_int64:
             return self._integers(1, source)[0]
         call = None if isinstance(source, str) else Call(source)
-        drawn: int = _draw(self._handle, _SOURCES[source] if call is None else call.source)
-        if drawn < _LEAST_DRAW:
-            raise_for_status(drawn + 2**63, None if call is None else call.errors)
-        return drawn
+        result: int = _draw(self._handle, _SOURCES[source] if call is None else call.source)
+        if result < _LEAST_DRAW:
+            raise_for_status(result + 2**63, None if call is None else call.errors)
+        return result
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`, C-contiguous: native integers that hold the law, or objects."""
@@ -280,12 +280,12 @@ class NativeSampler:
             if not self.is_int64:
                 part[:] = self._integers(part.size, source, threads)
                 continue
-            drawn = np.empty(part.size, INT64)
+            draws = np.empty(part.size, INT64)
             try:
-                self.fill(drawn, source, threads)
-                part[:] = drawn
+                self.fill(draws, source, threads)
+                part[:] = draws
             finally:
-                drawn.fill(0)
+                draws.fill(0)
 
     def _integers(self, n: int, source: Source, threads: int = 1) -> list[int]:
         """Return n draws of any size."""

@@ -74,12 +74,12 @@ class PythonSampler:
         add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
 
 
-def _fitting(drawn: int, values: range | None) -> int:
+def _fitting(draw: int, values: range | None) -> int:
     """Return a draw; raise RangeError if it is not among the values of the output type."""
-    if values is not None and drawn not in values:
-        del drawn  # the traceback holds this frame
+    if values is not None and draw not in values:
+        del draw  # the traceback holds this frame
         raise RangeError(NO_FIT)
-    return drawn
+    return draw
 
 
 def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:

@@ -43,7 +43,7 @@ class SkellamSampler(PythonSampler):
 
     def draw(self, source: Source) -> int:
         """Return one draw."""
-        return super().draw(source) if self._is_reference else int(self._drawn(1, source)[0])
+        return super().draw(source) if self._is_reference else int(self._draw_all(1, source)[0])
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
@@ -52,25 +52,25 @@ class SkellamSampler(PythonSampler):
         else:
             self._fill_all(out.reshape(-1), source)
 
-    def _drawn(self, n: int, source: Source) -> NDArray[Any]:
+    def _draw_all(self, n: int, source: Source) -> NDArray[Any]:
         """Return n draws, as int64 or as objects."""
         draws = Draws(self._engine_of, source)
         by = by_inversion if self.spec.parameter <= LARGEST_TABLE else by_rejection
         return by(self.spec.parameter, n, draws)
 
     def _fill_all(self, out: NDArray[Any], source: Source) -> None:
-        drawn = self._drawn(out.size, source)
+        result = self._draw_all(out.size, source)
         try:
             if out.dtype != object:
                 info = np.iinfo(out.dtype)
-                _require_within(drawn, int(info.min), int(info.max))
-            out[:] = drawn
+                _require_within(result, int(info.min), int(info.max))
+            out[:] = result
         finally:
-            drawn.fill(0)
+            result.fill(0)
 
 
-def _require_within(drawn: NDArray[Any], low: int, high: int) -> None:
-    if drawn.size and not low <= int(drawn.min()) <= int(drawn.max()) <= high:
+def _require_within(result: NDArray[Any], low: int, high: int) -> None:
+    if result.size and not low <= int(result.min()) <= int(result.max()) <= high:
         raise RangeError("a draw did not fit the output type; nothing is returned")
 
 
@@ -96,14 +96,14 @@ def by_inversion(variance: Fraction, n: int, draws: Draws) -> NDArray[np.int64]:
     probabilities determine k, U and the bounds get 64 more bits. So the law is exact for bounds of
     any width.
     """
-    drawn = np.empty(n, np.int64)
+    result = np.empty(n, np.int64)
     try:
         for start in range(0, n, _PIECE):
-            _invert(variance, drawn[start : start + _PIECE], draws)
+            _invert(variance, result[start : start + _PIECE], draws)
     except BaseException:
-        drawn.fill(0)
+        result.fill(0)
         raise
-    return drawn
+    return result
 
 
 def _invert(variance: Fraction, out: NDArray[np.int64], draws: Draws) -> None:

@@ -78,9 +78,9 @@ class Draws(NamedTuple):
         by = self.engine_of(spec, "auto")
         if n >= by.cells_from:
             by = self.engine_of(spec, "cells")
-        drawn = np.empty(n, INT64 if by.is_int64 else object)
-        by.fill(drawn, self.source)
-        return drawn
+        steps = np.empty(n, INT64 if by.is_int64 else object)
+        by.fill(steps, self.source)
+        return steps
 
 
 def by_rejection(variance: Fraction, n: int, draws: Draws) -> NDArray[Any]:

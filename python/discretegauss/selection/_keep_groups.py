@@ -142,9 +142,9 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
-    """Return the rule with the least threshold below `below` that is found, or None."""
+    """Return the rule with the least threshold below `below`, or None if none is found."""
     least = calibrate(DiscreteGaussian, epsilon=epsilon, delta=delta, queries=most).sigma2
-    found = None
+    rule = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))
         left = delta  # for groups of one that are kept
@@ -152,8 +152,8 @@ def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) ->
             left -= Fraction(delta_of(law, max(epsilon - 2 * delta, 0), queries=most))
         threshold = int(law.isf(left / most)) + 1 if left > 0 else below
         if threshold < below and (spent := _gaussian_delta(law, threshold, epsilon, most)) <= delta:
-            found, below = KeepRule(law, threshold, float_at_least(gmpy2.mpq(spent))), threshold
-    return found
+            rule, below = KeepRule(law, threshold, float_at_least(gmpy2.mpq(spent))), threshold
+    return rule
 
 
 def _rounded_up(sigma2: Fraction) -> Fraction:
@@ -248,10 +248,10 @@ def keep_groups(
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     rule = keep_rule(epsilon, delta, groups_per_person)
-    opened = opened_values(counts, columns, floats=True, name="counts")
-    if len(opened.cells) != 1:
+    table = opened_values(counts, columns, floats=True, name="counts")
+    if len(table.cells) != 1:
         raise ParameterTypeError("columns must name the one column of counts")
-    cells = opened.cells[0]
+    cells = table.cells[0]
     integers = cells.integers
     if integers.ndim != 1 or is_integer(counts) or isinstance(counts, Decimal):
         raise ParameterTypeError("counts must have one axis: a count for each group")
@@ -270,8 +270,8 @@ def keep_groups(
     if isinstance(counts, dict):
         numbers = zip(counts, noisy.tolist(), kept.tolist(), strict=True)
         return {group: n for group, n, is_kept in numbers if is_kept}
-    closed = opened.close([noisy.astype(object) if integers.dtype == object else noisy])
-    return closed[kept] if _is_pandas(closed) else closed.filter(kept)
+    result = table.close([noisy.astype(object) if integers.dtype == object else noisy])
+    return result[kept] if _is_pandas(result) else result.filter(kept)
 
 
 def _is_pandas(table: Any) -> bool:

@@ -119,12 +119,12 @@ class TruncatedLaplace:
             else:
                 piece[places] = law.sample(n, source=source, threads=threads)
             return
-        drawn = (
+        draws = (
             uniform_below(2 * self.largest + 1, n, source=source, threads=threads) - self.largest
         )
-        rates = np.array([abs(x) / self.scale for x in drawn.tolist()], object)
-        drawn[~bernoulli_exp(rates, source=source)] = self.largest + 1
-        piece[slice(None) if places is None else places] = drawn
+        rates = np.array([abs(x) / self.scale for x in draws.tolist()], object)
+        draws[~bernoulli_exp(rates, source=source)] = self.largest + 1
+        piece[slice(None) if places is None else places] = draws
 
     def pmf(self, k: Any) -> Any:
         """Return P(X = k) for a number or an array: the exact value, rounded."""

@@ -77,14 +77,14 @@ class Mechanism:
 
     def _geometric(self, n: int, source: Source, threads: int) -> NDArray[np.int64]:
         """Return n draws of G, clamped to _FAR."""
-        drawn = self._law.sample(n, dtype=self._dtype, source=source, threads=threads)
+        draws = self._law.sample(n, dtype=self._dtype, source=source, threads=threads)
         try:
-            folded = np.where(drawn < 0, ~drawn, drawn)
+            folded = np.where(draws < 0, ~draws, draws)
             counts: NDArray[np.int64] = np.minimum(folded, _FAR).astype(np.int64)
             folded.fill(0)
             return counts
         finally:
-            drawn.fill(0)
+            draws.fill(0)
 
 
 @lru_cache(maxsize=64)

@@ -192,8 +192,8 @@ class SnappedLaplace:
             if power == 2:
                 every = n * (self._rise(start) + self._rise(end)) / 2
             total = at.shift(total, every)
-            lost = at.mul(self._below(end, at), self._series(end, -1, n, power, at))
-            total = at.sub(total, lost)
+            below = at.mul(self._below(end, at), self._series(end, -1, n, power, at))
+            total = at.sub(total, below)
         return total
 
     def _rise(self, k: int) -> Fraction:

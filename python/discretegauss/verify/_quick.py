@@ -55,15 +55,15 @@ def _as_specified() -> bool:
         p, m = Fraction(parameter), Fraction(mu)
         tape = reference.CallableBytes(_fill())
         expected = [reference.discrete_gaussian(p, m, tape) for _ in range(_N)]
-        drawn = discrete_gaussian(
+        draws = discrete_gaussian(
             p, mu=m, size=_N, dtype=object, source=_fill(), method="reference"
         )
-        if list(drawn) != expected:
+        if list(draws) != expected:
             return False
         tape = reference.CallableBytes(_fill())
         expected = [reference.discrete_laplace(p, m, tape) for _ in range(_N)]
-        drawn = discrete_laplace(p, mu=m, size=_N, dtype=object, source=_fill(), method="reference")
-        if list(drawn) != expected:
+        draws = discrete_laplace(p, mu=m, size=_N, dtype=object, source=_fill(), method="reference")
+        if list(draws) != expected:
             return False
     tape = reference.CallableBytes(_fill())
     expected = [reference.geometric_exp(1, 3, tape) for _ in range(_N)]

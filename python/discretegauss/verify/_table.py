@@ -59,15 +59,15 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def built(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
+def sampler_of(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
     """Return a sampler of the C core that holds the table; its last reference frees it."""
     from .._drawing.native import c_texts, raise_for_status
     from .._native import ffi, lib
 
     sizes = {"index_bits": index_bits, "block_bits": block_bits}
     sampler, options = ffi.new("dg_sampler **"), ffi.new("dg_options *", sizes)
-    given = int(spec.kind), *c_texts(spec), lib.DG_CELLS, options
-    raise_for_status(lib.dg_sampler_new_with(sampler, *given))
+    arguments = int(spec.kind), *c_texts(spec), lib.DG_CELLS, options
+    raise_for_status(lib.dg_sampler_new_with(sampler, *arguments))
     return ffi.gc(sampler[0], lib.dg_sampler_free)
 
 
@@ -88,7 +88,7 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     """
     from .._native import ffi, lib
 
-    handle, info = built(spec, index_bits, block_bits), ffi.new("dg_sampler_info *")
+    handle, info = sampler_of(spec, index_bits, block_bits), ffi.new("dg_sampler_info *")
     lib.dg_sampler_describe(info, handle)
     block = ffi.new("int32_t *")
     level = ffi.new("uint32_t *")

@@ -11,7 +11,7 @@
 /** Whether noise is drawn from the sampler by number. */
 static bool is_held(const dg_sampler *sampler)
 {
-    return sampler->method == DG_CELLS && dg_noise_is_held(sampler->table);
+    return sampler->method == DG_CELLS && dg_noise_takes_table(sampler->table);
 }
 
 dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,

@@ -35,7 +35,7 @@ static inline unsigned dg_noise_words(const dg_table *table)
 }
 
 /** Return whether dg_table_noise_at takes the table: it has 2^16 cells, and its law has no rest. */
-static inline bool dg_noise_is_held(const dg_table *table)
+static inline bool dg_noise_takes_table(const dg_table *table)
 {
     return table->index_bits == DG_INDEX_BITS && table->rest_bytes == 0;
 }
@@ -44,7 +44,7 @@ static inline bool dg_noise_is_held(const dg_table *table)
  *
  *  Law:       if the key is uniform and ChaCha20 a random function, items are independent, and each
  *             has the law of table->law, for every integer.
- *  Requires:  dg_noise_is_held; first_item + n < 2^64.
+ *  Requires:  dg_noise_takes_table; first_item + n < 2^64.
  *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_RANGE: an item does not fit the dtype.
  *  Cost:      about 20 ns an item; a block of ChaCha20 or more for each item in a special cell.
  */

@@ -112,7 +112,7 @@ static bool pack(dg_rows *rows, shares from, uint32_t n_rows)
     return true;
 }
 
-/** Return how many shares shares_of would make, which are mostly too many to be worth sorting. */
+/** Return how many shares shares_of would make. Usually they are too many, and need no sorting. */
 static uint32_t count_shares(const uint32_t *remainder, uint32_t n, uint32_t n_special)
 {
     uint32_t count = n_special > 0;

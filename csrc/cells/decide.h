@@ -54,7 +54,7 @@ static inline bool dg_arc_tells(bool *accepted, uint32_t height, uint64_t reach,
     return !DG_ALWAYS_REFINE && (uint64_t)above >= 2 * (uint64_t)error;
 }
 
-/** Return the partial cell that a special cell is; if it is none, the first of table->partial. */
+/** Return a special cell's partial cell, or the first of table->partial if the cell is not partial. */
 static inline const dg_partial *dg_partial_at(uint32_t special, const dg_table *table)
 {
     const uint32_t partial =

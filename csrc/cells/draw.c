@@ -268,8 +268,8 @@ static dg_status put_settled(const dg_output *to, size_t n, const fill_state *st
     return DG_OK;
 }
 
-/** Set how many bytes the fill will use beyond the planes of its batch of n draws: likely, or, if the
- *  caller's bits must not be read in vain, for certain. */
+/** Set how many bytes the fill will use beyond the planes of its batch of n draws. They are estimated,
+ *  but from a caller's source only bytes that are certain to be used may be read. */
 static void look_ahead(size_t n, size_t draws_left, const dg_table *table, dg_bits *bits)
 {
     size_t some = draws_left < DG_BITS_CAPACITY ? draws_left : DG_BITS_CAPACITY;

@@ -43,7 +43,7 @@ static uint64_t power_at_centre(dg_enclosure *e)
     return mpfr_get_uj(e->work, MPFR_RNDD);
 }
 
-/** Return beta log2(scale) - log2(log2(e)) in units of exponents, too high so that log_of_power never is. */
+/** Return beta log2(scale) - log2(log2(e)) in units of exponents, so high that log_of_power never is. */
 static dg_i128 shifted_scale(dg_i128 log, const dg_lanes *lanes)
 {
     const unsigned whole = lanes->rate_shift + 1; /* bits of beta before the point */

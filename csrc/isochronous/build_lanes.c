@@ -64,7 +64,7 @@ static int64_t in_units(bool *is_cut, const mpz_t num, const mpz_t den, long shi
 }
 
 /** Set lanes->rate to the leading 52 bits of log2(e)/(2 sigma2), or log2(e)/scale, rounded down. Returns: the
- *  number's exponent of 2, as MPFR has it. */
+ *  number's exponent of 2, as MPFR defines it. */
 static long set_rate(dg_lanes *lanes, dg_enclosure *e)
 {
     mpfr_const_log2(e->work, MPFR_RNDU);

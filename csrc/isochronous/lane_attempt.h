@@ -195,7 +195,7 @@ typedef struct dg_lane_found {
     uint64_t accepted, undecided; /* all ones or 0; never both */
 } dg_lane_found;
 
-/** Begin the attempt at `bytes`. From level DG_LANE_MOST_STEP on, the fields but is_near do not matter. */
+/** Begin the attempt at `bytes`. From level DG_LANE_MOST_STEP on, only fails and is_near matter. */
 DG_LANE_INLINE dg_lane_tried try_at(const uint8_t *bytes, bool has_more,
                                     dg_lane_exponent *exponent_of, const dg_lanes *lanes)
 {

@@ -110,7 +110,7 @@ typedef dg_status dg_lane_law_of(dg_law **law, size_t which, void *context);
 /** Draw once from each law of a batch: out[i] is a draw of law i.
  *
  *  Requires:  law_of makes the laws that were added. Later draws will read about bytes_later.
- *  Returns:   as dg_lanes_draw, or a failure of law_of. *out is written even if a failure is
+ *  Returns:   as dg_lanes_draw does, or a failure of law_of. *out is written even if a failure is
  *             returned.
  */
 dg_status dg_lane_laws_draw(int64_t out[DG_LANE_LAWS], size_t bytes_later, const dg_lane_laws *laws,

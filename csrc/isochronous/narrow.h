@@ -55,7 +55,7 @@ dg_status dg_narrow_build(dg_narrow **out, const dg_law *law);
 /** Decide the draw of the stream's next word, which a kernel left undecided.
  *
  *  Ensures:   *n_accepted is 1, and *out the draw, or 0.
- *  Returns:   as dg_lanes_draw.
+ *  Returns:   as dg_lanes_draw does.
  */
 dg_status dg_narrow_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits);
 

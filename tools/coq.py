@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discretegauss._law import Kind, LawSpec
-from discretegauss.verify._cases import described, fixed_cases
-from discretegauss.verify._table import Table, built, copy_out
+from discretegauss.verify._cases import fixed_cases, one_line
+from discretegauss.verify._table import Table, copy_out, sampler_of
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc"
@@ -141,7 +141,7 @@ def memory_of(spec: LawSpec, index_bits: int, at: dict[str, int]) -> Memory:
     """Build a table and copy its bytes out."""
     from discretegauss._native import ffi, lib
 
-    sampler, info = built(spec, index_bits, -1), ffi.new("dg_sampler_info *")
+    sampler, info = sampler_of(spec, index_bits, -1), ffi.new("dg_sampler_info *")
     lib.dg_sampler_describe(info, sampler)
 
     def copied(address: int, n: int) -> bytearray:
@@ -275,11 +275,11 @@ def check_table(coq: Coq, name: str, case: Case, at: dict[str, int], plain: bool
     spec, index_bits = case
     memory = memory_of(spec, index_bits, at)
     if not agrees(memory, copy_out(spec, index_bits=index_bits)):
-        raise Rejected(f"{described(spec)}: its bytes are not what the core says of it")
+        raise Rejected(f"{one_line(spec)}: its bytes are not what the core says of it")
     start = time.perf_counter()
     coq.compile_text(name, statement(spec, memory, plain))
     seconds = time.perf_counter() - start
-    print(f"proven: {described(spec)}, {index_bits} bits: {seconds:.1f} s", flush=True)
+    print(f"proven: {one_line(spec)}, {index_bits} bits: {seconds:.1f} s", flush=True)
 
 
 def check_tables(coq: Coq, name: str, cases: list[Case], plain: bool = False) -> None:

@@ -11,7 +11,7 @@
 /** Return whether noise by number can be drawn from the sampler. */
 static bool has_noise(const dg_sampler *sampler)
 {
-    return sampler->method == DG_CELLS && dg_noise_is_held(sampler->table);
+    return sampler->method == DG_CELLS && dg_noise_takes_table(sampler->table);
 }
 
 dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,

@@ -1,4 +1,4 @@
-/* What the files that build a table share: build_table.c (geometry), build_arcs.c and
+/* Declarations that the files which build a table share: build_table.c (geometry), build_arcs.c and
  * build_chord.c (bounds in cells). */
 #ifndef DG_CELLS_BUILD_H
 #define DG_CELLS_BUILD_H
@@ -10,8 +10,8 @@
 /* UNIT_BITS: binary places of the bounds of g on blocks. */
 enum { UNIT_BITS = 63 };
 
-/** Block edges on one side of the centre, from block 0 (right) or -1 (left) outwards: bounds of the
- *  largest and the least g on each block, in units of 2^-63. */
+/** The blocks on one side of the centre, from block 0 (right) or -1 (left) outwards: bounds of the
+ *  largest and the least g on each, in units of 2^-63. */
 typedef struct dg_side {
     uint64_t *largest_upper, *least_lower;
     uint32_t n, room;
@@ -26,7 +26,7 @@ typedef struct dg_builder {
     int64_t centre;           /* f, as a distance: build_arcs.c */
 } dg_builder;
 
-/** Ask about the first or the last integer of a block: set e.y_d. */
+/** Set e.y_d to the first or the last integer of a block, times d. */
 static inline void dg_build_edge(long block, bool last, dg_builder *build)
 {
     mpz_mul_si(build->e.y_d, build->block_d, block + last);

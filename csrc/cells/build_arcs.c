@@ -6,16 +6,16 @@
 
 #include <stdlib.h>
 
-/* SLOPE_BITS: binary places of a slope of a fine height against a distance; DROP: those that fine
- * heights have, and arcs have not. */
+/* SLOPE_BITS: binary places of a slope, in fine heights per unit of distance. DROP: the binary places
+ * that fine heights have beyond those of arcs. */
 enum { SLOPE_BITS = 40, DROP = DG_FINE_BITS - DG_HEIGHT_BITS };
 
-/** The fine error of what says nothing. */
+/** The fine error of a parabola that bounds nothing. */
 static const int64_t NO_ARC = INT64_C(1) << 60;
 
-/** The parabola from near at reach 0 to far at reach 2^24, in units of 2^-16 of a cell's height and
- *  rounded down, with a bulge to the nearest such unit; fine_error is how far t may be from it
- *  before these roundings, which PROOF.md, lemma 17, counts. */
+/** Return the parabola from `near` at reach 0 to `far` at reach 2^24. Both are rounded down to units
+ *  of 2^-16 of a cell's height, and bulge to the nearest. Before these roundings, which lemma 17 of
+ *  PROOF.md counts, t is within fine_error of the parabola. */
 static dg_arc arc_between(int64_t near, int64_t far, int64_t bulge, int64_t fine_error)
 {
     const int64_t most = INT64_C(1) << 29, most_bulge = INT64_C(1) << 14;
@@ -23,7 +23,7 @@ static dg_arc arc_between(int64_t near, int64_t far, int64_t bulge, int64_t fine
         bulge < -most_bulge) {
         return dg_unknown_arc();
     }
-    const int64_t slope = near > far ? near - far : 0; /* they may be equal, but for roundings */
+    const int64_t slope = near > far ? near - far : 0; /* equal ends may be rounded out of order */
     const int64_t error = (fine_error >> DROP) + (slope >> DG_REACH_BITS) + 6;
     if (error >= DG_UNKNOWN_ERROR) {
         return dg_unknown_arc();
@@ -31,7 +31,7 @@ static dg_arc arc_between(int64_t near, int64_t far, int64_t bulge, int64_t fine
     return (dg_arc){(int32_t)near, (uint32_t)slope, (uint16_t)error, (int16_t)bulge};
 }
 
-/** The arc of a single integer, where t is at least lowest and at most highest. */
+/** Return the arc of a single integer whose t is from lowest to highest. */
 static dg_arc constant_arc(int64_t lowest, int64_t highest)
 {
     const int64_t most = INT64_C(1) << 30;
@@ -41,7 +41,7 @@ static dg_arc constant_arc(int64_t lowest, int64_t highest)
     return (dg_arc){(int32_t)lowest, 0, (uint16_t)(highest - lowest), 0};
 }
 
-/** The parabola of a level, good at any distance: in fine heights
+/** The parabola of a level, valid at any distance. In fine heights it is
  *  base + (far - at) (slope + bend (at - near) / 2^48) / 2^40. Without its bend it is the chord, whose
  *  error is chord_error. */
 typedef struct level_arc {
@@ -54,7 +54,7 @@ static level_arc no_level_arc(void)
     return (level_arc){.error = NO_ARC, .chord_error = NO_ARC};
 }
 
-/** The parabola on the chord; base is left 0. */
+/** Return the parabola through the ends of the chord, with base 0. */
 static level_arc parabola(dg_chord *c, dg_builder *build)
 {
     if (!dg_chord_measure(c, 0, build)) {
@@ -65,7 +65,7 @@ static level_arc parabola(dg_chord *c, dg_builder *build)
     mpfr_ptr slope = c->first[0], bent = c->first[1];
     mpfr_sub(slope, c->near.v, c->far.v, MPFR_RNDN);
     mpfr_div(slope, slope, c->width, MPFR_RNDN);
-    /* 4 bulge (at - near) (far - at) / width^2 is what lies above the chord */
+    /* the parabola is 4 bulge (at - near) (far - at) / width^2 above the chord */
     mpfr_div(bent, c->bulge, c->width, MPFR_RNDN);
     mpfr_div(bent, bent, c->width, MPFR_RNDN);
     mpfr_mul_2ui(bent, bent, 2 + DG_DISTANCE_BITS, MPFR_RNDN);
@@ -77,7 +77,7 @@ static level_arc parabola(dg_chord *c, dg_builder *build)
     arc.near = mpfr_sgn(c->near.at) <= 0 ? 0 : dg_get_word(c->near.at, 0, false);
     arc.far = dg_get_word(c->far.at, 0, false);
     arc.slope = dg_get_word(slope, DG_FINE_BITS + SLOPE_BITS, false);
-    if (mpfr_cmpabs(bent, slope) >= 0) { /* of no use on all of a block */
+    if (mpfr_cmpabs(bent, slope) >= 0) { /* it need not fall on a whole block */
         arc.error = arc.chord_error;
         return arc;
     }
@@ -87,8 +87,7 @@ static level_arc parabola(dg_chord *c, dg_builder *build)
     return arc;
 }
 
-/** The parabola of level 0: from where H g = 1 to the end of the core, on the side where that is
- *  farther. */
+/** Return the parabola of level 0, from the distance where H g = 1 to the farther end of the core. */
 static level_arc level_zero_arc(dg_chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
@@ -99,7 +98,7 @@ static level_arc level_zero_arc(dg_chord *c, dg_builder *build)
     if (mpfr_greater_p(c->near.at, c->far.at)) {
         dg_chord_step(c);
     }
-    if (mpfr_cmp_ui(c->far.v, 1) >= 0) { /* not so on the right; on the left it may be */
+    if (mpfr_cmp_ui(c->far.v, 1) >= 0) { /* only on the left, where the end is in the core */
         return no_level_arc();
     }
     dg_end_at_level(&c->near, 1, c, build);
@@ -108,9 +107,9 @@ static level_arc level_zero_arc(dg_chord *c, dg_builder *build)
     return arc;
 }
 
-/** of_level[m], for every level m of a table with blocks of several integers: from the distance
- *  where H g = m + 1 to the one where H g = m. One parabola serves both sides: g depends on the
- *  distance alone. */
+/** Set of_level[m] for every level m of a table whose blocks have several integers: the parabola from
+ *  the distance where H g = m + 1 to the one where H g = m. One parabola serves both sides because g
+ *  depends on the distance alone. */
 static void level_arcs(level_arc *of_level, dg_chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
@@ -123,10 +122,10 @@ static void level_arcs(level_arc *of_level, dg_chord *c, dg_builder *build)
     of_level[0] = level_zero_arc(c, build);
 }
 
-/** A level's parabola at a distance, in units of 2^-16 of a cell's height, rounded down.
+/** Set *height to a level's parabola at a distance, in units of 2^-16 of a cell's height, rounded
+ *  down.
  *
- *  Returns:   false if it does not fall all the way from there to its far end, or from that to
- *  there. */
+ *  Returns:   false if the parabola does not fall all the way between the distance and its far end. */
 static bool height_at(int64_t *height, const level_arc *arc, int64_t distance)
 {
     const int64_t from_near = distance - (int64_t)arc->near, bend = arc->bend;
@@ -143,9 +142,9 @@ static bool height_at(int64_t *height, const level_arc *arc, int64_t distance)
     return true;
 }
 
-/** The arc that a level's parabola makes on a block, the near end of which is at a distance. The block
- *  has to meet the level, and the parabola to fall on all of the block, as a chord does anywhere:
- *  outside of the level t is beyond [0, 2^16], and it is enough that the arc is, too. */
+/** Return the arc of a level's parabola on the block whose near end is at distance `near`, if the block
+ *  meets the level and the parabola falls on the whole block. A chord falls everywhere. Outside the
+ *  level t is beyond [0, 2^16], and it suffices that the arc is, too. */
 static dg_arc arc_on_block(const level_arc *of_level, int64_t near)
 {
     const int64_t far = near + (INT64_C(1) << DG_DISTANCE_BITS);
@@ -155,7 +154,7 @@ static dg_arc arc_on_block(const level_arc *of_level, int64_t near)
         !height_at(&last, of_level, far)) {
         return dg_unknown_arc();
     }
-    /* bend w^2/4, in units of 2^-96; w^2 is 2^96 there, less 2^48 in bend's unit */
+    /* bend 2^96/(4 2^48 2^40) fine heights, since w is 2^48 here: bend/2^34 in units of 2^-16 */
     const int64_t bulge = ((of_level->bend >> 33) + 1) >> 1;
     const int64_t steepest = 4 * (bulge < 0 ? -bulge : bulge);
     if (of_level->bend != 0 && first - last < steepest + 8) {
@@ -164,8 +163,8 @@ static dg_arc arc_on_block(const level_arc *of_level, int64_t near)
     return arc_between(first, last, bulge, of_level->error);
 }
 
-/** A level's arc on a block: the parabola's, or the chord's where that one bulges too much. Where a
- *  block has many levels each is so short that its chord is good, too. */
+/** Return a level's arc on a block: the parabola's, or the chord's if the parabola bulges too much. A
+ *  block with many levels meets each for a short distance only, so a chord is close, too. */
 static dg_arc level_on_block(const level_arc *of_level, int32_t block, const dg_builder *build)
 {
     const int64_t w = INT64_C(1) << DG_DISTANCE_BITS;
@@ -185,23 +184,22 @@ static dg_arc level_on_block(const level_arc *of_level, int32_t block, const dg_
     return arc_on_block(&chord, near);
 }
 
-/** H times a bound of g on blocks, rounded down, in units of 2^-16. */
+/** Return H times a bound of g on a block, rounded down, in units of 2^-16. */
 static int64_t in_cells(uint64_t units, uint32_t height)
 {
     return (int64_t)dg_int128_down(dg_int128_product(height, units), UNIT_BITS - DG_HEIGHT_BITS)
         .low;
 }
 
-/** The parabola of a block, good for every level in it: from the block's first integer to that of
- *  the next one outwards, where g is known from the block's bounds to 2^-63 (and so H g to H
- *  2^-63). */
+/** The parabola of a block, valid for every level in it, from the block's first integer to that of the
+ *  next block outwards. The blocks' bounds give g there to 2^-63, and so H g to H 2^-63. */
 typedef struct block_arc {
     int32_t block;
     int64_t near, far; /* H g there, in units of 2^-16 */
     int64_t bulge, fine_error;
 } block_arc;
 
-/** v of a block's end. */
+/** Set v of a block's end. */
 static void set_block_height(dg_end *to, uint64_t largest, uint32_t height)
 {
     mpfr_set_uj(to->v, largest, MPFR_RNDN);
@@ -209,15 +207,15 @@ static void set_block_height(dg_end *to, uint64_t largest, uint32_t height)
     mpfr_div_2ui(to->v, to->v, UNIT_BITS, MPFR_RNDN);
 }
 
-/** Requires: if out is the arc of the block before, then c is still its chord. */
+/** Set the parabola of a block. Requires: if out is that of the block before, c is still its chord. */
 static void set_block_arc(block_arc *out, int32_t block, dg_chord *c, dg_builder *build)
 {
     const bool left = block < 0;
     const uint32_t height = build->table->height;
-    /* the next one is there, too: the blocks collected go past the core */
+    /* largest[1] exists because the blocks collected go past the core */
     const uint64_t *largest =
         left ? &build->left.largest_upper[-1 - block] : &build->right.largest_upper[block];
-    /* neighbours share an end: it becomes this one's far end on the left, else its near end */
+    /* neighbours share an end: this block's far end on the left, its near end on the right */
     const bool shared = out->block == block - 1 && block != 0;
     dg_chord_step(c);
     for (int k = shared && !left; k < (shared && left ? 1 : 2); k++) {
@@ -231,23 +229,22 @@ static void set_block_arc(block_arc *out, int32_t block, dg_chord *c, dg_builder
     out->near = in_cells(largest[0], height);
     out->far = in_cells(largest[1], height);
     out->fine_error = NO_ARC;
-    /* with f > 0, y = 0 is on the other side of the centre than the rest of its block */
+    /* if f > 0, the centre lies between y = 0 and the other integers of block 0 */
     if (!(block == 0 && mpz_sgn(build->table->law->n) > 0) && dg_chord_measure(c, 0, build)) {
         out->bulge = dg_chord_bulge(c, build);
         out->fine_error = dg_chord_spread(c) + height;
     }
 }
 
-/** The block's arc for one level. */
+/** Return the block's arc for one level. */
 static dg_arc at_level(const block_arc *of, uint32_t level)
 {
     const int64_t drop = (int64_t)level << DG_HEIGHT_BITS;
     return arc_between(of->near - drop, of->far - drop, of->bulge, of->fine_error);
 }
 
-/** Give every partial cell of a table with blocks of several integers the better of two arcs: that
- *  of its level, or that of its block. The first is better where g is steep, the second where it is
- *  flat. */
+/** Give every partial cell the better of two arcs: that of its level, which is better if g is steep,
+ *  or that of its block, which is better if g is flat. Requires: blocks of several integers. */
 static void choose_arcs(const level_arc *of_level, dg_chord *c, dg_builder *build)
 {
     dg_table *table = build->table;
@@ -263,8 +260,7 @@ static void choose_arcs(const level_arc *of_level, dg_chord *c, dg_builder *buil
     }
 }
 
-/** The arc of one integer of the i-th tail block, the one that e.y_d is for: 2^i H g is at most
- *  1. */
+/** Return the arc of the integer in e.y_d, of the i-th tail block, where 2^i H g is at most 1. */
 static dg_arc tail_integer_arc(unsigned tail_level, dg_builder *build)
 {
     dg_enclosure *e = &build->e;
@@ -281,14 +277,14 @@ static dg_arc tail_integer_arc(unsigned tail_level, dg_builder *build)
     return constant_arc(lowest, highest);
 }
 
-/** 2^i H g at the end of a part of a tail, in units of 2^-16, rounded down. */
+/** Return 2^i H g at the end of a part of a tail, in units of 2^-16, rounded down. */
 static int64_t tail_height(const dg_end *at, unsigned tail_level)
 {
     const long bits = DG_HEIGHT_BITS + (long)tail_level;
     return (int64_t)dg_get_word(at->v, bits, false);
 }
 
-/** The arcs of one tail, each from the first integer of its part to that of the next. */
+/** Set the arcs of one tail, each from the first integer of its part to that of the next. */
 static void tail_arcs(dg_arc *arcs, bool left, dg_chord *c, dg_builder *build)
 {
     const dg_table *table = build->table;
@@ -320,7 +316,7 @@ static void tail_arcs(dg_arc *arcs, bool left, dg_chord *c, dg_builder *build)
     mpz_clear(part_d);
 }
 
-/** The arcs of partial cells of single integers: H g - m from the block's bounds of g. */
+/** Set the arcs of partial cells of single integers: H g - m from the block's bounds of g. */
 static void single_arcs(dg_builder *build)
 {
     dg_table *table = build->table;
@@ -335,7 +331,7 @@ static void single_arcs(dg_builder *build)
     }
 }
 
-/** f as a distance, to the nearest unit. */
+/** Return f as a distance, to the nearest unit. */
 static int64_t centre_distance(dg_builder *build)
 {
     const dg_law *law = build->table->law;
@@ -367,7 +363,7 @@ dg_status dg_build_arcs(dg_builder *build)
             return DG_ERR_NOMEM;
         }
     }
-    dg_status status = dg_memory_available(table->law->room_bytes); /* still, for MPFR */
+    dg_status status = dg_memory_available(table->law->room_bytes); /* MPFR still needs it */
     if (status == DG_OK) {
         dg_chord c;
         dg_chord_open(&c, build);

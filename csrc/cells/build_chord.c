@@ -1,8 +1,7 @@
 #include "cells/build_chord.h"
 
-/** Whether beta is so large, certainly from 2^33 on and never up to 2^32, that 128-bit numbers do
- *  not bound g, and the distances where H g is m, as closely as is taken for granted here
- *  (PROOF.md, lemma 18). */
+/** Return whether beta is too large for 128-bit numbers to bound g, and the distances where H g = m,
+ *  as closely as lemma 18 of PROOF.md says: surely from 2^33 on, never up to 2^32. */
 static bool steep_exponent(const dg_law *law)
 {
     return law->kind == DG_GENERALIZED_GAUSSIAN &&
@@ -19,7 +18,7 @@ void dg_chord_open(dg_chord *c, dg_builder *build)
     mpfr_set_ui_2exp(c->unit, 1, DG_DISTANCE_BITS - (mpfr_exp_t)table->block_bits, MPFR_RNDN);
     mpfr_div_z(c->unit, c->unit, law->d, MPFR_RNDN);
     dg_log_integer(c->log_height, table->height);
-    const bool squared = law->kind == DG_DISCRETE_GAUSSIAN; /* law->beta is 1 there */
+    const bool squared = law->kind == DG_DISCRETE_GAUSSIAN; /* law->beta_num = law->beta_den then */
     if (squared) {
         mpfr_set_ui(c->beta, 2, MPFR_RNDN);
     } else {
@@ -45,7 +44,8 @@ void dg_chord_step(dg_chord *c)
     mpfr_swap(c->near.v, c->far.v);
 }
 
-/** phi' width and phi'' width^2 at an end other than the centre: beta phi/r and phi' (beta - 1)/r. */
+/** Set phi' width and phi'' width^2 at an end off the centre, where phi' = beta phi/r and phi'' =
+ *  phi' (beta - 1)/r. */
 static void derivatives(mpfr_t first, mpfr_t second, const dg_end *at, const dg_chord *c)
 {
     mpfr_div(second, c->width, at->at, MPFR_RNDN);
@@ -55,8 +55,8 @@ static void derivatives(mpfr_t first, mpfr_t second, const dg_end *at, const dg_
     mpfr_mul(second, second, first, MPFR_RNDN);
 }
 
-/** (H g)'' width^2 on the chord is at least this (at most, if `most`): H g is between v at the
- *  ends, phi'^2 - phi'' between what the extremes of both make. */
+/** Set the least value that (H g)'' width^2 may have on the chord, or the greatest if `most`. H g lies
+ *  between v at the ends; the extremes of phi' and phi'' bound phi'^2 - phi''. */
 static void bend(mpfr_t out, bool most, const dg_chord *c)
 {
     mpfr_sqr(out, c->first[most], MPFR_RNDN);
@@ -74,7 +74,7 @@ bool dg_chord_measure(dg_chord *c, unsigned tail_level, const dg_builder *build)
         return false;
     }
     derivatives(c->first[1], c->second[!c->falls], &c->far, c);
-    if (from_centre) { /* of phi'' at the centre it is enough to know that it is not negative */
+    if (from_centre) { /* it suffices that phi'' at the centre is not negative */
         mpfr_set_zero(c->first[0], 1);
         mpfr_set_zero(c->second[0], 1);
     } else {

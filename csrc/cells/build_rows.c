@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/** Positions that have to go into rows, of one code. */
+/** Positions of one code that rows have to hold. */
 typedef struct share {
     uint32_t count;
     uint8_t code;
@@ -17,13 +17,13 @@ typedef struct shares {
     share of[DG_ROWS];
 } shares;
 
-static void insert(shares *to, share what)
+static void insert(shares *to, share one)
 {
     uint32_t i = to->n++;
-    for (; i > 0 && to->of[i - 1].count > what.count; i--) {
+    for (; i > 0 && to->of[i - 1].count > one.count; i--) {
         to->of[i] = to->of[i - 1];
     }
-    to->of[i] = what;
+    to->of[i] = one;
 }
 
 static share take(shares *from, uint32_t i)
@@ -37,14 +37,14 @@ static share take(shares *from, uint32_t i)
 /** Take `count` off the largest share. */
 static share cut(shares *from, uint32_t count)
 {
-    share whole = take(from, from->n - 1), rest = {whole.count - count, whole.code};
-    if (rest.count > 0) {
-        insert(from, rest);
+    share whole = take(from, from->n - 1), left = {whole.count - count, whole.code};
+    if (left.count > 0) {
+        insert(from, left);
     }
     return (share){count, whole.code};
 }
 
-/** The largest share of at most `count`; from->n if there is none. */
+/** Return the place of the largest share of at most `count`, or from->n if there is none. */
 static uint32_t largest_within(uint32_t count, const shares *from)
 {
     uint32_t i = from->n;
@@ -54,7 +54,7 @@ static uint32_t largest_within(uint32_t count, const shares *from)
     return i > 0 ? i - 1 : from->n;
 }
 
-/** Requires: n == 1 and no special piece in a row that is not mixed. */
+/** Set a row of n pieces. Requires: a row that is not mixed has one piece, and it is not special. */
 static void set_row(dg_rows *rows, uint32_t *next_special, uint32_t row, bool mixed,
                     const share *piece, uint32_t n)
 {
@@ -74,13 +74,13 @@ static void set_row(dg_rows *rows, uint32_t *next_special, uint32_t row, bool mi
     }
 }
 
-/** Cut the shares into n_rows rows: into each the smallest share, the largest that fits beside it,
+/** Cut the shares into n_rows rows. A row holds the smallest share, the largest that fits beside it,
  *  and a part of the largest of all.
  *
- *  Returns:   false if a row would need more than three pieces. Never if there are at most as many
- *             shares as rows: they then hold 2^position_bits on average, so the largest left fills
- *             whatever room one or two of at most a row's size leave; and each row uses one share
- *             up, or all shares are larger than a row and fewer than the rows left.
+ *  Returns:   false if a row would need more than three pieces, which takes more shares than rows.
+ *             Otherwise shares average 2^position_bits or more, so the largest left fills the room
+ *             that one or two shares leave in a row. Each row uses up a share, unless all shares
+ *             are larger than a row, and they are then fewer than the rows left.
  */
 static bool pack(dg_rows *rows, shares from, uint32_t n_rows)
 {
@@ -112,22 +112,22 @@ static bool pack(dg_rows *rows, shares from, uint32_t n_rows)
     return true;
 }
 
-/** How many shares shares_of makes. It sorts them, which most times is for nothing: there are too many. */
-static uint32_t count_shares(const uint32_t *rest, uint32_t n, uint32_t n_special)
+/** Return how many shares shares_of would make. Usually they are too many, and need no sorting. */
+static uint32_t count_shares(const uint32_t *remainder, uint32_t n, uint32_t n_special)
 {
     uint32_t count = n_special > 0;
     for (uint32_t k = 0; k < n; k++) {
-        count += rest[k] > 0;
+        count += remainder[k] > 0;
     }
     return count;
 }
 
 /** The shares of the codes and of the special cells. */
-static shares shares_of(const uint32_t *rest, uint32_t n, uint32_t n_special)
+static shares shares_of(const uint32_t *remainder, uint32_t n, uint32_t n_special)
 {
     shares all = {0};
     for (uint32_t k = 0; k <= n; k++) {
-        share one = {k < n ? rest[k] : n_special, (uint8_t)(k < n ? k : DG_SPECIAL)};
+        share one = {k < n ? remainder[k] : n_special, (uint8_t)(k < n ? k : DG_SPECIAL)};
         if (one.count > 0) {
             insert(&all, one);
         }
@@ -135,7 +135,7 @@ static shares shares_of(const uint32_t *rest, uint32_t n, uint32_t n_special)
     return all;
 }
 
-/** The code with the most whole rows. */
+/** Return the code with the most whole rows. */
 static uint32_t most_rows(const uint32_t *n_whole, uint32_t n)
 {
     uint32_t most = 0;
@@ -148,21 +148,22 @@ static uint32_t most_rows(const uint32_t *n_whole, uint32_t n)
 void dg_rows_build(dg_rows *rows, const uint32_t *count, uint32_t n, uint32_t n_special)
 {
     const uint32_t size = UINT32_C(1) << rows->position_bits;
-    uint32_t rest[DG_ROWS] = {0}, n_whole[DG_ROWS] = {0}, n_mixed = UINT32_C(1) << rows->row_bits;
+    uint32_t remainder[DG_ROWS] = {0}, n_whole[DG_ROWS] = {0};
+    uint32_t n_mixed = UINT32_C(1) << rows->row_bits;
     for (uint32_t k = 0; k < n; k++) {
-        rest[k] = count[k] % size;
+        remainder[k] = count[k] % size;
         n_whole[k] = count[k] / size;
         n_mixed -= n_whole[k];
     }
-    for (;;) { /* whole rows go back among the shares until these can be packed */
-        if (2 * n_mixed >= count_shares(rest, n, n_special) &&
-            pack(rows, shares_of(rest, n, n_special), n_mixed)) {
+    for (;;) { /* turn whole rows back into shares until the shares can be packed */
+        if (2 * n_mixed >= count_shares(remainder, n, n_special) &&
+            pack(rows, shares_of(remainder, n, n_special), n_mixed)) {
             break;
         }
         uint32_t k = most_rows(n_whole, n);
-        DG_REQUIRES(n_whole[k] > 0); /* else there are as many rows as codes, or more */
+        DG_REQUIRES(n_whole[k] > 0); /* else shares are no more than rows, and were packed */
         n_whole[k]--;
-        rest[k] += size;
+        remainder[k] += size;
         n_mixed++;
     }
     rows->n_mixed = n_mixed;

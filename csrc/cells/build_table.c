@@ -29,11 +29,11 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
         }
         to->least_lower = grown;
         to->room = room;
-        DG_TRY(dg_memory_available(build->table->law->room_bytes)); /* still, for MPFR */
+        DG_TRY(dg_memory_available(build->table->law->room_bytes)); /* MPFR still needs it */
     }
     dg_enclosure *e = &build->e;
     long block = is_left ? -1 - (long)to->n : (long)to->n;
-    /* the near edge: y = 0 in block 0, the last integer on the left */
+    /* the near edge: y = 0 in block 0, a block's last integer on the left */
     dg_build_edge(block, is_left, build);
     dg_weight_upper(e);
     to->largest_upper[to->n] = dg_get_word(e->upper, UNIT_BITS, true);
@@ -44,7 +44,7 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
     return DG_OK;
 }
 
-/** Append the next block to a side that is open; close the side if none beyond can belong to the core. */
+/** Append the next block to a side that is open. Close the side if no later block can be in the core. */
 static dg_status collect_block(bool *open, dg_int128 *total, dg_side *at, bool is_left,
                                dg_builder *build)
 {
@@ -58,8 +58,8 @@ static dg_status collect_block(bool *open, dg_int128 *total, dg_side *at, bool i
     return DG_OK;
 }
 
-/** Collect blocks until those beyond cannot belong to the core: H sum(least) <= 2^index_bits for
- * any H that fits, so a block with largest 2^index_bits / sum(least) < 1 has H largest < 1. */
+/** Collect blocks until no later one can be in the core. Any H that fits has H sum(least) <=
+ * 2^index_bits, so a block with largest 2^index_bits / sum(least) < 1 has H largest < 1. */
 static dg_status collect_blocks(dg_builder *build)
 {
     dg_int128 total = dg_int128_of(0);
@@ -83,7 +83,7 @@ static uint32_t full_cells_of(uint32_t height, uint64_t least_lower)
     return (uint32_t)dg_int128_down(dg_int128_product(height, least_lower), UNIT_BITS).low;
 }
 
-/** The blocks of one side with H largest >= 1 (by its upper bound), which are its first ones. */
+/** Return how many blocks of one side have H largest >= 1, by its upper bound. They come first. */
 static uint32_t core_blocks(const dg_side *at, uint32_t height)
 {
     uint32_t n = 0;
@@ -107,7 +107,7 @@ static uint64_t count_cells(const dg_builder *build, uint32_t height)
     return total;
 }
 
-/** The largest H whose core leaves room for 4 2^tail_bits cells; 0 if there is none. */
+/** Return the largest H whose core leaves room for 4 2^tail_bits cells, or 0 if there is none. */
 static uint32_t largest_height(const dg_builder *build, unsigned tail_bits)
 {
     uint64_t all = UINT64_C(1) << build->table->index_bits, tails = UINT64_C(4) << tail_bits;
@@ -124,8 +124,8 @@ static uint32_t largest_height(const dg_builder *build, unsigned tail_bits)
     return low;
 }
 
-/** Whether g(r0 +- W)/g(r0) <= 1/2 is certain on both sides, r0 the tail's first integer: by the
- *  exponents, since g itself underflows where sigma is tiny. */
+/** Return whether g(r0 +- W)/g(r0) <= 1/2 is certain on both sides, r0 being the tail's first integer.
+ *  Exponents are compared, because g itself underflows if sigma is tiny. */
 static bool tails_halve(dg_builder *build, unsigned tail_bits)
 {
     const dg_table *table = build->table;
@@ -138,8 +138,8 @@ static bool tails_halve(dg_builder *build, unsigned tail_bits)
         dg_build_edge(beyond, left, build);
         dg_exponent_lower(e);
         /* phi is convex and phi(0) = 0, so phi(r) <= phi(r + W) r/(r + W), and phi(r + W) - phi(r)
-         * >= phi(r + W) W/(r + W) >= 2^20 2^-15, r being less than 2^14 + 2 blocks: so where the
-         * upper bound of phi(r) is infinity, too. */
+         * >= phi(r + W) W/(r + W) >= 2^20 2^-15, r being less than 2^14 + 2 blocks. This holds even
+         * if the upper bound of phi(r) is infinite. */
         if (mpfr_cmp_ui_2exp(e->lower, 1, 20) >= 0) {
             continue;
         }
@@ -189,8 +189,8 @@ static uint32_t cells_in(int32_t block, const dg_builder *build)
     return cells_of(build->table->height, at->largest_upper[block < 0 ? -1 - block : block]);
 }
 
-/** Choose the blocks with codes: as many as there may be, those with the most full cells, which lie
- * together. There may be none: coded_last < coded_first. */
+/** Choose the blocks with codes: as many as are allowed, those with the most full cells, which are
+ * neighbours. If there are none, coded_last < coded_first. */
 static void choose_coded(dg_builder *build)
 {
     dg_table *table = build->table;
@@ -219,7 +219,7 @@ static void lay_out_full(int32_t first, int32_t last, dg_builder *build)
     }
 }
 
-/** Lay the cells out: full, partial, tails, reject. */
+/** Lay the cells out in order: full, partial, tails, reject. */
 static void lay_out(dg_builder *build)
 {
     dg_table *table = build->table;
@@ -253,9 +253,9 @@ static void count_partial_and_rows(dg_builder *build)
     dg_rows_build(&table->rows, count, n, (UINT32_C(1) << table->index_bits) - n_coded);
 }
 
-/** floor(log2 of the width that the blocks with codes should cover), roughly. Any value gives the
- *  exact law. This one leaves about 1/100 of the law beyond them at most: sigma 5 1/3, or scale
- *  2 * 4.6^(1/beta). Fewer blocks have more partial cells, more blocks leave more without codes. */
+/** Return about floor(log2 of the width that the blocks with codes should cover). The law is exact for
+ *  any value. A width of 5 1/3 sigma, or 2 * 4.6^(1/beta) scale, leaves at most about 1/100 of the law
+ *  beyond it. Fewer blocks have more partial cells; more blocks leave more of them without codes. */
 static long width_bits(const dg_law *law)
 {
     const bool squared = law->kind == DG_DISCRETE_GAUSSIAN;
@@ -286,7 +286,7 @@ static void choose_blocks(dg_table *table, long block_bits)
     table->tick_bits = (unsigned)(table->block_bits - 8 * table->rest_bytes);
 }
 
-/** table->centre_bytes = c in two's complement; law->wide_bytes leaves room for its sign. */
+/** Set table->centre_bytes to c in two's complement. law->wide_bytes leaves room for its sign. */
 static dg_status write_centre(dg_table *table)
 {
     const size_t n_bytes = table->law->wide_bytes;

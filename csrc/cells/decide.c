@@ -4,7 +4,7 @@
 #include "base/wipe.h"
 #include "bounds/refine.h"
 
-/** z = value, of 64 bits: a long may have 32. */
+/** Set z = value. GMP's own function takes a long, which may have 32 bits. */
 static void set_int64(mpz_t z, int64_t value)
 {
     const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -42,7 +42,7 @@ dg_status dg_decide_exactly(bool *accepted, uint64_t leading, size_t n_bits,
     return status;
 }
 
-/** The number of leading one bits of the stream: Law: Pr[*level = i] = 2^-(i+1). */
+/** Count the leading one bits of the stream. Law: Pr[*level = i] = 2^-(i+1). */
 static dg_status tail_level(uint64_t *level, dg_bits *bits)
 {
     *level = 0;
@@ -75,7 +75,7 @@ dg_arc dg_tail_arc(dg_place *place, uint64_t *reach, bool left, uint64_t cell, u
     return table->tail_arcs[(row << table->tail_arc_bits) + part];
 }
 
-/** A tail cell: its level, its block, and the decision. `cell` counts from the side's first one. */
+/** Decide an attempt in a tail, whose level is drawn first. `cell` counts from the side's first one. */
 static __attribute__((noinline)) dg_status decide_tail(dg_place *place, bool *accepted, bool left,
                                                        uint64_t cell, uint32_t height,
                                                        const uint8_t *rest, const dg_table *table,

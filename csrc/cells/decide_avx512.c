@@ -6,7 +6,7 @@
 #if DG_ISA_X86_64
 #include <immintrin.h>
 
-#ifndef __OPTIMIZE__ /* gcc's gathers are macros then, which convert a mask to char */
+#ifndef __OPTIMIZE__ /* gcc's gathers are then macros, which convert a mask to char */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
 
@@ -42,8 +42,8 @@ INLINE __m512i arc_height(__m512i reach, __m512i base, __m512i slope, __m512i bu
     return _mm512_add_epi64(_mm512_sub_epi64(base, fall), raised);
 }
 
-/** The blocks of full cells. 32 bits are read where 16 are wanted: behind the last full cell come
- *  others. */
+/** Return the blocks of full cells. A gather reads 32 bits for each block of 16, which is safe because
+ *  block_of has entries behind the last full cell's. */
 INLINE __m512i full_block(__mmask8 full, __m512i cell, const dg_table *table)
 {
     const __m256i both =

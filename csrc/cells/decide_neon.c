@@ -27,7 +27,7 @@ INLINE wide shift_left(wide lanes, int64_t n_bits)
     return (wide){vshlq_u64(lanes.a, by), vshlq_u64(lanes.b, by)};
 }
 
-/** dg_reach of 4 ticks, in blocks of these signs. */
+/** dg_reach of 4 ticks, counted outwards in their blocks. */
 INLINE uint32x4_t reach_of(wide tick, int32x4_t block, unsigned n_bits)
 {
     const uint64x2_t last_tick = vdupq_n_u64((UINT64_C(1) << n_bits) - 1);
@@ -38,7 +38,7 @@ INLINE uint32x4_t reach_of(wide tick, int32x4_t block, unsigned n_bits)
     return vmovn_high_u64(vmovn_u64(reach.a), reach.b);
 }
 
-/** The products, without their last bits; no more than 32 are left. */
+/** The products without their last n_bits bits. Requires: at most 32 bits are left. */
 #define MULTIPLY(a, b, n_bits)                                                                     \
     vshrn_high_n_u64(vshrn_n_u64(vmull_u32(vget_low_u32(a), vget_low_u32(b)), n_bits),             \
                      vmull_high_u32(a, b), n_bits)
@@ -50,13 +50,13 @@ INLINE int32x4_t arc_height(uint32x4_t reach, int32x4_t base, uint32x4_t slope, 
     const uint32x4_t one = vdupq_n_u32(UINT32_C(1) << DG_REACH_BITS);
     const uint32x4_t fall = MULTIPLY(slope, reach, DG_REACH_BITS); /* 2^30 at most */
     const uint32x4_t middle = MULTIPLY(reach, vsubq_u32(one, reach), DROP);
-    /* a product of 2^30 in size, at most */
+    /* the product is at most 2^30 in size */
     const int32x4_t raised =
         vshrq_n_s32(vmulq_s32(bulge, vreinterpretq_s32_u32(middle)), DG_HEIGHT_BITS);
     return vqaddq_s32(vsubq_s32(base, vreinterpretq_s32_u32(fall)), raised);
 }
 
-/** The blocks of full cells; of other cells any block. */
+/** Return the blocks of full cells, and for other cells any block. */
 INLINE int32x4_t full_block(uint32x4_t full, uint32x4_t cell, const dg_table *table)
 {
     uint32_t of[GROUP];
@@ -86,7 +86,7 @@ INLINE void decide_group(uint8_t outcome[GROUP], uint64_t y[GROUP], const uint16
 
     const wide tick = {vld1q_u64(y), vld1q_u64(y + 2)};
     const uint32x4_t reach = reach_of(tick, block, table->tick_bits);
-    /* Saturated, if at all, where heights and errors, below 2^16 and 2^17, do not come near. */
+    /* Saturation changes no comparison: heights are below 2^16 and twice the errors below 2^17. */
     const int32x4_t lower = vqsubq_s32(arc_height(reach, base, slope, bulge), error);
     const int32x4_t height =
         vreinterpretq_s32_u32(vmovl_u16(vreinterpret_u16_u8(vld1_u8(heights))));

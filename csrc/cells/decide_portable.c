@@ -1,4 +1,4 @@
-/* Decisions of many attempts in plain C, for every machine: one after the other. */
+/* dg_decide_each in plain C, for every machine, one attempt after the other. */
 #include "cells/decide.h"
 
 void dg_decide_each_portable(uint8_t *outcome, uint64_t *y, const uint16_t *special,

@@ -1,4 +1,4 @@
-/* Which loops draw from a table: the only file of cells/ that knows which instruction set has which. */
+/* Choose the loops that draw from a table: only this file knows which instruction set has which. */
 #include "cells/dispatch.h"
 
 #include "cells/decide.h"
@@ -17,7 +17,7 @@ void dg_dispatch(dg_table *table, dg_isa isa)
     }
     if (table->isa >= DG_ISA_AVX2 && table->index_bits == DG_INDEX_BITS) {
         table->isa = DG_ISA_AVX2;         /* AVX-512 without VBMI2 has no loop of its own */
-        table->look_up = dg_look_up_avx2; /* for decisions a loop of its own gained 1.10 at most */
+        table->look_up = dg_look_up_avx2; /* decisions in AVX2 would gain 1.10 at most */
         return;
     }
 #elif DG_ISA_AARCH64

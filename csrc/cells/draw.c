@@ -9,14 +9,14 @@
 
 enum {
     MOST_CHUNK = 8192,
-    MOST_DECIDED = 128, /* several times as many as a batch of the common laws has */
+    MOST_DECIDED = 128, /* several times what a batch of a common law needs */
     MOST_REST_BYTES = 8192,
     MOST_DTYPE_REST = 2,
     HEIGHT_BYTES = DG_HEIGHT_BITS / 8
 };
 
-/** How many draws are looked up together, at most. Their planes and positions, at hand at once, are no
- *  more than DG_BITS_MOST bytes. */
+/** Return how many draws are looked up together, at most. Their planes and positions are in the buffer
+ *  at once, so they take no more than DG_BITS_MOST bytes. */
 static size_t batch_of(const dg_table *table)
 {
     const bool long_rests = table->rest_bytes * DG_MOST_BATCH > MOST_REST_BYTES;
@@ -35,34 +35,34 @@ typedef struct doubtful {
     uint16_t failed; /* its place in fill_state.failed */
 } doubtful;
 
-/** What one fill works with. */
+/** The state of one fill. */
 typedef struct fill_state {
     dg_bits *bits;
-    bool first_round; /* which draws item i as its i-th; later ones draw pending[i] */
+    bool first_round; /* its draw i is for item i; that of a later round, for pending[i] */
     size_t start;     /* of the batch in the round */
     size_t behind;    /* items of the fill that come after the chunk */
     size_t n_pending; /* of the next round so far, no more than start */
     uint32_t n_failed, n_doubtful;
-    dg_found found;
+    dg_look_up_result result;
     uint16_t pending[MOST_CHUNK];
-    uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND]; /* the cells of the draws in found.at */
-    /* of some of these: their ticks, then their y; what decides them, from all over the table */
+    uint16_t special[DG_MOST_BATCH + DG_DECIDE_BEHIND]; /* the cells of the draws in result.at */
+    /* of some of these: first ticks, then y; copies of their partial cells; outcomes */
     uint64_t special_y[MOST_DECIDED + DG_DECIDE_BEHIND];
     dg_partial partial[MOST_DECIDED + DG_DECIDE_BEHIND];
     uint8_t outcome[MOST_DECIDED + DG_DECIDE_BEHIND];
     uint16_t failed[DG_MOST_BATCH];   /* the draws of the batch whose attempts failed, in order */
-    doubtful doubtful[DG_MOST_BATCH]; /* which are among the failed ones, until they are settled */
+    doubtful doubtful[DG_MOST_BATCH]; /* failed lists them, too, until they are settled */
     int64_t y[DG_MOST_BATCH];         /* block 2^tick_bits + tick, unless it goes to the output */
     uint8_t rest[DG_MOST_BATCH * MOST_DTYPE_REST]; /* of fills into a dtype */
 } fill_state;
 
-/** The bytes of the planes of n draws, without positions. */
+/** Return how many bytes the planes of n draws have, without positions. */
 static size_t plane_bytes(size_t n, const dg_table *table)
 {
     return n * (1 + table->tick_bits / 8) + (n + 7) / 8 * (table->tick_bits % 8);
 }
 
-/** How many of n rows are mixed, and need a position. */
+/** Return how many of n rows are mixed, and so need a position. */
 static size_t count_mixed(const uint8_t *rows, size_t n, const dg_rows *of)
 {
     const unsigned mask = (1u << of->row_bits) - 1;
@@ -73,13 +73,13 @@ static size_t count_mixed(const uint8_t *rows, size_t n, const dg_rows *of)
     return count;
 }
 
-/** Read the bits of n draws. Their positions come last, and are there, but not yet read: how many are
- *  used the look-up finds out. */
+/** Read the bits of n draws. Positions come last. They are in the buffer, but do not count as read
+ *  until the look-up has found out how many it uses. */
 static dg_status read_planes(dg_planes *planes, size_t n, const dg_table *table, dg_bits *bits)
 {
     const size_t n_bytes = plane_bytes(n, table);
     DG_TRY(dg_bits_refill(bits, n_bytes));
-    if (bits->end - bits->position < n_bytes + n) { /* as many as draws would do in any case */
+    if (bits->end - bits->position < n_bytes + n) { /* n positions would always suffice */
         size_t n_mixed = count_mixed(bits->buffer + bits->position, n, &table->rows);
         DG_TRY(dg_bits_refill(bits, n_bytes + n_mixed));
     }
@@ -89,7 +89,7 @@ static dg_status read_planes(dg_planes *planes, size_t n, const dg_table *table,
     return DG_OK;
 }
 
-/** Read n heights: they stay where they are until more is read. */
+/** Read n heights. The pointer to them is valid until more is read. */
 static dg_status read_heights(const uint8_t **heights, size_t n, dg_bits *bits)
 {
     DG_TRY(dg_bits_refill(bits, HEIGHT_BYTES * n));
@@ -98,32 +98,31 @@ static dg_status read_heights(const uint8_t **heights, size_t n, dg_bits *bits)
     return DG_OK;
 }
 
-/** Where the look-up writes, and draws in special cells as far as these are of the core: c + y of
- *  the i-th draw of the batch, cut to the item. */
+/** The array that takes the look-up's draws, and draws in special cells of the core: c + y of the
+ *  i-th draw of the batch, cut to the item. */
 typedef struct destination {
     uint8_t *out;
     size_t stride;
     uint64_t c;
 } destination;
 
-/** The tick of a draw, from what the look-up wrote: c + a multiple of 2^tick_bits + the tick. Items
- *  hold the whole core, so they are longer than a tick. */
+/** Return the tick of a draw. The look-up wrote c + a multiple of 2^tick_bits + the tick. Items hold
+ *  the whole core, so they are longer than a tick. */
 static inline uint64_t tick_at(const destination *to, size_t at, size_t stride,
                                const dg_table *table)
 {
     return (dg_item_at(to->out, at, stride) - to->c) & ((UINT64_C(1) << table->tick_bits) - 1);
 }
 
-/** Have the output of a batch of n draws, of which `left` follow in its chunk, and what comes after it
- *  fetched while bits are made. Where a refill lasts for more draws than a byte a draw allows, the rest
- *  is fetched by the next one. */
+/** Prefetch the output of a batch of n draws, and of later ones, while bits are made. `left` more draws
+ *  follow in the chunk. One refill fetches no more items than it has bytes; the next one goes on. */
 static void fetch_ahead(const destination *to, size_t n, size_t left, fill_state *state)
 {
     const size_t n_bytes = (n + left + state->behind) * to->stride;
     const size_t most = DG_BITS_CAPACITY * to->stride;
     const uint8_t *end = to->out + (n_bytes < most ? n_bytes : most);
     dg_prefetch *fetch = &state->bits->fetch;
-    /* a stream is one fill's, so next points to this array */
+    /* a stream serves one fill, so next points to this array */
     if (fetch->next == NULL || fetch->next < to->out) {
         fetch->next = to->out;
     }
@@ -136,17 +135,17 @@ static void find_special(size_t n, const dg_planes *planes, const dg_table *tabl
 {
     const size_t row_mask = ((size_t)1 << table->rows.row_bits) - 1;
     for (size_t i = 0; i < n; i++) {
-        const uint16_t at = state->found.at[i];
+        const uint16_t at = state->result.at[i];
         const size_t row = planes->rows[at] & row_mask;
-        state->special[i] = (uint16_t)(state->found.position_of[at] + table->rows.special[row]);
+        state->special[i] = (uint16_t)(state->result.position_of[at] + table->rows.special[row]);
     }
 }
 
-/** Make the decisions of n draws in special cells, from the first-th of the batch on. */
+/** Decide n of the batch's draws in special cells, beginning with the first-th. */
 INLINE void decide_some(const destination *to, size_t stride, size_t first, size_t n,
                         const uint8_t *heights, const dg_table *table, fill_state *state)
 {
-    const uint16_t *at = state->found.at + first, *special = state->special + first;
+    const uint16_t *at = state->result.at + first, *special = state->special + first;
     for (size_t i = 0; i < n; i++) {
         state->special_y[i] = tick_at(to, at[i], stride, table);
         state->partial[i] = *dg_partial_at(special[i], table);
@@ -155,15 +154,14 @@ INLINE void decide_some(const destination *to, size_t stride, size_t first, size
                        heights + HEIGHT_BYTES * first, n, table);
 }
 
-/** Put n draws in special cells, from the first-th of the batch on, that decide_some was for: those
- *  that fail something, of the core, too. These are noted as failed; those in doubt as doubtful, and
- *  as failed. */
+/** Write the n draws that decide_some decided. A failed one, which is written as some integer of the
+ *  core, is listed in failed. One in doubt is listed in doubtful and in failed. */
 INLINE void put_some(const destination *to, size_t stride, size_t first, size_t n,
                      const uint8_t *heights, fill_state *state)
 {
     uint32_t n_failed = state->n_failed;
     for (size_t i = 0; i < n; i++) {
-        const uint16_t at = state->found.at[first + i];
+        const uint16_t at = state->result.at[first + i];
         dg_item_put(to->out, at, stride, to->c + state->special_y[i]);
         state->failed[n_failed] = at;
         if (__builtin_expect(state->outcome[i] == DG_IN_DOUBT, 0)) {
@@ -175,7 +173,7 @@ INLINE void put_some(const destination *to, size_t stride, size_t first, size_t 
     state->n_failed = n_failed;
 }
 
-/** Decide the n draws in special cells, and put them, a few at a time. stride: to->stride. */
+/** Decide the n draws in special cells, and write them, a few at a time. stride: to->stride. */
 INLINE void decide_items(const destination *to, size_t stride, size_t n, const uint8_t *heights,
                          const dg_table *table, fill_state *state)
 {
@@ -188,7 +186,7 @@ INLINE void decide_items(const destination *to, size_t stride, size_t n, const u
     }
 }
 
-/** decide_items, compiled for each stride: as few steps as can be for every draw. */
+/** decide_items, compiled for each stride, so that no draw has to branch by it. */
 static void decide_special(const destination *to, size_t n, const uint8_t *heights,
                            const dg_table *table, fill_state *state)
 {
@@ -207,13 +205,13 @@ static void decide_special(const destination *to, size_t n, const uint8_t *heigh
     }
 }
 
-/** The item that the i-th draw of the batch is for. */
+/** Return the item that the i-th draw of the batch is for. */
 static inline size_t item_of(size_t i, const fill_state *state)
 {
     return state->first_round ? state->start + i : state->pending[state->start + i];
 }
 
-/** Settle a doubtful draw. Ensures: it is put if it is accepted. */
+/** Settle a doubtful draw. Ensures: it is written if it is accepted. */
 static dg_status settle_exactly(bool *accepted, const dg_output *to, const doubtful *of,
                                 const destination *target, fill_state *state)
 {
@@ -230,7 +228,7 @@ static dg_status settle_exactly(bool *accepted, const dg_output *to, const doubt
     return dg_output_put(to, item, dg_int128_add(y, dg_int128_of_unsigned(place.tick)));
 }
 
-/** Settle the doubtful draws of a batch. Ensures: failed has those that failed. */
+/** Settle the doubtful draws of a batch. Ensures: failed lists those that failed, and no others. */
 static dg_status settle_doubtful(const dg_output *to, const destination *target, fill_state *state)
 {
     enum { NONE = UINT16_MAX };
@@ -254,7 +252,7 @@ static dg_status settle_doubtful(const dg_output *to, const destination *target,
     return DG_OK;
 }
 
-/** Put the draws of a batch that are settled, from state->y: those between the failed ones. */
+/** Write the settled draws of a batch from state->y: those that failed does not list. */
 static dg_status put_settled(const dg_output *to, size_t n, const fill_state *state)
 {
     uint32_t next = 0;
@@ -270,7 +268,8 @@ static dg_status put_settled(const dg_output *to, size_t n, const fill_state *st
     return DG_OK;
 }
 
-/** How many bytes the fill is certain, or likely, to use beyond the planes of the present batch of n. */
+/** Set how many bytes the fill will use beyond the planes of its batch of n draws. They are estimated,
+ *  but from a caller's source only bytes that are certain to be used may be read. */
 static void look_ahead(size_t n, size_t draws_left, const dg_table *table, dg_bits *bits)
 {
     size_t some = draws_left < DG_BITS_CAPACITY ? draws_left : DG_BITS_CAPACITY;
@@ -280,13 +279,13 @@ static void look_ahead(size_t n, size_t draws_left, const dg_table *table, dg_bi
         const size_t all = n + some, heights = HEIGHT_BYTES * all * table->n_partial;
         bits->bytes_ahead +=
             (all * table->rows.n_mixed >> table->rows.row_bits) + (heights >> table->index_bits);
-        bits->bytes_ahead += all < 224 ? 8 + all / 4 : 64; /* what a few draws may use beyond */
+        bits->bytes_ahead += all < 224 ? 8 + all / 4 : 64; /* a few draws may use more */
     } else if (table->rest_bytes > 0) {
         bits->bytes_ahead = 0;
     }
 }
 
-/** Make an attempt for n draws of a round, of which `left` follow. Ensures: those that fail are
+/** Make an attempt for n draws of a round, in which `left` follow. Ensures: those that fail are
  *  pending. */
 static dg_status draw_batch(const dg_output *to, size_t n, size_t left, fill_state *state)
 {
@@ -301,9 +300,9 @@ static dg_status draw_batch(const dg_output *to, size_t n, size_t left, fill_sta
         fetch_ahead(&target, n, left, state);
     }
     DG_TRY(read_planes(&planes, n, table, state->bits));
-    table->look_up(target.out, &state->found, target.stride, target.c, &planes, table);
-    state->bits->position += state->found.n_mixed;
-    const size_t n_special = state->found.n_special;
+    table->look_up(target.out, &state->result, target.stride, target.c, &planes, table);
+    state->bits->position += state->result.n_mixed;
+    const size_t n_special = state->result.n_special;
     find_special(n_special, &planes, table, state);
     const uint8_t *heights;
     DG_TRY(read_heights(&heights, n_special, state->bits));
@@ -317,14 +316,14 @@ static dg_status draw_batch(const dg_output *to, size_t n, size_t left, fill_sta
     }
     DG_TRY(settle_doubtful(to, &target, state));
     for (uint32_t i = 0; i < state->n_failed; i++) {
-        /* n_pending <= start + failed[i]: nothing that is still needed is written over */
+        /* n_pending <= start + failed[i], so no entry that is still needed is overwritten */
         state->pending[state->n_pending++] = (uint16_t)item_of(state->failed[i], state);
     }
     return DG_OK;
 }
 
-/** Draw the n samples of a chunk, in rounds: one for all of them, the next one for those whose
- *  attempt failed, until there are none. */
+/** Draw the n samples of a chunk, in rounds: the first for all of them, each later one for those whose
+ *  attempt failed. */
 static dg_status fill_chunk(const dg_output *to, size_t n, fill_state *state)
 {
     const size_t batch = batch_of(to->table);
@@ -339,16 +338,16 @@ static dg_status fill_chunk(const dg_output *to, size_t n, fill_state *state)
     return DG_OK;
 }
 
-/** Wipe what a fill of n draws touched. */
+/** Wipe the parts of the state that a fill of n draws touched. */
 static void wipe_state(fill_state *state, size_t n)
 {
     const size_t all = n < MOST_CHUNK ? n : (size_t)MOST_CHUNK;
     const size_t most = n < DG_MOST_BATCH ? n : (size_t)DG_MOST_BATCH;
-    dg_wipe(state, offsetof(fill_state, found)); /* what is counted tells something, too */
-    dg_wipe(&state->found, offsetof(dg_found, at));
-    dg_wipe(state->found.at, (most + DG_FOUND_BEHIND) * sizeof *state->found.at);
-    dg_wipe(state->found.position_of, most + DG_FOUND_BEHIND);
-    dg_wipe(state->found.code, most + DG_FOUND_BEHIND);
+    dg_wipe(state, offsetof(fill_state, result)); /* counts tell something, too */
+    dg_wipe(&state->result, offsetof(dg_look_up_result, at));
+    dg_wipe(state->result.at, (most + DG_RESULT_BEHIND) * sizeof *state->result.at);
+    dg_wipe(state->result.position_of, most + DG_RESULT_BEHIND);
+    dg_wipe(state->result.code, most + DG_RESULT_BEHIND);
     dg_wipe(state->pending, all * sizeof *state->pending);
     dg_wipe(state->special, (most + DG_DECIDE_BEHIND) * sizeof *state->special);
     dg_wipe(state->special_y, sizeof state->special_y);

@@ -1,5 +1,5 @@
-/* The hot loop in AVX2, for machines without AVX-512: codes 64 draws at a time, items 32. Tables of rows
- * are looked up by shuffles of 16 bytes, positions spread over the draws by counting the mixed rows. */
+/* The hot loop in AVX2, for machines without AVX-512: codes 64 draws at a time, items 32. Shuffles of
+ * 16 bytes look up the rows; counts of the mixed rows spread the positions over the draws. */
 #include "cells/look_up.h"
 
 #include "base/isa.h"
@@ -13,7 +13,7 @@
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX2
 
 enum { GROUP = 32 };
-_Static_assert(2 * (int)GROUP <= (int)DG_LOOK_UP_BEHIND && 2 * (int)GROUP <= (int)DG_FOUND_BEHIND,
+_Static_assert(2 * (int)GROUP <= (int)DG_LOOK_UP_BEHIND && 2 * (int)GROUP <= (int)DG_RESULT_BEHIND,
                "the last two groups may be read and written as a whole");
 
 INLINE __m256i load(const uint8_t *from)
@@ -37,25 +37,25 @@ INLINE __m256i at_least(__m256i a, __m256i b)
     return _mm256_cmpeq_epi8(_mm256_max_epu8(a, b), a);
 }
 
-/** Two groups of bytes: what is loaded for one serves the other. */
+/** Two groups of bytes, so that a table is loaded once for both. */
 typedef struct pair {
     __m256i a, b;
 } pair;
 
-/** if_one where the highest bit of `by` is one, else if_zero. */
+/** Return if_one in lanes where the highest bit of `by` is one, else if_zero. */
 INLINE pair choose(pair if_zero, pair if_one, pair by)
 {
     return (pair){_mm256_blendv_epi8(if_zero.a, if_one.a, by.a),
                   _mm256_blendv_epi8(if_zero.b, if_one.b, by.b)};
 }
 
-/** Numbers below 256 at which tables are looked up. */
+/** Indices below 256 into tables. */
 typedef struct indices {
     pair low;                    /* bits 0 to 3 */
     pair bit4, bit5, bit6, bit7; /* as the highest bit of the byte, which chooses */
 } indices;
 
-/** Every lane to the left; what comes from the byte below stays off the highest bit. */
+/** Shift every lane to the left. Bits from the byte below do not reach the highest bit. */
 INLINE pair shifted(pair bytes, int n_bits)
 {
     return (pair){_mm256_slli_epi16(bytes.a, n_bits), _mm256_slli_epi16(bytes.b, n_bits)};
@@ -71,7 +71,7 @@ INLINE indices indices_of(pair bytes)
                      bytes};
 }
 
-/* table[index] for indices below `size`; for others any byte. What each half has; then the bit chooses. */
+/* table[index] for indices below `size`, else any byte: both halves are looked up, and a bit chooses. */
 INLINE pair look_up_16(const indices *at, const uint8_t *table)
 {
     const __m256i part = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)table));
@@ -102,8 +102,8 @@ INLINE pair look_up_bytes(const indices *at, const uint8_t *table, unsigned size
     return size <= 128 ? low : choose(low, look_up_128(at, table + 128, size - 128), at->bit7);
 }
 
-/** The bytes from *next on, in order, in the lanes of ones in `where`; any bytes in the others. Moves
- *  *next on by how many of them are valid, which are the first. */
+/** Spread the bytes from *next on, in order, over the lanes of ones in `where`; other lanes get any
+ *  bytes. Move *next on by the number of lanes of ones that are valid. */
 INLINE __m256i spread_bytes(const uint8_t **next, __m256i where, uint32_t valid)
 {
     const uint32_t mask = (uint32_t)_mm256_movemask_epi8(where) & valid;
@@ -120,10 +120,10 @@ INLINE __m256i spread_bytes(const uint8_t **next, __m256i where, uint32_t valid)
     return _mm256_shuffle_epi8(bytes, _mm256_sub_epi8(repeat(UINT8_MAX), count));
 }
 
-/** Append `first` + the places of the set bits. Writes up to 4 entries more. */
+/** Append `first` + the places of the set bits. It may write up to 4 more entries. */
 INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
 {
-    enum { FEW = 4 }; /* there are more now and then only: branches that are guessed right */
+    enum { FEW = 4 }; /* more are rare, so the branches are predicted well */
     const size_t count = (size_t)__builtin_popcountll(set);
     uint64_t places = first * UINT64_C(0x0001000100010001);
     for (unsigned i = 0; i < FEW; i++) {
@@ -138,7 +138,7 @@ INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
     return count;
 }
 
-/** Where the draw is in a mixed row and its position is at or behind the end of a part. */
+/** Return ones where the draw is in a mixed row and its position is at or behind a piece's end. */
 INLINE pair behind(pair mixed, pair position, pair end)
 {
     return (pair){_mm256_and_si256(mixed.a, at_least(position.a, end.a)),
@@ -150,10 +150,10 @@ INLINE uint32_t special_bits(__m256i codes)
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(codes, repeat(DG_SPECIAL)));
 }
 
-/** Find the codes of 64 draws, and the positions of those in mixed rows, which are the first `size` or
- *  fewer. Returns: which are special, a bit each. */
-INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, uint64_t valid,
-                          const uint8_t *row_of, const dg_rows *rows, unsigned size)
+/** Find the codes of 64 draws, and the positions of those in mixed rows, which are among the first
+ *  `size`. Returns: a bit for each draw, 1 if it is special. */
+INLINE uint64_t find_some(dg_look_up_result *result, const uint8_t **next, size_t first,
+                          uint64_t valid, const uint8_t *row_of, const dg_rows *rows, unsigned size)
 {
     const size_t second = first + GROUP;
     const __m256i last_mixed = repeat((uint8_t)(rows->n_mixed - 1));
@@ -162,8 +162,8 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, u
     pair position;
     position.a = spread_bytes(next, mixed.a, (uint32_t)valid);
     position.b = spread_bytes(next, mixed.b, (uint32_t)(valid >> GROUP));
-    store(found->position_of + first, position.a);
-    store(found->position_of + second, position.b);
+    store(result->position_of + first, position.a);
+    store(result->position_of + second, position.b);
     const indices at = indices_of(row);
     pair code = look_up_bytes(&at, rows->code[0], DG_ROWS);
     for (unsigned i = 0; i < 2; i++) {
@@ -171,32 +171,33 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, u
         const pair next_code = look_up_bytes(&at, rows->code[i + 1], size);
         code = choose(code, next_code, behind(mixed, position, end));
     }
-    store(found->code + first, code.a);
-    store(found->code + second, code.b);
+    store(result->code + first, code.a);
+    store(result->code + second, code.b);
     return special_bits(code.a) | (uint64_t)special_bits(code.b) << GROUP;
 }
 
-INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows, unsigned size)
+INLINE void find_codes(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows,
+                       unsigned size)
 {
     const uint8_t *next = planes->positions;
     size_t n_special = 0;
     for (size_t first = 0; first < planes->n; first += 64) {
         const size_t left = planes->n - first;
         const uint64_t valid = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
-        const uint64_t special = find_some(found, &next, first, valid, planes->rows, rows, size);
-        n_special += append_places(found->at + n_special, special & valid, first);
+        const uint64_t special = find_some(result, &next, first, valid, planes->rows, rows, size);
+        n_special += append_places(result->at + n_special, special & valid, first);
     }
-    found->n_mixed = (size_t)(next - planes->positions);
-    found->n_special = n_special;
+    result->n_mixed = (size_t)(next - planes->positions);
+    result->n_special = n_special;
 }
 
-/* find_codes for tables with up to so many mixed rows. Functions of their own: compilers that optimise
- * little keep the temporaries of all that is inlined in one frame. */
+/* find_codes for tables with at most `size` mixed rows. The functions are not inlined, because without
+ * optimisation compilers would keep the temporaries of all of them in one frame. */
 #define DEFINE_FIND_CODES(size)                                                                    \
     DG_TARGET_AVX2 static __attribute__((noinline)) void find_codes_##size(                        \
-        dg_found *found, const dg_planes *planes, const dg_rows *rows)                             \
+        dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)                   \
     {                                                                                              \
-        find_codes(found, planes, rows, size);                                                     \
+        find_codes(result, planes, rows, size);                                                    \
     }
 DEFINE_FIND_CODES(16)
 DEFINE_FIND_CODES(48)
@@ -207,30 +208,30 @@ DEFINE_FIND_CODES(256)
 _Static_assert(DG_ROWS == 256, "the last one takes all");
 
 /** find_codes, by how many rows are mixed. */
-INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+INLINE void find_codes_of(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= 16) {
-        find_codes_16(found, planes, rows);
+        find_codes_16(result, planes, rows);
     } else if (rows->n_mixed <= 48) {
-        find_codes_48(found, planes, rows);
+        find_codes_48(result, planes, rows);
     } else if (rows->n_mixed <= 96) {
-        find_codes_96(found, planes, rows);
+        find_codes_96(result, planes, rows);
     } else if (rows->n_mixed <= 112) {
-        find_codes_112(found, planes, rows);
+        find_codes_112(result, planes, rows);
     } else if (rows->n_mixed <= 128) {
-        find_codes_128(found, planes, rows);
+        find_codes_128(result, planes, rows);
     } else {
-        find_codes_256(found, planes, rows);
+        find_codes_256(result, planes, rows);
     }
 }
 
-/** Where the bytes of the ticks of a group are: plane k has bits 8k ... */
+/** Pointers to the bytes of a group's ticks: plane k has bits 8k ... */
 typedef struct tick_bytes {
     const uint8_t *plane[DG_TICK_BITS / 8];
     uint8_t from_bits[GROUP]; /* the last plane, if it comes from planes of bits */
 } tick_bytes;
 
-/** The bits of a group that planes of bits hold, a byte a draw. */
+/** Gather a group's bits from planes of bits, a byte a draw. */
 INLINE void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_bytes,
                         unsigned n_planes)
 {
@@ -308,9 +309,9 @@ INLINE __m256i shift_left(__m256i lanes, unsigned n_bits, size_t width)
     }
 }
 
-/** The shuffle that puts byte i of a half register into lane i, as its byte k. The lanes are the first
- *  ones of both halves, or in order; `to_unpack` them into lanes of 8 bytes in order: 4, 5 and 2, 3 change
- *  places. */
+/** Return the shuffle that puts byte i of a half register into lane i, as its byte k. Lanes are in
+ *  order; if `to_unpack` lanes of 4 bytes, 2, 3 and 4, 5 change places, so that unpacking them into
+ *  lanes of 8 bytes keeps the order. */
 INLINE __m256i widening(size_t width, bool to_unpack, unsigned k)
 {
     const __m256i none = repeat(0x80); /* gives 0 */
@@ -330,10 +331,10 @@ INLINE __m256i widening(size_t width, bool to_unpack, unsigned k)
     return _mm256_xor_si256(none, shift_left(with_mark, 8 * k, width));
 }
 
-/** As many bytes as a register has lanes, as byte k of these; else zeros. */
+/** Load one byte for each lane of a register, as the lane's byte k; its other bytes are 0. */
 INLINE __m256i widen(const uint8_t *bytes, size_t width, bool to_unpack, unsigned k)
 {
-    uint64_t some = 0; /* no byte more is read: just written, they would be waited for */
+    uint64_t some = 0; /* no byte more is loaded: it might wait for a recent store */
     __m256i in_both;
     switch (width) {
     case 1:
@@ -352,8 +353,8 @@ INLINE __m256i widen(const uint8_t *bytes, size_t width, bool to_unpack, unsigne
     return _mm256_shuffle_epi8(in_both, widening(width, to_unpack, k));
 }
 
-/** out = c + code 2^tick_bits + tick for a group, modulo 2^(8 item_size): in lanes of `width` bytes, which
- *  are as long as the items or hold what code and tick make. */
+/** Set out = c + code 2^tick_bits + tick for a group, modulo 2^(8 item_size). Lanes have `width` bytes:
+ *  as many as the items, or enough for code 2^tick_bits + tick. */
 INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *code, uint64_t c,
                       const tick_bytes *ticks, unsigned n_planes, size_t width, unsigned tick_bits)
 {
@@ -396,7 +397,7 @@ INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint
     }
 }
 
-/** put_items, by how many bytes a tick has: beside 3, code and tick fit 4, as codes are below 2^8. */
+/** put_items, by how many bytes a tick has. A tick of up to 3 bytes and its code fit 4 bytes. */
 INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
                          const dg_planes *planes, unsigned tick_bits)
 {
@@ -419,24 +420,24 @@ INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, u
     }
 }
 
-DG_TARGET_AVX2 void dg_look_up_avx2(void *out, dg_found *found, size_t item_size, uint64_t c,
-                                    const dg_planes *planes, const dg_table *table)
+DG_TARGET_AVX2 void dg_look_up_avx2(void *out, dg_look_up_result *result, size_t item_size,
+                                    uint64_t c, const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    find_codes_of(found, planes, &table->rows);
+    find_codes_of(result, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        put_items_of(out, found->code, 1, c, planes, tick_bits);
+        put_items_of(out, result->code, 1, c, planes, tick_bits);
         break;
     case 2:
-        put_items_of(out, found->code, 2, c, planes, tick_bits);
+        put_items_of(out, result->code, 2, c, planes, tick_bits);
         break;
     case 4:
-        put_items_of(out, found->code, 4, c, planes, tick_bits);
+        put_items_of(out, result->code, 4, c, planes, tick_bits);
         break;
     default:
-        put_items_of(out, found->code, 8, c, planes, tick_bits);
+        put_items_of(out, result->code, 8, c, planes, tick_bits);
     }
 }
 

@@ -1,5 +1,5 @@
-/* The hot loop in AVX-512 with VBMI2, 64 draws at a time: rows and positions are bytes, and so are the
- * codes; the tables of rows are looked up in registers. */
+/* The hot loop in AVX-512 with VBMI2, 64 draws at a time. Rows, positions and codes are bytes, and the
+ * tables of rows are in registers. */
 #include "cells/look_up.h"
 
 #include "base/isa.h"
@@ -13,7 +13,7 @@
 
 enum { GROUP = 64 };
 
-/** A table of 256 bytes, of which the first quarter, two, or all are looked up. */
+/** A table of 256 bytes, of which look-ups use one quarter, two or all four. */
 typedef struct byte_table {
     __m512i quarter[4];
 } byte_table;
@@ -27,7 +27,7 @@ INLINE byte_table load_table(const uint8_t table[DG_ROWS], unsigned quarters)
     return loaded;
 }
 
-/** table[index]. Of an index that is not in the quarters: any byte. */
+/** Return table[index], or any byte for an index beyond the quarters. */
 INLINE __m512i look_up_bytes(__m512i index, const byte_table *table, unsigned quarters)
 {
     if (quarters == 1) {
@@ -46,7 +46,7 @@ INLINE __mmask64 first_bits(size_t n)
     return n >= GROUP ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 }
 
-/** Append `first` + the places of the set bits. Writes up to 64 entries. */
+/** Append `first` + the places of the set bits. It may write up to 64 entries. */
 INLINE uint32_t append_places(uint16_t *at, __mmask64 set, size_t first)
 {
     static const uint8_t places[GROUP] = {
@@ -67,7 +67,7 @@ INLINE uint32_t append_places(uint16_t *at, __mmask64 set, size_t first)
 
 /** Find the codes of all draws, their positions, and which are special. All mixed rows are in the
  *  first `quarters`, 1, 2 or 4, of the rows. */
-INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows,
+INLINE void find_codes(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows,
                        unsigned quarters)
 {
     const size_t n = planes->n;
@@ -93,18 +93,18 @@ INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *
             _mm512_mask_cmpge_epu8_mask(mixed, position, look_up_bytes(row, &end1, quarters));
         code = _mm512_mask_mov_epi8(code, behind0, look_up_bytes(row, &code1, quarters));
         code = _mm512_mask_mov_epi8(code, behind1, look_up_bytes(row, &code2, quarters));
-        _mm512_storeu_si512(found->position_of + first, position);
-        _mm512_storeu_si512(found->code + first, code);
+        _mm512_storeu_si512(result->position_of + first, position);
+        _mm512_storeu_si512(result->code + first, code);
         const __mmask64 flagged = _mm512_mask_cmpeq_epi8_mask(valid, code, special);
         if (flagged != 0) {
-            count += append_places(found->at + count, flagged, first);
+            count += append_places(result->at + count, flagged, first);
         }
     }
-    found->n_mixed = (size_t)(next - planes->positions);
-    found->n_special = count;
+    result->n_mixed = (size_t)(next - planes->positions);
+    result->n_special = count;
 }
 
-/** Where the bytes of the ticks of a group are: plane k has bits 8k ... */
+/** Pointers to the bytes of a group's ticks: plane k has bits 8k ... */
 typedef struct tick_bytes {
     const uint8_t *plane[DG_TICK_BITS / 8];
     uint8_t from_bits[GROUP]; /* the last plane, if it comes from planes of bits */
@@ -131,7 +131,7 @@ INLINE void set_tick_bytes(tick_bytes *to, const dg_planes *planes, size_t first
     to->plane[whole] = to->from_bits;
 }
 
-/** code 2^tick_bits + tick, of a group, in unsigned lanes of `width` bytes that hold it. */
+/** Set out = code 2^tick_bits + tick for a group, in unsigned lanes of `width` bytes that hold it. */
 INLINE void combine(uint8_t out[8 * GROUP], size_t width, const uint8_t code[GROUP],
                     const tick_bytes *ticks, unsigned tick_bits)
 {
@@ -172,7 +172,7 @@ INLINE void combine(uint8_t out[8 * GROUP], size_t width, const uint8_t code[GRO
     }
 }
 
-/** 8 lanes of `width` bytes, zero extended. */
+/** Load 8 lanes of `width` bytes, zero extended. */
 INLINE __m512i load_8(const uint8_t *from, size_t width)
 {
     switch (width) {
@@ -187,7 +187,7 @@ INLINE __m512i load_8(const uint8_t *from, size_t width)
     }
 }
 
-/** 16 lanes of `width` <= 4 bytes, zero extended. */
+/** Load 16 lanes of `width` <= 4 bytes, zero extended. */
 INLINE __m512i load_16(const uint8_t *from, size_t width)
 {
     switch (width) {
@@ -200,7 +200,7 @@ INLINE __m512i load_16(const uint8_t *from, size_t width)
     }
 }
 
-/** out = values + c, values of `width` bytes, modulo 2^(8 item_size). */
+/** Set out = values + c modulo 2^(8 item_size). The values have `width` bytes. */
 INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *values, size_t width,
                       uint64_t c)
 {
@@ -248,8 +248,7 @@ INLINE void put_group(uint8_t *out, size_t item_size, const uint8_t *values, siz
     }
 }
 
-/** Make the items of a batch from their codes: of a size, code 2^tick_bits + tick in lanes of `width`
- *  bytes. */
+/** Make the items of a batch from their codes. Lanes of `width` bytes hold code 2^tick_bits + tick. */
 INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
                       const dg_planes *planes, size_t width, unsigned tick_bits)
 {
@@ -275,7 +274,7 @@ INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint
     }
 }
 
-/** put_items, by the width of what code and tick make: codes are below 2^8. */
+/** put_items, by the bytes that code 2^tick_bits + tick needs: codes are below 2^8. */
 INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, uint64_t c,
                          const dg_planes *planes, unsigned tick_bits)
 {
@@ -291,36 +290,36 @@ INLINE void put_items_of(uint8_t *out, const uint8_t *codes, size_t item_size, u
 }
 
 /** find_codes, by how many rows are mixed. */
-INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+INLINE void find_codes_of(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= DG_ROWS / 4) {
-        find_codes(found, planes, rows, 1);
+        find_codes(result, planes, rows, 1);
     } else if (rows->n_mixed <= DG_ROWS / 2) {
-        find_codes(found, planes, rows, 2);
+        find_codes(result, planes, rows, 2);
     } else {
-        find_codes(found, planes, rows, 4);
+        find_codes(result, planes, rows, 4);
     }
 }
 
-DG_TARGET_AVX512_VBMI2 void dg_look_up_avx512_vbmi2(void *out, dg_found *found, size_t item_size,
-                                                    uint64_t c, const dg_planes *planes,
-                                                    const dg_table *table)
+DG_TARGET_AVX512_VBMI2 void dg_look_up_avx512_vbmi2(void *out, dg_look_up_result *result,
+                                                    size_t item_size, uint64_t c,
+                                                    const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    find_codes_of(found, planes, &table->rows);
+    find_codes_of(result, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        put_items_of(out, found->code, 1, c, planes, tick_bits);
+        put_items_of(out, result->code, 1, c, planes, tick_bits);
         break;
     case 2:
-        put_items_of(out, found->code, 2, c, planes, tick_bits);
+        put_items_of(out, result->code, 2, c, planes, tick_bits);
         break;
     case 4:
-        put_items_of(out, found->code, 4, c, planes, tick_bits);
+        put_items_of(out, result->code, 4, c, planes, tick_bits);
         break;
     default:
-        put_items_of(out, found->code, 8, c, planes, tick_bits);
+        put_items_of(out, result->code, 8, c, planes, tick_bits);
     }
 }
 

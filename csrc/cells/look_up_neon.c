@@ -1,5 +1,5 @@
-/* The hot loop in NEON, for AArch64: codes and items 64 draws at a time, in four vectors. Tables of rows
- * are looked up 64 bytes at a time, positions spread over the draws by counting the mixed rows. */
+/* The hot loop in NEON, for AArch64: codes and items 64 draws at a time, in four vectors. Rows are
+ * looked up 64 bytes at a time; counts of the mixed rows spread the positions over the draws. */
 #include "cells/look_up.h"
 
 #include "base/isa.h"
@@ -13,7 +13,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum { GROUP = 64, N = GROUP / 16 };
-_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
+_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_RESULT_BEHIND,
                "the last group may be read and written as a whole");
 
 /** A byte of each draw of a group. */
@@ -51,7 +51,7 @@ INLINE uint8x16_t shift_left(uint8x16_t lanes, int n_bits)
     return vshlq_u8(lanes, vdupq_n_s8((int8_t)n_bits)); /* to the right if negative */
 }
 
-/** part[at] where `at` is below `size`, up to 64, else `otherwise`. */
+/** Return part[at] if `at` is below `size`, up to 64, else `otherwise`. */
 INLINE bytes look_up_part(bytes otherwise, bytes at, const uint8_t *part, unsigned size)
 {
     const uint8x16_t first = vld1q_u8(part);
@@ -79,23 +79,23 @@ INLINE bytes look_up_part(bytes otherwise, bytes at, const uint8_t *part, unsign
     return otherwise;
 }
 
-/** table[at] for bytes below `size`, a multiple of 16; for others 0. */
+/** Return table[at] if `at` is below `size`, a multiple of 16, else 0. */
 INLINE bytes look_up_bytes(bytes at, const uint8_t *table, unsigned size)
 {
-    bytes found = repeat(0);
+    bytes result = repeat(0);
     for (unsigned first = 0; first < size; first += 64) {
         bytes in_part;
         for (int i = 0; i < N;
-             i++) { /* first ... first + 63 become 0 ... 63, others no such number */
+             i++) { /* first ... first + 63 become 0 ... 63, other numbers become larger */
             in_part.v[i] = veorq_u8(at.v[i], vdupq_n_u8((uint8_t)first));
         }
-        found = look_up_part(found, in_part, table + first, size - first);
+        result = look_up_part(result, in_part, table + first, size - first);
     }
-    return found;
+    return result;
 }
 
-/** The bytes from *next on, in order, in the lanes of ones in `where`; any bytes in the others. Moves
- *  *next on by how many these are. */
+/** Spread the bytes from *next on, in order, over the lanes of ones in `where`; other lanes get any
+ *  bytes. Move *next on by the number of lanes of ones. */
 INLINE uint8x16_t spread_bytes(const uint8_t **next, uint8x16_t where)
 {
     const uint8x16_t none = vdupq_n_u8(0);
@@ -109,7 +109,7 @@ INLINE uint8x16_t spread_bytes(const uint8_t **next, uint8x16_t where)
     return spread;
 }
 
-/** The lanes of ones as bits. */
+/** Return a bit for each lane, 1 for a lane of ones. */
 INLINE uint64_t bits_of(bytes b)
 {
     const uint8x16_t each = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
@@ -121,10 +121,10 @@ INLINE uint64_t bits_of(bytes b)
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
 }
 
-/** Append `first` + the places of the set bits. Writes up to 4 entries more. */
+/** Append `first` + the places of the set bits. It may write up to 4 more entries. */
 INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
 {
-    enum { FEW = 4 }; /* there are more now and then only: branches that are guessed right */
+    enum { FEW = 4 }; /* more are rare, so the branches are predicted well */
     const size_t count = (size_t)__builtin_popcountll(set);
     uint64_t places = first * UINT64_C(0x0001000100010001);
     for (unsigned i = 0; i < FEW; i++) {
@@ -139,9 +139,9 @@ INLINE size_t append_places(uint16_t *at, uint64_t set, size_t first)
     return count;
 }
 
-/** Find the codes of a group, and the positions of its draws in mixed rows, which are the first `size`
- *  or fewer. Returns: which of its draws are special, a bit each. n: how many draws it has. */
-INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, size_t n,
+/** Find the codes of a group of n draws, and the positions of those in mixed rows, which are among the
+ *  first `size`. Returns: a bit for each draw, 1 if it is special. */
+INLINE uint64_t find_some(dg_look_up_result *result, const uint8_t **next, size_t first, size_t n,
                           const uint8_t *row_of, const dg_rows *rows, unsigned size)
 {
     static const uint8_t lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -156,7 +156,7 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
         }
         position.v[i] = spread_bytes(next, mixed.v[i]);
     }
-    store(found->position_of + first, position);
+    store(result->position_of + first, position);
     bytes code = look_up_bytes(row, rows->code[0], DG_ROWS);
     for (unsigned k = 0; k < 2; k++) {
         const bytes end = look_up_bytes(row, rows->end[k], size);
@@ -166,7 +166,7 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
             code.v[i] = vbslq_u8(behind, next_code.v[i], code.v[i]);
         }
     }
-    store(found->code + first, code);
+    store(result->code + first, code);
     for (int i = 0; i < N; i++) {
         code.v[i] = vceqq_u8(code.v[i], vdupq_n_u8(DG_SPECIAL));
     }
@@ -174,31 +174,32 @@ INLINE uint64_t find_some(dg_found *found, const uint8_t **next, size_t first, s
     return bits_of(code) & valid;
 }
 
-INLINE void find_codes(dg_found *found, const dg_planes *planes, const dg_rows *rows, unsigned size)
+INLINE void find_codes(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows,
+                       unsigned size)
 {
     const uint8_t *next = planes->positions;
     const size_t n = planes->n;
     size_t n_special = 0, first = 0;
     for (; n - first >= GROUP; first += GROUP) {
-        const uint64_t special = find_some(found, &next, first, GROUP, planes->rows, rows, size);
-        n_special += append_places(found->at + n_special, special, first);
+        const uint64_t special = find_some(result, &next, first, GROUP, planes->rows, rows, size);
+        n_special += append_places(result->at + n_special, special, first);
     }
     if (first < n) {
         const uint64_t special =
-            find_some(found, &next, first, n - first, planes->rows, rows, size);
-        n_special += append_places(found->at + n_special, special, first);
+            find_some(result, &next, first, n - first, planes->rows, rows, size);
+        n_special += append_places(result->at + n_special, special, first);
     }
-    found->n_mixed = (size_t)(next - planes->positions);
-    found->n_special = n_special;
+    result->n_mixed = (size_t)(next - planes->positions);
+    result->n_special = n_special;
 }
 
-/* find_codes for tables with up to so many mixed rows. Functions of their own: compilers that optimise
- * little keep the temporaries of all that is inlined in one frame. */
+/* find_codes for tables with at most `size` mixed rows. The functions are not inlined, because without
+ * optimisation compilers would keep the temporaries of all of them in one frame. */
 #define DEFINE_FIND_CODES(size)                                                                    \
     static __attribute__((noinline)) void find_codes_##size(                                       \
-        dg_found *found, const dg_planes *planes, const dg_rows *rows)                             \
+        dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)                   \
     {                                                                                              \
-        find_codes(found, planes, rows, size);                                                     \
+        find_codes(result, planes, rows, size);                                                    \
     }
 DEFINE_FIND_CODES(16)
 DEFINE_FIND_CODES(64)
@@ -209,24 +210,24 @@ DEFINE_FIND_CODES(256)
 _Static_assert(DG_ROWS == 256, "the last one takes all");
 
 /** find_codes, by how many rows are mixed. */
-INLINE void find_codes_of(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+INLINE void find_codes_of(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)
 {
     if (rows->n_mixed <= 16) {
-        find_codes_16(found, planes, rows);
+        find_codes_16(result, planes, rows);
     } else if (rows->n_mixed <= 64) {
-        find_codes_64(found, planes, rows);
+        find_codes_64(result, planes, rows);
     } else if (rows->n_mixed <= 96) {
-        find_codes_96(found, planes, rows);
+        find_codes_96(result, planes, rows);
     } else if (rows->n_mixed <= 112) {
-        find_codes_112(found, planes, rows);
+        find_codes_112(result, planes, rows);
     } else if (rows->n_mixed <= 128) {
-        find_codes_128(found, planes, rows);
+        find_codes_128(result, planes, rows);
     } else {
-        find_codes_256(found, planes, rows);
+        find_codes_256(result, planes, rows);
     }
 }
 
-/** The bits of a group that planes of bits hold, a byte a draw. */
+/** Gather a group's bits from planes of bits, a byte a draw. */
 INLINE bytes gather_bits(const uint8_t *planes, size_t plane_bytes, unsigned n_planes)
 {
     const uint8x16_t each = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
@@ -246,8 +247,8 @@ INLINE bytes gather_bits(const uint8_t *planes, size_t plane_bytes, unsigned n_p
 
 enum { MOST_BYTES = DG_TICK_BITS / 8 + 1 }; /* of code and tick */
 
-/** plane[k] = byte k of code 2^tick_bits + tick, of every draw of a group, for the n_bytes that these have:
- *  1 more than ticks. */
+/** Set plane[k] = byte k of code 2^tick_bits + tick, for every draw of a group. There are n_bytes of
+ *  these, 1 more than a tick has. */
 INLINE void value_bytes(bytes plane[MOST_BYTES], const uint8_t *codes, const dg_planes *planes,
                         size_t first, unsigned n_bytes, unsigned tick_bits)
 {
@@ -269,7 +270,7 @@ INLINE void value_bytes(bytes plane[MOST_BYTES], const uint8_t *codes, const dg_
     }
 }
 
-/** Bytes 4 `at` ... of 4 draws' numbers, in a word each. */
+/** Return bytes 4 `at` ... 4 `at` + 3 of the numbers of 4 draws, in a word each. */
 INLINE uint32x4_t words_of(const bytes *plane, unsigned n_bytes, unsigned at, int i, int quarter)
 {
     const uint8x16_t none = vdupq_n_u8(0);
@@ -284,7 +285,7 @@ INLINE uint32x4_t words_of(const bytes *plane, unsigned n_bytes, unsigned at, in
     return vreinterpretq_u32_u16(quarter % 2 == 0 ? vzip1q_u16(low, high) : vzip2q_u16(low, high));
 }
 
-/** out = c + a number of n_bytes, of 16 draws, modulo 2^(8 item_size). */
+/** Set out = c + a number of n_bytes for 16 draws, modulo 2^(8 item_size). */
 INLINE void put_16(uint8_t *out, size_t item_size, uint64_t c, const bytes *plane, unsigned n_bytes,
                    int i)
 {
@@ -350,7 +351,7 @@ INLINE void put_items(uint8_t *out, const uint8_t *codes, size_t item_size, uint
     }
 }
 
-/** put_items, by how many bytes a code and a tick have. Those that no item holds are not read. */
+/** put_items, by how many bytes a code and a tick have. Bytes beyond an item's size are not read. */
 #define DEFINE_PUT_ITEMS(item_size)                                                                \
     static __attribute__((noinline)) void put_items_##item_size(                                   \
         uint8_t *out, const uint8_t *codes, uint64_t c, const dg_planes *planes,                   \
@@ -385,24 +386,24 @@ DEFINE_PUT_ITEMS(2)
 DEFINE_PUT_ITEMS(4)
 DEFINE_PUT_ITEMS(8)
 
-void dg_look_up_neon(void *out, dg_found *found, size_t item_size, uint64_t c,
+void dg_look_up_neon(void *out, dg_look_up_result *result, size_t item_size, uint64_t c,
                      const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    find_codes_of(found, planes, &table->rows);
+    find_codes_of(result, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        put_items_1(out, found->code, c, planes, tick_bits);
+        put_items_1(out, result->code, c, planes, tick_bits);
         break;
     case 2:
-        put_items_2(out, found->code, c, planes, tick_bits);
+        put_items_2(out, result->code, c, planes, tick_bits);
         break;
     case 4:
-        put_items_4(out, found->code, c, planes, tick_bits);
+        put_items_4(out, result->code, c, planes, tick_bits);
         break;
     default:
-        put_items_8(out, found->code, c, planes, tick_bits);
+        put_items_8(out, result->code, c, planes, tick_bits);
     }
 }
 

@@ -1,49 +1,50 @@
-/* The hot loop in plain C, for every machine. What depends on a draw's row is done a draw at a time:
- * for all draws little, for those in mixed rows the rest. The items are made in groups, which
- * compilers do by vector instructions. */
+/* The hot loop in plain C, for every machine. Rows are looked up a draw at a time: one short step for
+ * each draw, then a longer one for those in mixed rows. Items are made in groups, which compilers turn
+ * into vector instructions. */
 #include "cells/look_up.h"
 
 #include <string.h>
 
 enum { GROUP = 64 };
 _Static_assert(GROUP % 8 == 0, "a group begins with a byte of the planes of bits");
-_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_FOUND_BEHIND,
+_Static_assert((int)GROUP <= (int)DG_LOOK_UP_BEHIND && (int)GROUP <= (int)DG_RESULT_BEHIND,
                "the last group may be read and written as a whole");
 
-/** Find the codes of the draws but for those in mixed rows, which are at[0], at[1], ... */
-static void look_up_whole(dg_found *found, const uint8_t *rows, size_t n, const dg_table *table)
+/** Find the codes of all draws but those in mixed rows, and list these in at[0], at[1], ... */
+static void look_up_whole(dg_look_up_result *result, const uint8_t *rows, size_t n,
+                          const dg_table *table)
 {
     const size_t mask = ((size_t)1 << table->rows.row_bits) - 1;
     size_t n_mixed = 0;
     for (size_t i = 0; i < n; i++) {
         const uint8_t code = table->rows.whole[rows[i] & mask];
-        found->code[i] = code;
-        found->at[n_mixed] = (uint16_t)i;
+        result->code[i] = code;
+        result->at[n_mixed] = (uint16_t)i;
         n_mixed += code == DG_SPECIAL;
     }
-    found->n_mixed = n_mixed;
+    result->n_mixed = n_mixed;
 }
 
-/** Find the codes of the draws in mixed rows, too. The special ones are then at[0], at[1], ... */
-static void look_up_mixed(dg_found *found, const dg_planes *planes, const dg_rows *rows)
+/** Find the codes of the draws in mixed rows, and list the special ones in at[0], at[1], ... */
+static void look_up_mixed(dg_look_up_result *result, const dg_planes *planes, const dg_rows *rows)
 {
-    const size_t row_mask = ((size_t)1 << rows->row_bits) - 1, n_mixed = found->n_mixed;
+    const size_t row_mask = ((size_t)1 << rows->row_bits) - 1, n_mixed = result->n_mixed;
     const unsigned position_mask = (1u << rows->position_bits) - 1;
     const uint8_t *row_of = planes->rows, *positions = planes->positions;
     size_t n_special = 0;
     for (size_t k = 0; k < n_mixed; k++) {
-        const size_t i = found->at[k], row = row_of[i] & row_mask;
+        const size_t i = result->at[k], row = row_of[i] & row_mask;
         const unsigned position = positions[k] & position_mask;
         const uint8_t code = rows->code[dg_row_piece(row, position, rows)][row];
-        found->code[i] = code;
-        found->position_of[i] = (uint8_t)position;
-        found->at[n_special] = (uint16_t)i; /* n_special <= k: none that is still to come */
+        result->code[i] = code;
+        result->position_of[i] = (uint8_t)position;
+        result->at[n_special] = (uint16_t)i; /* n_special <= k: this entry is read already */
         n_special += code == DG_SPECIAL;
     }
-    found->n_special = n_special;
+    result->n_special = n_special;
 }
 
-/** Bit i of `bits` as byte i. */
+/** Return bit i of `bits` as byte i. */
 static inline uint64_t spread(uint8_t bits)
 {
     /* to byte i as its bit i, then as its highest bit (no sum leaves its byte), then as its lowest */
@@ -67,7 +68,7 @@ static void gather_bits(uint8_t out[GROUP], const uint8_t *planes, size_t plane_
     }
 }
 
-/** value[i] = code 2^tick_bits + tick of a group's draws, in an integer type that holds it. */
+/** Set value[i] = code 2^tick_bits + tick of a group's draws, in an integer type that holds it. */
 #define DG_GROUP_VALUES(name, type)                                                                \
     static inline void name(type value[restrict GROUP], const uint8_t code[restrict GROUP],        \
                             size_t first, const dg_planes *restrict planes, unsigned tick_bits)    \
@@ -134,24 +135,24 @@ DG_LOOK_UP(look_up_16, uint16_t)
 DG_LOOK_UP(look_up_32, uint32_t)
 DG_LOOK_UP(look_up_64, uint64_t)
 
-void dg_look_up_portable(void *out, dg_found *found, size_t item_size, uint64_t c,
+void dg_look_up_portable(void *out, dg_look_up_result *result, size_t item_size, uint64_t c,
                          const dg_planes *planes, const dg_table *table)
 {
     const unsigned tick_bits = table->tick_bits;
-    look_up_whole(found, planes->rows, planes->n, table);
-    look_up_mixed(found, planes, &table->rows);
+    look_up_whole(result, planes->rows, planes->n, table);
+    look_up_mixed(result, planes, &table->rows);
     c += (uint64_t)table->coded_first << tick_bits;
     switch (item_size) {
     case 1:
-        look_up_8(out, found->code, (uint8_t)c, planes, tick_bits);
+        look_up_8(out, result->code, (uint8_t)c, planes, tick_bits);
         break;
     case 2:
-        look_up_16(out, found->code, (uint16_t)c, planes, tick_bits);
+        look_up_16(out, result->code, (uint16_t)c, planes, tick_bits);
         break;
     case 4:
-        look_up_32(out, found->code, (uint32_t)c, planes, tick_bits);
+        look_up_32(out, result->code, (uint32_t)c, planes, tick_bits);
         break;
     default:
-        look_up_64(out, found->code, c, planes, tick_bits);
+        look_up_64(out, result->code, c, planes, tick_bits);
     }
 }

@@ -7,7 +7,7 @@
 
 enum { BLOCK = DG_CHACHA20_BLOCK, BLOCK_WORDS = BLOCK / 4, COLUMNS = DG_NOISE_COLUMNS };
 
-/** Which of ChaCha20's blocks. */
+/** The key and the number, attempt and depth of one of ChaCha20's blocks. */
 typedef struct block_at {
     const uint8_t *key;
     uint64_t number;
@@ -21,7 +21,7 @@ static void store32(uint8_t out[4], uint64_t value)
     }
 }
 
-/** Word i of the low halves first: words 2 i and 2 i + 1 of a block. */
+/** Return words 2 i and 2 i + 1 of a block as a number, low half first. */
 static uint64_t load64(const uint8_t *block, size_t i)
 {
     uint64_t value = 0;
@@ -31,7 +31,7 @@ static uint64_t load64(const uint8_t *block, size_t i)
     return value;
 }
 
-/** Make n blocks, by number. Requires: their numbers differ in the low half alone. */
+/** Make n blocks with consecutive numbers. Requires: the numbers differ in the low half alone. */
 static void make_blocks(uint8_t *out, size_t n, const block_at *first)
 {
     uint8_t nonce[DG_CHACHA20_NONCE];
@@ -41,12 +41,12 @@ static void make_blocks(uint8_t *out, size_t n, const block_at *first)
     (void)dg_chacha20_rfc8439(out, n, first->key, nonce, (uint32_t)first->number, DG_ISA_AUTO);
 }
 
-/** A dg_fill_bytes: the bits of f' behind its first 64, the same words of deeper blocks. */
+/** Read the bits of f' behind its first 64, which are the same words of deeper blocks. */
 static int read_deeper(void *context, uint8_t *out, size_t n)
 {
     block_at *at = context;
     uint8_t block[BLOCK];
-    const bool is_word = n == 8; /* dg_refine asks for nothing else */
+    const bool is_word = n == 8; /* dg_refine never asks for more or less */
     if (is_word) {
         at->depth++;
         make_blocks(block, 1, at);
@@ -56,7 +56,7 @@ static int read_deeper(void *context, uint8_t *out, size_t n)
     return is_word ? 0 : 1;
 }
 
-/** How many ones lead the level's words, of which block `at` has the first. */
+/** Count the ones that lead the level's words, the first of which are in block `at`. */
 static uint64_t read_level(const uint8_t *block, block_at at)
 {
     uint64_t word = load64(block, 1), level = 0;
@@ -71,7 +71,7 @@ static uint64_t read_level(const uint8_t *block, block_at at)
     return level + (uint64_t)__builtin_clzll(~word);
 }
 
-/** What dg_refine needs besides the question: a stream, opened only for the few that come to it. */
+/** Decide the question by dg_refine. It needs a stream, which is opened for few draws only. */
 static dg_status refine(bool *accepted, uint64_t f, const dg_question_at *q, const dg_table *table,
                         block_at at)
 {
@@ -83,7 +83,7 @@ static dg_status refine(bool *accepted, uint64_t f, const dg_question_at *q, con
     return status;
 }
 
-/** Decide an attempt in a special cell by its block, given place->tick. */
+/** Decide an attempt in a special cell by its block. Requires: place->tick is set. */
 static dg_status decide(bool *accepted, dg_place *place, uint32_t cell, const uint8_t *block,
                         const block_at *at, const dg_table *table)
 {
@@ -119,8 +119,8 @@ static dg_status decide(bool *accepted, dg_place *place, uint32_t cell, const ui
     return refine(accepted, f, &q, table, *at);
 }
 
-/** Find the place of a cell, if it is full and its block has a code; else its number is *cell, and
- *  place->block is left open. */
+/** Find the place of a cell. Returns: false if the cell is special; *cell is then its number, and
+ *  place->block means nothing. */
 static bool look_up(dg_place *place, uint32_t *cell, uint64_t bits, const dg_table *table)
 {
     const dg_rows *rows = &table->rows;
@@ -155,7 +155,7 @@ static dg_status draw(dg_place *place, uint64_t bits, block_at at, const dg_tabl
     return status;
 }
 
-/** Draw items [item, end) of one tile, which are out[i ...). */
+/** Draw items [item, end) of one tile into out[i ...). */
 static dg_status draw_in_tile(dg_output *to, size_t i, uint64_t item, uint64_t end,
                               const uint8_t *key, uint8_t blocks[COLUMNS * BLOCK])
 {

@@ -12,15 +12,15 @@ static dg_status store(void *out, size_t i, dg_dtype dtype, dg_int128 value)
     return DG_ERR_RANGE; /* 2^64 or more in size */
 }
 
-/** out[0 .. n_bytes) += c, in two's complement. */
+/** Add c to out[0 .. n_bytes), in two's complement. */
 static dg_status add_centre(uint8_t *out, size_t n_bytes, const dg_table *table)
 {
     const uint8_t *c = table->centre_bytes;
-    const size_t n_given = table->law->wide_bytes;
+    const size_t c_bytes = table->law->wide_bytes;
     unsigned carry = 0;
-    uint8_t out_sign = out[n_bytes - 1] >> 7, c_sign = c[n_given - 1] >> 7;
+    uint8_t out_sign = out[n_bytes - 1] >> 7, c_sign = c[c_bytes - 1] >> 7;
     for (size_t i = 0; i < n_bytes; i++) {
-        carry += (unsigned)out[i] + (i < n_given ? c[i] : c_sign * 255u);
+        carry += (unsigned)out[i] + (i < c_bytes ? c[i] : c_sign * 255u);
         out[i] = (uint8_t)carry;
         carry >>= 8;
     }
@@ -28,7 +28,7 @@ static dg_status add_centre(uint8_t *out, size_t n_bytes, const dg_table *table)
     return overflows ? DG_ERR_RANGE : DG_OK;
 }
 
-/** out[rest_bytes .. n_bytes) = y in two's complement. */
+/** Set out[rest_bytes .. n_bytes) = y in two's complement. */
 static dg_status store_above_rest(uint8_t *out, size_t n_bytes, size_t rest_bytes, dg_int128 y)
 {
     for (size_t i = rest_bytes; i < n_bytes; i++) {
@@ -54,7 +54,7 @@ dg_status dg_output_put(const dg_output *to, size_t i, dg_int128 y)
     return store(to->out, i, to->dtype, dg_int128_add(to->c, y));
 }
 
-/** c. Requires: below 2^64 in size. */
+/** Return c. Requires: |c| < 2^64. */
 static dg_int128 centre_of(const dg_table *table)
 {
     uint64_t magnitude = 0;
@@ -63,7 +63,7 @@ static dg_int128 centre_of(const dg_table *table)
     return negative ? (dg_int128){-1, 0 - magnitude} : dg_int128_of_unsigned(magnitude);
 }
 
-/** Whether every integer of the core fits the dtype. Requires: no rest, so block_bits <= 48. */
+/** Return whether every integer of the core fits the dtype. Requires: rest_bytes = 0, so w <= 2^48. */
 static bool core_fits(dg_dtype dtype, const dg_table *table)
 {
     uint64_t probe;

@@ -1,4 +1,4 @@
-/* Where draws go: an array of machine integers, or integers of any size, c added. */
+/* The output of draws, with c added: an array of machine integers, or of integers of any size. */
 #ifndef DG_CELLS_OUTPUT_H
 #define DG_CELLS_OUTPUT_H
 
@@ -8,30 +8,29 @@
 
 #include <string.h>
 
-/** Where the draws of a chunk go. */
+/** The output of one chunk. */
 typedef struct dg_output {
     const dg_table *table;
     uint8_t *out;  /* the chunk's part of the output */
     size_t stride; /* bytes of an item */
-    bool wide;     /* items are integers of `stride` bytes, else of a dtype: */
+    bool wide;     /* items are integers of `stride` bytes, else of this dtype: */
     dg_dtype dtype;
-    bool direct; /* the dtype holds the whole core, and there is no rest */
+    bool direct; /* the dtype holds the whole core, and rest_bytes = 0 */
     dg_int128 c;
-    uint8_t *rest; /* the rests; of wide items they are the items' low bytes */
+    uint8_t *rest; /* the rests, which are the low bytes of wide items */
     size_t rest_stride;
 } dg_output;
 
-/** An output of machine integers. Requires: |c| below 2^64; rest has room for the rests of a chunk.
- *  */
+/** Return an output of machine integers. Requires: |c| < 2^64; rest has room for a chunk's rests. */
 dg_output dg_output_for_dtype(void *out, dg_dtype dtype, uint8_t *rest, const dg_table *table);
 
-/** An output of integers of n_bytes, in two's complement. Requires: n_bytes >= law->wide_bytes. */
+/** Return an output of integers of n_bytes, in two's complement. Requires: n_bytes >= law->wide_bytes. */
 dg_output dg_output_for_bytes(uint8_t *out, size_t n_bytes, const dg_table *table);
 
-/** Item i of the chunk = c + (y 2^(8 rest_bytes) + rest). Returns: DG_OK | DG_ERR_RANGE. */
+/** Set item i of the chunk to c + (y 2^(8 rest_bytes) + rest). Returns: DG_OK | DG_ERR_RANGE. */
 dg_status dg_output_put(const dg_output *to, size_t i, dg_int128 y);
 
-/** Item i = value, cut to the item. */
+/** Set item i to value, cut to the item. */
 static inline void dg_item_put(uint8_t *out, size_t i, size_t stride, uint64_t value)
 {
     const uint32_t value32 = (uint32_t)value;
@@ -52,7 +51,7 @@ static inline void dg_item_put(uint8_t *out, size_t i, size_t stride, uint64_t v
     }
 }
 
-/** Item i, without sign. */
+/** Return item i, without sign. */
 static inline uint64_t dg_item_at(const uint8_t *out, size_t i, size_t stride)
 {
     uint8_t value8;

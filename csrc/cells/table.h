@@ -1,11 +1,11 @@
-/* The cell table of one law: everything that a draw looks up. Immutable after dg_table_build.
- * Geometry and proofs: PROOF.md. Names:
+/* The cell table of one law: everything that a draw looks up. It never changes after dg_table_build.
+ * PROOF.md has its geometry and the proofs. Names:
  *
  *   w = 2^block_bits        block j holds the integers y = j w ... j w + w - 1, relative to c
  *   H = height              slabs of height 1/H under g; g(0) = 1
  *   cell (j, m)             block j times [m/H, (m+1)/H), m the level
- *   tick                    the low bits of y that a table looks at:
- *                           y = j w + tick 2^(8 rest_bytes) + rest
+ *   tick, rest              y = j w + tick 2^(8 rest_bytes) + rest: the table's arcs depend on the
+ *                           tick; the rest is low bytes that wide laws have below it
  *   reach                   how far outwards from the centre y lies in a range of integers, in
  *                           units of 2^-24 of the range, rounded down
  *   a height in a cell      in units of 2^-16 of the cell's height
@@ -19,11 +19,11 @@
 #include "law/law.h"
 
 enum {
-    DG_INDEX_BITS = 16,  /* of every table but those that tests make smaller: row and position */
+    DG_INDEX_BITS = 16,  /* of a row and a position; only tests build smaller tables */
     DG_TICK_BITS = 48,   /* at most; DG_INDEX_BITS + DG_TICK_BITS = 64 */
     DG_HEIGHT_BITS = 16, /* binary places of a height in a cell */
     DG_REACH_BITS = 24,  /* binary places of a reach */
-    DG_TAIL_LEVELS = 16, /* tail blocks with arcs; those beyond are decided by dg_refine */
+    DG_TAIL_LEVELS = 16, /* tail blocks with arcs; dg_refine decides attempts beyond */
     DG_TAIL_ARCS = 8     /* arcs a tail block has, at most */
 };
 
@@ -33,8 +33,8 @@ enum {
  *    v = base - floor(slope q / 2^24) + floor(bulge floor(q (2^24 - q) / 2^30) / 2^16),
  *    C(v - error) <= C(t) <= C(v + error),   C(t) = t clamped to [0, 2^16],
  *
- *  for every y of the range. A height F of [0, 2^16) is compared with t, so the clamped values
- *  decide the same. base is at most 2^30 in size, so is slope, and bulge 2^14. */
+ *  for every y of the range. Clamping decides nothing differently, because t is compared with a
+ *  height F in [0, 2^16). |base| and slope are at most 2^30, |bulge| at most 2^14. */
 typedef struct dg_arc {
     int32_t base;
     uint32_t slope;
@@ -42,10 +42,10 @@ typedef struct dg_arc {
     int16_t bulge;
 } dg_arc;
 
-/** The error of an arc that says nothing. */
+/** The error of an arc that bounds nothing. */
 #define DG_UNKNOWN_ERROR UINT16_MAX
 
-/** An arc that says nothing: v = 1, so v - error <= 0 and v + error >= 2^16. */
+/** Return an arc that bounds nothing: v = 1, so v - error <= 0 and v + error >= 2^16. */
 static inline dg_arc dg_unknown_arc(void)
 {
     return (dg_arc){1, 0, DG_UNKNOWN_ERROR, 0};
@@ -59,7 +59,7 @@ typedef struct dg_partial {
 
 typedef struct dg_table dg_table;
 
-/** The bits of the draws of a batch, in planes: a byte of each draw, or a bit of each, together. */
+/** The bits of a batch of draws, in planes: each holds a byte, or a bit, of every draw. */
 typedef struct dg_planes {
     size_t n;             /* draws */
     const uint8_t *rows;  /* n bytes */
@@ -69,8 +69,8 @@ typedef struct dg_planes {
 } dg_planes;
 
 /** See look_up.h. */
-typedef struct dg_found dg_found;
-typedef void dg_look_up(void *out, dg_found *found, size_t item_size, uint64_t c,
+typedef struct dg_look_up_result dg_look_up_result;
+typedef void dg_look_up(void *out, dg_look_up_result *result, size_t item_size, uint64_t c,
                         const dg_planes *planes, const dg_table *table);
 
 /** See decide.h. */
@@ -80,8 +80,8 @@ typedef void dg_decide_each(uint8_t *outcome, uint64_t *y, const uint16_t *speci
 
 struct dg_table {
     const dg_law *law;
-    dg_isa isa;          /* what draws are looked up with */
-    dg_look_up *look_up; /* by it */
+    dg_isa isa;          /* which both loops are written for: */
+    dg_look_up *look_up; /* it finds the cells of a batch */
     dg_decide_each *decide_each;
     dg_rows rows;
     size_t block_bits;
@@ -100,7 +100,7 @@ struct dg_table {
     dg_arc *tail_arcs; /* by side (left first), level, part */
 };
 
-/** How many arcs the tails have. */
+/** Return how many arcs the tails have. */
 static inline uint32_t dg_table_tail_arcs(const dg_table *table)
 {
     return UINT32_C(2) * DG_TAIL_LEVELS << table->tail_arc_bits;
@@ -109,7 +109,7 @@ static inline uint32_t dg_table_tail_arcs(const dg_table *table)
 /** Build the table of a law.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; 4 <= index_bits <= DG_INDEX_BITS;
- *             block_bits < 0: chosen here; else w = 2^block_bits;
+ *             w is chosen here if block_bits < 0, else w = 2^block_bits;
  *             isa available.
  *  Ensures:   DG_OK -> *out is the table, which refers to law, to be freed by dg_table_release.
  *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER if no H >= 1 fits 2^index_bits cells.
@@ -117,7 +117,7 @@ static inline uint32_t dg_table_tail_arcs(const dg_table *table)
 dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
                          dg_isa isa);
 
-/** The memory that a table takes. */
+/** Return how many bytes of memory a table takes. */
 size_t dg_table_bytes(const dg_table *table);
 
 void dg_table_release(dg_table *table);

@@ -6,10 +6,10 @@
 
 enum {
     LOG_BITS = 58,    /* binary places of the scale's logarithm */
-    NARROWEST = 16,   /* a scale has 2^16 units of distance, at least */
+    NARROWEST = 16,   /* a scale has at least 2^16 units of distance */
     FIXED = 7,        /* in units of heights */
-    FAR = 112,        /* the exponent at `farthest`, about: from 110 to 127 */
-    MOST_ERROR = 4096 /* in units of heights: undecided are 2^-40 of the attempts, at most */
+    FAR = 112,        /* about the exponent at `farthest`, which is from 110 to 127 */
+    MOST_ERROR = 4096 /* in units of heights: at most 2^-40 of the attempts are undecided */
 };
 
 static const uint64_t FULL = UINT64_C(1) << DG_LANE_BITS;
@@ -17,14 +17,14 @@ static const uint64_t FULL = UINT64_C(1) << DG_LANE_BITS;
 /** floor(2^52 log2(log2(e))). */
 static const uint64_t LOG2_LOG2_E = UINT64_C(0x875D3BA705DB1);
 
-/** log2 of the power at r, as power_of has it, but of any size. */
+/** Return log2 of the power at r, as power_of computes it, but of any size. */
 static dg_i128 log_of_power(uint64_t r, dg_i128 log_scale, const dg_lanes *lanes)
 {
     const dg_u128 times_beta = (dg_u128)log2_of(r) * lanes->rate >> DG_LANE_BITS;
     return ((dg_i128)times_beta << lanes->rate_shift) - log_scale;
 }
 
-/** log2 of the scale, in units of 2^-58, within 1 of it. Requires: it is from 1 to 2^63. */
+/** Return log2(scale) in units of 2^-58, with an error below 1. Requires: the scale is from 1 to 2^63. */
 static uint64_t log_of_scale(const dg_law *law, dg_enclosure *e)
 {
     mpfr_set_z(e->work, law->a, MPFR_RNDN);
@@ -34,7 +34,7 @@ static uint64_t log_of_scale(const dg_law *law, dg_enclosure *e)
     return mpfr_get_uj(e->work, MPFR_RNDN);
 }
 
-/** log2(e) (|f| / scale)^beta in units of exponents: a bound from above, rounded down. */
+/** Return an upper bound of log2(e) (|f| / scale)^beta in units of exponents, rounded down. */
 static uint64_t power_at_centre(dg_enclosure *e)
 {
     mpfr_const_log2(e->work, MPFR_RNDD);
@@ -43,7 +43,7 @@ static uint64_t power_at_centre(dg_enclosure *e)
     return mpfr_get_uj(e->work, MPFR_RNDD);
 }
 
-/** beta log2(scale) - log2(log2(e)) in units of exponents, and what makes log_of_power never too high. */
+/** Return beta log2(scale) - log2(log2(e)) in units of exponents, so high that log_of_power never is. */
 static dg_i128 shifted_scale(dg_i128 log, const dg_lanes *lanes)
 {
     const unsigned whole = lanes->rate_shift + 1; /* bits of beta before the point */
@@ -52,7 +52,7 @@ static dg_i128 shifted_scale(dg_i128 log, const dg_lanes *lanes)
     return exact + 1 + of_log + 1 + 1 - (dg_i128)LOG2_LOG2_E;
 }
 
-/** The least r at which the power's logarithm is at least `wanted`, if there is one below 2^52; else 2^52. */
+/** Return the least r below 2^52 at which the power's logarithm is at least `wanted`, or 2^52. */
 static uint64_t least_with(dg_i128 wanted, dg_i128 log_scale, const dg_lanes *lanes)
 {
     uint64_t from = 1, to = FULL;
@@ -100,7 +100,7 @@ unsigned dg_lane_power_units(unsigned most, dg_lanes *lanes, dg_enclosure *e)
     return 0;
 }
 
-/** ceil(2^52 / scale), the scale in units of distance, 2^up of which make an integer. */
+/** Return ceil(2^52 / scale), the scale in units of distance. 2^up units make an integer. */
 static uint64_t over_scale_of(long up, const dg_law *law)
 {
     uint64_t over = 0;
@@ -120,7 +120,7 @@ bool dg_lane_power_errors(uint64_t of_distance, unsigned places, dg_lanes *lanes
     const uint64_t beta = (beta16 + 15) / 16;
     const uint64_t of_log = (31 * beta + 9) / 10 + 19, of_power = (7 * of_log + 9) / 10 + 13;
     const uint64_t f16 = (lanes->at_centre >> (DG_LANE_BITS - 4)) + 1 + 9; /* 9/16 > 0.54 */
-    /* 2^52 over the scale, and what that makes of an error of distances where the power is 1 */
+    /* 2^52 over the scale, and the error that distances cause where the power is 1 */
     const uint64_t over_scale = over_scale_of((long)places - (long)lanes->block_bits, lanes->law);
     const uint64_t distance16 = of_distance * (beta16 * 3 * over_scale + 1) / 2;
     const uint64_t growth16 = 16 - 256 / beta16; /* 1 - 1/beta */

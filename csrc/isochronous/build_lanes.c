@@ -13,13 +13,13 @@ enum {
     MOST_SCALE = 53,
     CENTRE_BITS = 61, /* c is below 2^61 in size */
     BETA_BITS = 6,    /* beta is below 2^6 */
-    FAR = 110,        /* the exponent at `farthest`, at least; 127 at most */
-    MOST_ERROR = 4096 /* in units of heights: undecided are 2^-40 of the attempts, at most */
+    FAR = 110,        /* the least exponent at `farthest`; the greatest is 127 */
+    MOST_ERROR = 4096 /* in units of heights: at most 2^-40 of the attempts are undecided */
 };
 
 static const uint64_t FULL = UINT64_C(1) << DG_LANE_BITS;
 
-/** The sign of num/den - 2^exponent. */
+/** Return the sign of num/den - 2^exponent. */
 static int against_power(const mpz_t num, const mpz_t den, long exponent)
 {
     mpz_t above, below;
@@ -31,7 +31,7 @@ static int against_power(const mpz_t num, const mpz_t den, long exponent)
     return sign;
 }
 
-/** Whether the law is among those that this file was made for. */
+/** Return whether the law's parameters are in the range that lanes hold. */
 static bool is_held(const dg_law *law)
 {
     const long power = law->kind == DG_DISCRETE_GAUSSIAN ? 2 : 1;
@@ -41,7 +41,7 @@ static bool is_held(const dg_law *law)
            mpz_sizeinbase(law->c, 2) <= CENTRE_BITS;
 }
 
-/** Requires: the size of z is below 2^63. */
+/** Return z. Requires: |z| < 2^63. */
 static int64_t to_int64(const mpz_t z)
 {
     uint64_t size = 0;
@@ -49,22 +49,22 @@ static int64_t to_int64(const mpz_t z)
     return mpz_sgn(z) < 0 ? -(int64_t)size : (int64_t)size;
 }
 
-/** floor(num/den 2^shift), below 2^63 in size; *is_cut is set if that is less. */
+/** Return floor(num/den 2^shift), and set *is_cut if that is less. Requires: it is below 2^63 in size. */
 static int64_t in_units(bool *is_cut, const mpz_t num, const mpz_t den, long shift)
 {
-    mpz_t above, below, rest;
-    mpz_inits(above, below, rest, NULL);
+    mpz_t above, below, remainder;
+    mpz_inits(above, below, remainder, NULL);
     mpz_mul_2exp(above, num, shift > 0 ? (mp_bitcnt_t)shift : 0);
     mpz_mul_2exp(below, den, shift < 0 ? (mp_bitcnt_t)-shift : 0);
-    mpz_fdiv_qr(above, rest, above, below);
-    *is_cut |= mpz_sgn(rest) != 0;
+    mpz_fdiv_qr(above, remainder, above, below);
+    *is_cut |= mpz_sgn(remainder) != 0;
     const int64_t floored = to_int64(above);
-    mpz_clears(above, below, rest, NULL);
+    mpz_clears(above, below, remainder, NULL);
     return floored;
 }
 
 /** Set lanes->rate to the leading 52 bits of log2(e)/(2 sigma2), or log2(e)/scale, rounded down. Returns: the
- *  number's exponent of 2, as MPFR has it. */
+ *  number's exponent of 2, as MPFR defines it. */
 static long set_rate(dg_lanes *lanes, dg_enclosure *e)
 {
     mpfr_const_log2(e->work, MPFR_RNDU);
@@ -77,7 +77,7 @@ static long set_rate(dg_lanes *lanes, dg_enclosure *e)
     return lanes->squared ? octave - 1 : octave;
 }
 
-/** The exponent at a distance, rounded down, as the kernels compute it. */
+/** Return the exponent at a distance, rounded down, as the kernels compute it. */
 static dg_u128 exponent_at(uint64_t d, const dg_lanes *lanes)
 {
     const dg_u128 product =
@@ -88,7 +88,7 @@ static dg_u128 exponent_at(uint64_t d, const dg_lanes *lanes)
     return scaled >> lanes->rate_shift;
 }
 
-/** floor(factor |f|) in units, 2^up of which make an integer; *is_cut is set if that is less. */
+/** Return floor(factor |f|) in units, of which 2^up make an integer. Set *is_cut if that is less. */
 static uint64_t centre_in_units(bool *is_cut, unsigned factor, long up, const dg_law *law)
 {
     mpz_t size;
@@ -100,10 +100,10 @@ static uint64_t centre_in_units(bool *is_cut, unsigned factor, long up, const dg
     return floored;
 }
 
-/** Choose the unit of distance: the largest number of binary places of a block, `most` at most, with which
- *  distances up to `farthest` are below 2^52; and set the rate in this unit.
+/** Choose the unit of distance, and set the rate in this unit. Blocks get the most binary places, up to
+ *  `most`, with which distances up to `farthest` are below 2^52.
  *
- *  Returns: the binary places | 0: there are none that serve.
+ *  Returns: the binary places | 0: no number of places will do.
  */
 static unsigned set_units(unsigned most, dg_lanes *lanes, dg_enclosure *e)
 {
@@ -141,7 +141,7 @@ static unsigned set_units(unsigned most, dg_lanes *lanes, dg_enclosure *e)
     return 0;
 }
 
-/** Set |y - f| - |f| - z on both sides, in units. Returns: whether it, or 2 |f|, was cut. */
+/** Set |y - f| - |f| - z on both sides, in units. Returns: whether that, or 2 |f|, was rounded. */
 static bool set_offsets(long up, dg_lanes *lanes)
 {
     const dg_law *law = lanes->law;
@@ -165,7 +165,7 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
 {
     const long up = (long)places - (long)lanes->block_bits;
     const uint64_t inexact = set_offsets(up, lanes), cut = up < 0;
-    /* of distances, in units: of delta; of twice_f */
+    /* errors of distances, in units: that of delta, and that of twice_f */
     const uint64_t of_delta = inexact + cut, of_f = inexact;
     lanes->below = DG_LANE_BELOW;
     if (lanes->is_power) {
@@ -197,7 +197,7 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     return DG_OK;
 }
 
-/** Set all that lanes need of a law that is not narrow. */
+/** Set everything that lanes need to draw a law that is not narrow. */
 static dg_status build_wide(dg_lanes *lanes, dg_enclosure *e)
 {
     dg_staircase staircase;
@@ -236,7 +236,7 @@ dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law)
 {
     const bool is_power = law->kind == DG_GENERALIZED_GAUSSIAN;
     if (!is_held(law) || (is_power && mpz_cmp(law->a, law->b) < 0)) {
-        return DG_ERR_PARAMETER; /* powers of scales below 1, which are narrow laws, have no unit here */
+        return DG_ERR_PARAMETER; /* powers have no unit for scales below 1, which are narrow laws */
     }
     *out = (dg_lanes){.law = law, .c = to_int64(law->c)};
     dg_enclosure e;

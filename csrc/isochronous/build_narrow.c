@@ -10,14 +10,14 @@
 
 enum {
     PLACES = 127,     /* binary places of weights: 1 is 2^127 */
-    CUT = 4,          /* a product of them loses less */
+    CUT = 4,          /* more than a product of weights loses */
     SUM_BITS = 56,    /* of weights that are summed */
-    SETTLED_BITS = 20 /* 2^20 words are left for what is settled: PROOF.md, lemma 24 */
+    SETTLED_BITS = 20 /* 2^20 words are left to dg_narrow_settle: PROOF.md, lemma 24 */
 };
 
 static const dg_u128 ONE = (dg_u128)1 << PLACES;
 
-/** lower <= 2^127 g <= upper, of an outcome or of a ratio of them. */
+/** Bounds lower <= 2^127 g <= upper of an outcome's g, or of the ratio of two. */
 typedef struct weight {
     dg_u128 lower, upper;
 } weight;
@@ -26,13 +26,13 @@ typedef struct builder {
     dg_narrow *narrow;
     const dg_law *law;
     dg_enclosure e;
-    size_t n[2];                      /* outcomes from 0 on, and below it */
+    size_t n[2];                      /* outcomes from 0 on; those below 0 */
     weight of[2][DG_NARROW_MOST + 1]; /* of y = 0, 1, ...; of y = 0, -1, ... */
 } builder;
 
 /* --- weights ------------------------------------------------------------------------------------ */
 
-/** Bounds of g(y), by a certified exponential. */
+/** Return bounds of g(y), by a certified exponential. */
 static weight enclosed(int64_t y, builder *build)
 {
     dg_enclosure *e = &build->e;
@@ -46,7 +46,7 @@ static weight enclosed(int64_t y, builder *build)
     return of;
 }
 
-/** floor(a b / 2^127), or up to CUT less. */
+/** Return floor(a b / 2^127), or up to CUT less. */
 static dg_u128 high_product(dg_u128 a, dg_u128 b)
 {
     const uint64_t a_high = (uint64_t)(a >> 64), b_high = (uint64_t)(b >> 64);
@@ -54,21 +54,21 @@ static dg_u128 high_product(dg_u128 a, dg_u128 b)
            (((dg_u128)b_high * (uint64_t)a) >> 63);
 }
 
-/** Bounds of the product. */
+/** Return bounds of the product. */
 static weight times(weight a, weight b)
 {
     const dg_u128 upper = high_product(a.upper, b.upper) + CUT;
     return (weight){high_product(a.lower, b.lower), upper < ONE ? upper : ONE};
 }
 
-/** floor(2^bits factor g(y)), where two bounds do not tell. */
+/** Return floor(2^bits factor g(y)), by as many bits of g as that takes. */
 static uint64_t floor_at_last(uint64_t factor, unsigned bits, int64_t y, const dg_law *law)
 {
     mpz_t integer;
     mpz_init_set_si(integer, (long)y);
     mpfr_prec_t precision = DG_FIRST_PRECISION;
     uint64_t lower = 0, upper = 1;
-    while (lower != upper) { /* ends: g is transcendental, or 1, as its bounds are then */
+    while (lower != upper) { /* ends: g is transcendental, or it is 1 and so are its bounds */
         dg_enclosure e;
         dg_enclosure_open(&e, precision);
         dg_enclose_weight(&e, integer, law);
@@ -85,15 +85,15 @@ static uint64_t floor_at_last(uint64_t factor, unsigned bits, int64_t y, const d
     return lower;
 }
 
-/** floor(factor weight / 2^drop). Requires: factor < 2^32, 64 <= drop. */
+/** Return floor(factor weight / 2^drop). Requires: factor < 2^32, 64 <= drop. */
 static uint64_t scaled(uint64_t factor, dg_u128 of, unsigned drop)
 {
     const dg_u128 high = (of >> 64) * factor, low = (of & UINT64_MAX) * factor;
     return (uint64_t)((high + (low >> 64)) >> (drop - 64));
 }
 
-/** floor(2^bits factor g(y)), y = i on the right, -i on the left. Requires: factor < 2^32, bits < 64; it is
- *  below 2^64. */
+/** Return floor(2^bits factor g(y)), for y = i on the right, -i on the left. Requires: factor < 2^32,
+ *  bits < 64, and the result is below 2^64. */
 static uint64_t floor_of(uint64_t factor, unsigned bits, size_t i, size_t side,
                          const builder *build)
 {
@@ -104,12 +104,12 @@ static uint64_t floor_of(uint64_t factor, unsigned bits, size_t i, size_t side,
     return lower == upper && !DG_ALWAYS_REFINE ? lower : floor_at_last(factor, bits, y, build->law);
 }
 
-/** Enclose g on a side, from 1 on, as long as it is at least 2^-63. of: what is known of y = 1 and y = -1.
+/** Enclose g on a side, from 1 on, while it is at least 2^-63. of: the weights of y = 1 and y = -1.
  *  Returns: whether there is room. */
 static bool enclose_side(size_t side, const weight of[2], builder *build)
 {
     const dg_law_kind kind = build->law->kind;
-    weight ratio = of[side], second; /* g(i) / g(i - 1), and what one is of that before */
+    weight ratio = of[side], second; /* g(i) / g(i - 1), and the ratio of two such ratios */
     if (kind == DG_DISCRETE_GAUSSIAN) {
         second = times(of[0], of[1]);
     } else {
@@ -122,7 +122,7 @@ static bool enclose_side(size_t side, const weight of[2], builder *build)
             *at = i == 1 ? of[side] : enclosed(side == 0 ? (int64_t)i : -(int64_t)i, build);
         } else {
             *at = times(build->of[side][i - 1], ratio);
-            if (i == 1 && kind == DG_DISCRETE_LAPLACE) { /* beyond 1 all are exp(-1/scale) */
+            if (i == 1 && kind == DG_DISCRETE_LAPLACE) { /* all ratios beyond are exp(-1/scale) */
                 ratio = of[mpz_sgn(build->law->n) > 0];
             }
             ratio = times(ratio, second);
@@ -135,12 +135,12 @@ static bool enclose_side(size_t side, const weight of[2], builder *build)
     return false;
 }
 
-/** Find all outcomes. Returns: whether there are DG_NARROW_MOST at most. */
+/** Find all outcomes. Returns: whether there are at most DG_NARROW_MOST. */
 static bool find_outcomes(builder *build)
 {
     dg_narrow *narrow = build->narrow;
     narrow->has_sign = build->law->centred;
-    /* if so, g(1 - y) is as large */
+    /* if g(y) is large enough, so is g(1 - y) */
     const weight far = enclosed(narrow->has_sign ? DG_NARROW_MOST : DG_NARROW_MOST / 2 + 1, build);
     if (far.lower >> (PLACES - DG_NARROW_REACH) != 0) {
         return false;
@@ -155,7 +155,7 @@ static bool find_outcomes(builder *build)
     narrow->least = -(int64_t)build->n[1];
     narrow->first[0] = build->n[0];
     narrow->first[1] = build->n[1] + 1;
-    for (size_t side = 0; side < 2; side++) { /* g halves at least once in so many */
+    for (size_t side = 0; side < 2; side++) { /* g halves over each such width */
         narrow->n_tail[side] = (narrow->first[side] + DG_NARROW_REACH - 1) / DG_NARROW_REACH;
     }
     return narrow->n <= DG_NARROW_MOST;
@@ -163,17 +163,17 @@ static bool find_outcomes(builder *build)
 
 /* --- words -------------------------------------------------------------------------------------- */
 
-/** Choose C: nearly the largest for which all words are enough. */
+/** Choose C: nearly the largest for which there are enough words. */
 static void set_height(builder *build)
 {
-    dg_u128 sum = 0; /* above 2^56 times the sum of g */
+    dg_u128 sum = 0; /* more than 2^56 times the sum of g */
     for (size_t side = 0; side < 2; side++) {
         for (size_t i = side; i < build->n[side] + side; i++) {
             const uint64_t above = floor_of(1, SUM_BITS, i, side, build) + 1;
             sum += build->narrow->has_sign && i > 0 ? 2 * above : above;
         }
     }
-    const uint64_t words = 0 - (UINT64_C(1) << SETTLED_BITS); /* 2^64 less those */
+    const uint64_t words = 0 - (UINT64_C(1) << SETTLED_BITS); /* 2^64 - 2^20 */
     build->narrow->height = (uint64_t)(((dg_u128)words << (SUM_BITS - 32)) / sum);
 }
 

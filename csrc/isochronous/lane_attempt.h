@@ -1,5 +1,5 @@
-/* Attempts in lanes, in portable C: those of one law (lanes_portable.c), and of another
- * each time (lane_laws.c). PROOF.md, lemmas 13 to 16. */
+/* Attempts in lanes, in portable C: all of one law (lanes_portable.c), or each of its own law (lane_laws.c).
+ * PROOF.md, lemmas 13 to 16. */
 #ifndef DG_ISOCHRONOUS_LANE_ATTEMPT_H
 #define DG_ISOCHRONOUS_LANE_ATTEMPT_H
 
@@ -12,7 +12,7 @@
 
 #define DG_LANE_INLINE static inline __attribute__((always_inline))
 
-enum { DG_LANE_TOGETHER = 4 }; /* attempts whose steps are taken together */
+enum { DG_LANE_TOGETHER = 4 }; /* attempts that take each step together */
 
 /* A loop that compilers unroll. */
 #if defined(__clang__)
@@ -44,33 +44,33 @@ DG_LANE_INLINE uint64_t load_half(const uint8_t *bytes)
     return value;
 }
 
-/** The mask, of which the compiler shall not know that it is all ones or 0: it would make branches
- *  of choices by it (clang 14 does; test_silence.c). */
+/** Return the mask, and hide from the compiler that it is all ones or 0. A compiler that knows may turn
+ *  choices by it into branches, as clang 14 does (test_silence.c). */
 static inline uint64_t dg_mask(uint64_t mask)
 {
     __asm__("" : "+r"(mask));
     return mask;
 }
 
-/** a where mask is all ones, b where it is 0. */
+/** Return a if mask is all ones, b if it is 0. */
 DG_LANE_INLINE uint64_t chosen(uint64_t mask, uint64_t a, uint64_t b)
 {
     return b ^ (mask & (a ^ b));
 }
 
-/** All ones if a < b, else 0. */
+/** Return all ones if a < b, else 0. */
 DG_LANE_INLINE uint64_t less(uint64_t a, uint64_t b)
 {
     return dg_mask(0 - (uint64_t)(a < b));
 }
 
-/** All ones if the highest bit is set, else 0. */
+/** Return all ones if the highest bit is set, else 0. */
 DG_LANE_INLINE uint64_t filled(uint64_t a)
 {
     return (uint64_t)((int64_t)dg_mask(a) >> 63);
 }
 
-/** The lesser of a and b. */
+/** Return the lesser of a and b. */
 DG_LANE_INLINE uint64_t least(uint64_t a, uint64_t b)
 {
     return b + ((a - b) & less(a, b));
@@ -78,21 +78,21 @@ DG_LANE_INLINE uint64_t least(uint64_t a, uint64_t b)
 
 enum { SPARE_BITS = 64 - DG_LANE_BITS };
 
-/** floor(a b / 2^52), where a is given times 2^12: below 2^52, as b may be below 2^64. */
+/** Return floor(a b / 2^52) for a_shifted = 2^12 a. Requires: a < 2^52; b may be any word. */
 DG_LANE_INLINE uint64_t high(uint64_t a_shifted, uint64_t b)
 {
     return (uint64_t)(((dg_u128)a_shifted * b) >> 64);
 }
 
-/** The value. Compilers keep the order of these: they would write down one attempt's chain of steps behind
- *  the other's, too far apart for a processor to take them together. */
+/** Return the value. Compilers keep calls in order. Otherwise they place one attempt's chain of steps after
+ *  another's, too far apart for a processor to overlap them. */
 DG_LANE_INLINE uint64_t in_turn(uint64_t value)
 {
     __asm__ volatile("" : "+r"(value));
     return value;
 }
 
-/** Item i mod 4 of a table, all of whose items are read. */
+/** Return item i mod 4 of a table, reading all its items. */
 DG_LANE_INLINE uint64_t pick(const uint64_t table[4], uint64_t i)
 {
     const uint64_t odd = dg_mask(0 - (i & 1)), upper = dg_mask(0 - (i >> 1 & 1));
@@ -101,7 +101,7 @@ DG_LANE_INLINE uint64_t pick(const uint64_t table[4], uint64_t i)
            (upper & (table[0] ^ table[2] ^ (odd & third)));
 }
 
-/* A step of Horner's rule for each attempt. (Of a loop clang 14 would make a loop.) */
+/* A step of Horner's rule for each attempt. It is unrolled by hand because clang 14 would keep a loop. */
 #define DG_LANE_ADD(k, factorial)                                                                  \
     sum[0] = in_turn(DG_LANE_TERM(k, factorial) + high(s[0], sum[0]));                             \
     if (n > 1) {                                                                                   \
@@ -110,7 +110,7 @@ DG_LANE_INLINE uint64_t pick(const uint64_t table[4], uint64_t i)
         sum[3] = in_turn(DG_LANE_TERM(k, factorial) + high(s[3], sum[3]));                         \
     }
 
-/** x[i] = 2^-x[i], rounded down; i < n, which is 1 or DG_LANE_TOGETHER; x[i] < 2^62. */
+/** Set x[i] = 2^-x[i], rounded down, for i < n. Requires: n is 1 or DG_LANE_TOGETHER, x[i] < 2^62. */
 DG_LANE_INLINE void heights_of(uint64_t *x, size_t n)
 {
     static const uint64_t quarters[4] = DG_LANE_QUARTERS, sixteenths[4] = DG_LANE_SIXTEENTHS;
@@ -134,20 +134,20 @@ DG_LANE_INLINE void heights_of(uint64_t *x, size_t n)
     DG_LANE_EACH(i, n)
     {
         const uint64_t whole = x[i] >> DG_LANE_BITS;
-        const uint64_t is_low = less(63, whole); /* nothing is left */
+        const uint64_t is_low = less(63, whole); /* the height is 0 */
         const uint64_t height = power[i] + high(power[i] << SPARE_BITS, high(s[i], sum[i]));
         x[i] = (height & ~is_low) >> (whole & 63);
     }
 }
 
-/** 2^-x, rounded down; x < 2^62. */
+/** Return 2^-x, rounded down. Requires: x < 2^62. */
 DG_LANE_INLINE uint64_t height_of(uint64_t x)
 {
     heights_of(&x, 1);
     return x;
 }
 
-/** delta = |y - f| - |f| at z in units of distance, rounded down. */
+/** Return delta = |y - f| - |f| at z in units of distance, rounded down. */
 DG_LANE_INLINE uint64_t distance_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
 {
     const uint64_t offset = chosen(left, (uint64_t)lanes->offset[1], (uint64_t)lanes->offset[0]);
@@ -155,7 +155,7 @@ DG_LANE_INLINE uint64_t distance_at(uint64_t z, uint64_t left, const dg_lanes *l
     return least(d & ~dg_mask((uint64_t)((int64_t)d >> 63)), lanes->farthest);
 }
 
-/** The exponent at z, rounded down: one of those below, or of lane_power.h. */
+/** A function for the exponent at z, rounded down: one of those below, or of lane_power.h. */
 typedef uint64_t dg_lane_exponent(uint64_t z, uint64_t left, const dg_lanes *lanes);
 
 DG_LANE_INLINE uint64_t exponent_at(uint64_t z, uint64_t left, bool squared, const dg_lanes *lanes)
@@ -165,7 +165,7 @@ DG_LANE_INLINE uint64_t exponent_at(uint64_t z, uint64_t left, bool squared, con
     if (squared) {
         const dg_u128 product = (dg_u128)(d << SPARE_BITS) * (d + lanes->twice_f);
         upper = (uint64_t)(product >> 64);              /* floor(d (d + twice_f) / 2^52) */
-        carried = high((uint64_t)product, lanes->rate); /* the rest times 2^12 */
+        carried = high((uint64_t)product, lanes->rate); /* from the low bits, times 2^12 */
     }
     const dg_u128 scaled = (dg_u128)upper * lanes->rate + carried;
     return (uint64_t)(scaled >> 64) << (64 - lanes->rate_shift) |
@@ -182,20 +182,20 @@ DG_LANE_INLINE uint64_t gaussian_exponent_at(uint64_t z, uint64_t left, const dg
     return exponent_at(z, left, true, lanes);
 }
 
-/** What is known of an attempt before its height is. Of masks the highest bit counts. */
+/** An attempt before its height is known. Only the highest bit of a mask counts. */
 typedef struct dg_lane_tried {
     uint64_t draw, exponent;
     uint64_t first, last_above; /* f' 2^52 is in [first, last + 1); last + the error of heights */
     uint64_t fails, is_near;    /* masks */
 } dg_lane_tried;
 
-/** What is found out about an attempt. */
+/** The outcome of an attempt. */
 typedef struct dg_lane_found {
     uint64_t draw;
     uint64_t accepted, undecided; /* all ones or 0; never both */
 } dg_lane_found;
 
-/** Begin the attempt at `bytes`. From level DG_LANE_MOST_STEP on, which is not near, any numbers do. */
+/** Begin the attempt at `bytes`. From level DG_LANE_MOST_STEP on, only fails and is_near matter. */
 DG_LANE_INLINE dg_lane_tried try_at(const uint8_t *bytes, bool has_more,
                                     dg_lane_exponent *exponent_of, const dg_lanes *lanes)
 {
@@ -209,7 +209,7 @@ DG_LANE_INLINE dg_lane_tried try_at(const uint8_t *bytes, bool has_more,
     const uint64_t low = (head >> 16 | more << 16) & lanes->low_mask;
     const uint64_t z = (cell + level * lanes->n_tail) << lanes->block_bits | low;
     const uint64_t lifted = exponent_of(z, left, lanes) - (step << DG_LANE_BITS);
-    /* bits that were not read are zeros and ones: -unread - 1 more at most, in units of heights */
+    /* unread bits may be zeros or ones, which adds up to -unread - 1 units of heights */
     const uint64_t first = (point & ~UINT64_C(1)) << step >> (64 - DG_LANE_BITS);
     const uint64_t unread = (uint64_t)((int64_t)(~UINT64_C(1) << step) >> (64 - DG_LANE_BITS));
     return (dg_lane_tried){
@@ -235,7 +235,7 @@ DG_LANE_INLINE dg_lane_found found_by(const dg_lane_tried *of, uint64_t height,
     };
 }
 
-/** The attempt at `bytes`, 12 of them or 16. Cost: the same, whatever the bytes. */
+/** Make the attempt at `bytes`, which are 12 or 16. Cost: the same for all bytes. */
 DG_LANE_INLINE dg_lane_found attempt_by(const uint8_t *bytes, bool has_more,
                                         dg_lane_exponent *exponent_of, const dg_lanes *lanes)
 {

@@ -1,5 +1,5 @@
 /* Eight attempts at once, by AVX-512 and its products of 52 bits: of one law (lanes_avx512_ifma.c), or of
- * eight (lane_laws_avx512_ifma.c). The steps are those of lane_attempt.h, which says what they are. */
+ * eight (lane_laws_avx512_ifma.c). lane_attempt.h explains the steps. */
 #ifndef DG_ISOCHRONOUS_LANE_ATTEMPT_AVX512_H
 #define DG_ISOCHRONOUS_LANE_ATTEMPT_AVX512_H
 
@@ -17,13 +17,13 @@ DG_LANE_INLINE_512 __m512i same(uint64_t value)
     return _mm512_set1_epi64((long long)value);
 }
 
-/** a + floor(b c / 2^52). */
+/** Return a + floor(b c / 2^52). */
 DG_LANE_INLINE_512 __m512i add_high(__m512i a, __m512i b, __m512i c)
 {
     return _mm512_madd52hi_epu64(a, b, c);
 }
 
-/** Words of eight attempts. */
+/** The words of eight attempts. */
 typedef struct words {
     __m512i point, head, more;
 } words;
@@ -55,7 +55,7 @@ DG_LANE_INLINE_512 words load_long(const uint8_t *bytes, size_t n)
                    _mm512_and_si512(both, same(UINT32_MAX)), _mm512_srli_epi64(both, 32)};
 }
 
-/** 2^-x, rounded down; x < 128 in units of exponents. */
+/** Return 2^-x, rounded down. Requires: x < 128, in units of exponents. */
 DG_LANE_INLINE_512 __m512i height_of(__m512i x)
 {
     static const uint64_t powers[16] = DG_LANE_POWERS;
@@ -79,7 +79,7 @@ DG_LANE_INLINE_512 __m512i height_of(__m512i x)
                              _mm512_srli_epi64(x, DG_LANE_BITS));
 }
 
-/** What dg_lanes has, for eight laws or the same one eight times. */
+/** The constants of dg_lanes, for eight laws or for one law eight times. */
 typedef struct constants {
     __m512i n_core, n_tail, n_cells, excess, block_bits, low_mask;
     __m512i units_up, units_down, offset[2], twice_f, farthest, rate, rate_shift;
@@ -87,7 +87,7 @@ typedef struct constants {
     __m512i f, nearest, log_scale, at_centre; /* generalised Gaussian */
 } constants;
 
-/** delta = |y - f| - |f| at z in units of distance, rounded down. */
+/** Return delta = |y - f| - |f| at z in units of distance, rounded down. */
 DG_LANE_INLINE_512 __m512i distance_at(__m512i z, __mmask8 left, const constants *of_law)
 {
     const __m512i offset = _mm512_mask_blend_epi64(left, of_law->offset[0], of_law->offset[1]);
@@ -97,7 +97,7 @@ DG_LANE_INLINE_512 __m512i distance_at(__m512i z, __mmask8 left, const constants
     return _mm512_min_epu64(d, of_law->farthest);
 }
 
-/** The exponent at z, rounded down: one of those below, or of lane_power_avx512.h. */
+/** A function for the exponent at z, rounded down: one of those below, or of lane_power_avx512.h. */
 typedef __m512i lane_exponent(__m512i z, __mmask8 left, const constants *of_law);
 
 DG_LANE_INLINE_512 __m512i exponent_at(__m512i z, __mmask8 left, bool squared,
@@ -129,7 +129,7 @@ DG_LANE_INLINE_512 __m512i gaussian_exponent_at(__m512i z, __mmask8 left, const 
     return exponent_at(z, left, true, of_law);
 }
 
-/** What is found out about eight attempts. */
+/** The outcomes of eight attempts. */
 typedef struct found {
     __m512i draws;
     __mmask8 accepted, undecided;

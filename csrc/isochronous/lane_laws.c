@@ -11,10 +11,10 @@ enum {
     MOST_GAUSSIAN_OCTAVE = 61,
     MOST_LAPLACE_OCTAVE = 41, /* blocks have at most 2^35 integers: distances leave no bit out */
     LEAST_LAPLACE_OCTAVE = -11,
-    LEAST_OFF_CENTRE = -4, /* else heights were known too badly */
+    LEAST_OFF_CENTRE = -4, /* below, the errors of heights would be too large */
     LEAST = -DG_LANE_LEAST_OCTAVE,
     STEPS = 1 << DG_LANE_OCTAVE_BITS,
-    EXACT = 2 /* above, and above_a_step, where no distance is rounded (PROOF.md, lemma 14) */
+    EXACT = 2 /* above and above_a_step, if no distance is rounded (PROOF.md, lemma 14) */
 };
 
 /* log2(e) times 2^30 and 2^63, rounded down */
@@ -22,7 +22,7 @@ static const uint64_t LOG2_E_30 = UINT64_C(0x5C551D94), LOG2_E_63 = UINT64_C(0xB
 
 /* --- constants ------------------------------------------------------------------------------ */
 
-/** Fill in staircases of laws with centres up to 0, or up to half: 2 abs(f) <= most_twice_f. */
+/** Build the staircases of laws whose centre f has 2 max(f, 0) <= most_twice_f. */
 static void build_staircases(uint8_t n[][3], uint64_t most_twice_f, bool squared)
 {
     uint64_t core = 1, end = 2;
@@ -31,7 +31,7 @@ static void build_staircases(uint8_t n[][3], uint64_t most_twice_f, bool squared
         for (uint64_t step = 0; step < STEPS; step++, n++) {
             /* parameters are below next 2^-(LEAST + DG_LANE_OCTAVE_BITS) */
             const uint64_t next = (STEPS + step + 1) << octave;
-            if (squared) { /* log2(e) C (C - t) >= 2 sigma2, and the same up to the end */
+            if (squared) { /* log2(e) C (C - t) >= 2 sigma2; the same for the tail's level */
                 const uint64_t least = next << (1 + 30 - LEAST - DG_LANE_OCTAVE_BITS);
                 while (core * (core - most_twice_f) * LOG2_E_30 < least) {
                     core++;
@@ -80,7 +80,7 @@ void dg_lane_laws_open(dg_lane_laws *laws, const dg_lane_staircases *staircases,
 #endif
 }
 
-/** A positive number is in [mantissa, mantissa_up] 2^(octave - 63), mantissa from 2^63 on. */
+/** Bounds of a positive number: [mantissa, mantissa_up] 2^(octave - 63), with 2^63 <= mantissa. */
 typedef struct leading {
     uint64_t mantissa, mantissa_up; /* equal, or one apart */
     int octave;
@@ -101,7 +101,7 @@ static leading leading_of(uint64_t num, uint64_t den, int exponent)
     return (leading){mantissa, mantissa + is_cut, octave - (int)is_less};
 }
 
-/** Whether a centre is in [-1/2, 1/2). */
+/** Return whether a centre is in [-1/2, 1/2). */
 static bool is_near_zero(uint64_t size, const dg_lane_number *centre)
 {
     if (size == 0 || centre->den <= 0 || centre->exponent > 0) {
@@ -112,7 +112,7 @@ static bool is_near_zero(uint64_t size, const dg_lane_number *centre)
     return twice < end || (twice == end && centre->num < 0);
 }
 
-/** floor(2 size/den 2^(exponent + places)), and whether that rounded. Requires: is_near_zero. */
+/** Return floor(2 size/den 2^(exponent + places)), and set *rounded. Requires: is_near_zero. */
 static uint64_t twice_in_units(bool *rounded, uint64_t size, const dg_lane_number *centre,
                                int places)
 {
@@ -133,7 +133,7 @@ static uint64_t twice_in_units(bool *rounded, uint64_t size, const dg_lane_numbe
     return units;
 }
 
-/** `above` of laws whose distances are rounded: PROOF.md, lemma 18. */
+/** Return `above` of laws whose distances are rounded: PROOF.md, lemma 18. */
 static uint64_t above_of(bool squared, int within, int block_bits, int places)
 {
     const int shift = DG_LANE_BITS - places - block_bits - within;
@@ -157,7 +157,7 @@ bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
     if (of.octave < least || of.octave > (squared ? MOST_GAUSSIAN_OCTAVE : MOST_LAPLACE_OCTAVE)) {
         return false;
     }
-    /* in blocks, the parameter's octave is `within`; at 2^reach of them the exponent is above 110 */
+    /* the parameter's octave is `within` in blocks; at 2^reach blocks the exponent is above 110 */
     int block_bits = 0, within = of.octave, reach;
     if (squared && of.octave >= GAUSSIAN_OCTAVES) {
         block_bits = (of.octave - GAUSSIAN_OCTAVES) / 2 + 1;
@@ -248,7 +248,7 @@ DG_LANE_INLINE void make_attempts(int64_t *out, dg_lane_round *round, const uint
             break;
         }
         DG_PUBLIC(found.accepted);
-        out[which] = (int64_t)found.draw; /* written again, if it is not accepted */
+        out[which] = (int64_t)found.draw; /* overwritten later if it is not accepted */
         round->pending[round->n_kept] = which;
         round->n_kept += ~found.accepted & 1;
     }

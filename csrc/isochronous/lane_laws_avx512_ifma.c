@@ -1,4 +1,4 @@
-/* Eight attempts at once, each of a law of its own. */
+/* Eight attempts at once, each with its own law. */
 #include "isochronous/lane_attempt_avx512.h"
 #include "isochronous/lane_laws.h"
 
@@ -6,13 +6,13 @@
 
 #if DG_HAVE_WORDS && DG_ISA_X86_64
 
-/** Byte i of eight words. */
+/** Return byte i of eight words. */
 DG_LANE_INLINE_512 __m512i byte_of(__m512i shape, unsigned i)
 {
     return _mm512_and_si512(_mm512_srli_epi64(shape, 8 * i), same(0xFF));
 }
 
-/** What one_of of lane_laws.c makes of a law, for eight. */
+/** Return the constants of eight laws, as one_of in lane_laws.c does for one. */
 DG_LANE_INLINE_512 constants constants_of(__m512i which, const dg_lane_laws *laws)
 {
     const __m512i one = same(1), zero = _mm512_setzero_si512();
@@ -70,7 +70,7 @@ DG_LANE_INLINE_512 void make_attempts(int64_t *out, dg_lane_round *round, const 
         }
         const unsigned kept = ~of.accepted & wanted;
         _mm512_mask_i64scatter_epi64(out, (__mmask8)(of.accepted & wanted), which, of.draws, 8);
-        const size_t n_kept = (size_t)__builtin_popcount(kept); /* n_kept <= n_made all the time */
+        const size_t n_kept = (size_t)__builtin_popcount(kept); /* always n_kept <= n_made */
         _mm512_mask_storeu_epi64(round->pending + round->n_kept, (__mmask8)((1u << n_kept) - 1),
                                  _mm512_maskz_compress_epi64((__mmask8)kept, which));
         round->n_kept += n_kept;

@@ -1,5 +1,5 @@
 /* The exponent of the generalised Gaussian in lanes, in portable C: 2^(beta log2 |y - f| + a constant) less
- * what it is at the centre. PROOF.md, lemmas 20 to 22. */
+ * its value at the centre. PROOF.md, lemmas 20 to 22. */
 #ifndef DG_ISOCHRONOUS_LANE_POWER_H
 #define DG_ISOCHRONOUS_LANE_POWER_H
 
@@ -7,7 +7,7 @@
 
 #if DG_HAVE_WORDS
 
-/** Item i < 16 of a table, all of whose items are read. */
+/** Return item i < 16 of a table, reading all its items. */
 DG_LANE_INLINE uint64_t pick_of_16(const uint64_t table[16], uint64_t i)
 {
     const uint64_t items[4] = {pick(table, i & 3), pick(table + 4, i & 3), pick(table + 8, i & 3),
@@ -15,7 +15,7 @@ DG_LANE_INLINE uint64_t pick_of_16(const uint64_t table[16], uint64_t i)
     return pick(items, i >> 2);
 }
 
-/** log2(r) in units of 2^-53, 1 <= r < 2^52: never too low, and less than DG_LANE_LOG_ABOVE too high. */
+/** Return log2(r), 1 <= r < 2^52, in units of 2^-53: never too low, less than DG_LANE_LOG_ABOVE too high. */
 DG_LANE_INLINE uint64_t log2_of(uint64_t r)
 {
     static const uint64_t inverses[2] = DG_LANE_INVERSES, logs[16] = DG_LANE_LOGS;
@@ -42,7 +42,7 @@ DG_LANE_INLINE uint64_t log2_of(uint64_t r)
            high(u, sum);
 }
 
-/** log2(e) (r / scale)^beta in units of exponents, rounded down; r <= farthest units of distance. */
+/** Return log2(e) (r / scale)^beta in units of exponents, rounded down. Requires: r <= lanes->farthest. */
 DG_LANE_INLINE uint64_t power_of(uint64_t r, const dg_lanes *lanes)
 {
     const uint64_t is_small = less(r, lanes->nearest);
@@ -53,7 +53,7 @@ DG_LANE_INLINE uint64_t power_of(uint64_t r, const dg_lanes *lanes)
     return height_of(x & UNITS) << DG_LANE_POWER_TOP >> least(x >> DG_LANE_BITS, 63) & ~is_small;
 }
 
-/** The exponent at z, rounded down; below 0 by little, if so. */
+/** Return the exponent at z, rounded down. It may be a little below 0. */
 DG_LANE_INLINE uint64_t power_exponent_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
 {
     const uint64_t r = least(distance_at(z, left, lanes) + lanes->f, lanes->farthest);

@@ -1,5 +1,4 @@
-/* The exponent of the generalised Gaussian at eight places at once. The steps are those of lane_power.h, which says
- * what they are. */
+/* The exponent of the generalised Gaussian at eight places at once. lane_power.h explains the steps. */
 #ifndef DG_ISOCHRONOUS_LANE_POWER_AVX512_H
 #define DG_ISOCHRONOUS_LANE_POWER_AVX512_H
 
@@ -7,7 +6,7 @@
 
 #if DG_HAVE_WORDS && DG_ISA_X86_64
 
-/** log2(r) in units of 2^-53, 1 <= r < 2^52. */
+/** Return log2(r) in units of 2^-53. Requires: 1 <= r < 2^52. */
 DG_LANE_INLINE_512 __m512i log2_of(__m512i r)
 {
     static const uint64_t inverses[2] = DG_LANE_INVERSES, logs[16] = DG_LANE_LOGS;
@@ -41,7 +40,7 @@ DG_LANE_INLINE_512 __m512i log2_of(__m512i r)
     return _mm512_sub_epi64(_mm512_add_epi64(whole, log), add_high(zero, u, sum));
 }
 
-/** log2(e) (r / scale)^beta in units of exponents, rounded down; r <= farthest units of distance. */
+/** Return log2(e) (r / scale)^beta in units of exponents, rounded down. Requires: r <= of_law->farthest. */
 DG_LANE_INLINE_512 __m512i power_of(__m512i r, const constants *of_law)
 {
     const __m512i zero = _mm512_setzero_si512(), rate = of_law->rate;
@@ -61,7 +60,7 @@ DG_LANE_INLINE_512 __m512i power_of(__m512i r, const constants *of_law)
                                    _mm512_srli_epi64(x, DG_LANE_BITS));
 }
 
-/** The exponent at z, rounded down; below 0 by little, if so. */
+/** Return the exponent at z, rounded down. It may be a little below 0. */
 DG_LANE_INLINE_512 __m512i power_exponent_at(__m512i z, __mmask8 left, const constants *of_law)
 {
     const __m512i r = _mm512_min_epu64(_mm512_add_epi64(distance_at(z, left, of_law), of_law->f),

@@ -5,8 +5,8 @@
 
 #if DG_HAVE_WORDS
 
-/** Bytes that n draws read, at least; of the system's, which cost little, about as many as they will
- *  read: 1 attempt a draw (narrow laws), or 4/3 to 3. */
+/** Return the least number of bytes that n draws read. If bytes come from the system, which is cheap,
+ *  return about how many they will read: 1 attempt a draw (narrow laws), or 4/3 to 3. */
 static size_t bytes_of(size_t n, const dg_lanes *lanes, const dg_bits *bits)
 {
     if (n > DG_BITS_CAPACITY) {
@@ -21,7 +21,7 @@ dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *
 {
     size_t drawn = 0;
     while (drawn < n) {
-        const size_t left = n - drawn; /* attempts: so many are sure to be used */
+        const size_t left = n - drawn; /* at least this many attempts are used */
         const size_t wanted = left < DG_LANE_MOST_BATCH ? left : DG_LANE_MOST_BATCH;
         size_t n_accepted, n_made;
         bits->bytes_ahead = bytes_of(left - wanted + n_later, lanes, bits);

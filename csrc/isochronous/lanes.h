@@ -1,19 +1,19 @@
-/* Isochronous draws in lanes: many attempts at once, in vectors. Proofs: PROOF.md.
+/* Isochronous draws in lanes: many attempts at once, in vectors. The proofs are in PROOF.md.
  *
- * Every attempt reads the same number of bytes and takes the same steps, whatever it draws and
- * whether or not it succeeds: no branch, no address and no loop count depends on a random bit until
- * the attempt is accepted or not; and how many attempts fail is independent of the value that is
- * returned. An attempt that its words leave undecided goes to dg_refine, whose time depends on
- * everything: PROOF.md says how rarely. A single draw is a fill of one.
+ * Every attempt reads the same number of bytes and takes the same steps, whatever it draws and whether or
+ * not it succeeds. No branch, no address and no loop count depends on a random bit until the attempt is
+ * accepted or rejected. The number of failed attempts is independent of the value that is returned. An
+ * attempt that its words leave undecided goes to dg_refine, whose time depends on everything; PROOF.md
+ * says how rarely that happens. A single draw is a fill of one.
  *
  * An attempt is made under a staircase (staircase.h), and reads
  *
  *   point   8 bytes   the lowest bit is the side; the other 63 bits are the level and f'
  *   head    4 bytes   the lower half is the choice, the upper half low bits of z
- *   more    4 bytes   further low bits of z, where blocks have more than 2^16 integers
+ *   more    4 bytes   further low bits of z, if blocks have more than 2^16 integers
  *
- * and after it, if its words leave it undecided, what dg_refine asks for. The draws of a fill are the
- * accepted attempts in order. So what a stream of bytes gives depends neither on the kernel nor on
+ * If its words leave it undecided, dg_refine reads more bytes after them. The draws of a fill are the
+ * accepted attempts in order. So the draws from a stream of bytes depend neither on the kernel nor on
  * how a fill is cut. Narrow laws have another format: narrow.h.
  *
  * Numbers are below 2^52, which is what AVX-512 IFMA multiplies; all kernels compute the same
@@ -31,15 +31,15 @@
 
 enum {
     DG_LANE_BITS = 52,        /* binary places of heights and exponents; bits of factors */
-    DG_LANE_MOST_STEP = 48,   /* beyond, attempts are undecided */
-    DG_LANE_BELOW = 6,        /* heights are less than so many units too low, and never too high */
+    DG_LANE_MOST_STEP = 48,   /* attempts on higher steps are undecided */
+    DG_LANE_BELOW = 6,        /* heights are less than 6 units too low, and never too high */
     DG_LANE_MOST_BATCH = 512, /* 16 bytes each: DG_BITS_MOST */
     DG_LANE_BEHIND = 8        /* integers behind those accepted that a kernel may write */
 };
 
 enum {
     DG_LANE_LOG_BITS = 53, /* binary places of logarithms */
-    DG_LANE_LOG_ABOVE = 4, /* which are less than so many units too high, and never too low */
+    DG_LANE_LOG_ABOVE = 4, /* logarithms are less than 4 units too high, and never too low */
     DG_LANE_POWER_TOP = 8  /* powers are below 2^8 */
 };
 
@@ -59,15 +59,15 @@ typedef struct dg_narrow dg_narrow;
 typedef void dg_lane_kernel(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
                             size_t n_attempts, const dg_lanes *lanes);
 
-/** Everything that the kernels need. Immutable after dg_lanes_build. */
+/** All constants that the kernels need. They never change after dg_lanes_build. */
 struct dg_lanes {
     const dg_law *law;
     dg_lane_kernel *kernel;
-    dg_isa isa;           /* whose kernel it is */
-    dg_narrow *narrow;    /* the law has few outcomes (narrow.h): of what follows c alone is used */
+    dg_isa isa;           /* the kernel's */
+    dg_narrow *narrow;    /* NULL unless the law is narrow; then only c is used of what follows */
     size_t attempt_bytes; /* 12 or 16; 8 if it is narrow */
     bool squared;         /* Gaussian: E = rate d (d + twice_f) */
-    bool is_power;        /* generalised Gaussian; neither: Laplace, E = rate d */
+    bool is_power;        /* generalised Gaussian; if neither, Laplace: E = rate d */
     uint64_t n_core, n_tail, n_cells;
     uint64_t excess;   /* 2^16 mod n_cells */
     uint64_t low_mask; /* 2^block_bits - 1 */
@@ -75,7 +75,7 @@ struct dg_lanes {
     unsigned units_up, units_down; /* z 2^units_up / 2^units_down: z in units of distance */
     int64_t offset[2];             /* abs(y - f) - abs(f) - z on the right and left, rounded down */
     uint64_t twice_f;              /* 2 abs(f), rounded down */
-    uint64_t farthest;             /* distances beyond are taken for this one */
+    uint64_t farthest;             /* larger distances are replaced by this one */
     uint64_t rate;                 /* below 2^52 */
     unsigned rate_shift;           /* 1 ... 52 */
     uint64_t above, above_a_step;  /* a height is less than above + step above_a_step too large */
@@ -83,16 +83,16 @@ struct dg_lanes {
     int64_t c;
     /* generalised Gaussian (lane_power.h): rate is beta 2^(51 - rate_shift), farthest is of |y - f| */
     uint64_t f;         /* |f| in units of distance, rounded down */
-    uint64_t nearest;   /* below it powers are taken for 0 */
+    uint64_t nearest;   /* powers of smaller distances are replaced by 0 */
     uint64_t log_scale; /* beta log2(scale) - log2(log2(e)), in units of exponents, modulo 2^64 */
     uint64_t at_centre; /* log2(e) (|f| / scale)^beta, in units of exponents, rounded up */
 };
 
-/** Set what heights of a law are computed by, of narrow laws, too: the fields from `squared` to `is_power`, from
- *  units_up on, and c. For csrc/cuda, whose proof is lemma 27 of csrc/cells/PROOF.md.
+/** Set the constants that compute heights, even of a narrow law: the fields from `squared` to `is_power`, those
+ *  from units_up on, and c. csrc/cuda needs them; its proof is lemma 27 of csrc/cells/PROOF.md.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian.
- *  Returns:   DG_OK | DG_ERR_PARAMETER: as of dg_lanes_build.
+ *  Returns:   DG_OK | DG_ERR_PARAMETER: as dg_lanes_build does.
  */
 dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law);
 
@@ -102,7 +102,7 @@ dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law);
  *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_lanes_release; otherwise it is NULL.
  *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: lanes do not hold the law. They hold every law whose
  *             scale, or sigma, is from 2^-20 to 2^53, with |floor(mu + 1/2)| below 2^61 and beta below 64.
- *  Cost:      some ten microseconds; some tens for narrow laws.
+ *  Cost:      about ten microseconds; tens for narrow laws.
  */
 dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa);
 
@@ -110,18 +110,18 @@ void dg_lanes_release(dg_lanes *lanes);
 
 /** Draw n samples.
  *
- *  Requires:  out has room for n + DG_LANE_BEHIND; n_later more draws of the same lanes are to follow.
+ *  Requires:  out has room for n + DG_LANE_BEHIND; n_later more draws from the same lanes will follow.
  *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below
- *             2^-128); *out is written even where a failure is returned.
+ *             2^-128). *out is written even if a failure is returned.
  */
 dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *lanes,
                         dg_bits *bits);
 
 /** Make the attempt at the stream's next bytes, which a kernel left undecided.
  *
- *  Requires:  of lanes law, narrow, c, and the fields from attempt_bytes to block_bits that tell what it is.
+ *  Requires:  lanes has law, narrow, c, and the fields from attempt_bytes to block_bits.
  *  Ensures:   *n_accepted is 1, and *out the draw, or 0.
- *  Returns:   as dg_lanes_draw.
+ *  Returns:   as dg_lanes_draw does.
  */
 dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits);
 
@@ -138,24 +138,24 @@ dg_lane_kernel dg_lane_kernel_neon;
 /* Requires dg_isa_has_ifma(). */
 dg_lane_kernel dg_lane_kernel_avx512_ifma;
 
-/* Generalised Gaussians'. The portable one serves AVX2 and NEON, too. */
+/* For generalised Gaussians. The portable kernel serves AVX2 and NEON, too. */
 dg_lane_kernel dg_lane_power_kernel_portable;
 
 /* Requires dg_isa_has_ifma(). */
 dg_lane_kernel dg_lane_power_kernel_avx512_ifma;
 
-/** Choose lanes->kernel. Requires: isa is available; DG_ISA_AUTO: the best one. Ensures: lanes->isa is
- *  what the kernel is written for. */
+/** Choose lanes->kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. Ensures:
+ *  lanes->isa is the kernel's. */
 void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa);
 
 /* Constants of generalised Gaussians, in parts of dg_lanes_build (build_lane_power.c). */
 
-/** Choose the unit of distance, and all that is in this unit. e: open for the law; `most`: the most binary
- *  places of a block. Returns: the binary places of a block | 0: there are none that serve. */
+/** Choose the unit of distance, and set the fields that depend on it. e: open for the law; `most`: the most
+ *  binary places of a block. Returns: the binary places of a block | 0: no number of places will do. */
 unsigned dg_lane_power_units(unsigned most, dg_lanes *lanes, dg_enclosure *e);
 
-/** Set the bounds of the errors of heights. of_distance: how much |y - f| is too low, at most, in units of
- *  distance. Returns: whether they are small enough. */
+/** Set bounds of the errors of heights. of_distance: the most by which |y - f| is too low, in units of
+ *  distance. Returns: whether the bounds are small enough. */
 bool dg_lane_power_errors(uint64_t of_distance, unsigned places, dg_lanes *lanes);
 
 /* Constants of 2^-x (PROOF.md, lemma 15). */
@@ -188,7 +188,7 @@ bool dg_lane_power_errors(uint64_t of_distance, unsigned places, dg_lanes *lanes
 /** c_i = floor(2^8 16/(17 + i)), i = 0 ... 15: a byte each, from the lowest on. */
 #define DG_LANE_INVERSES {UINT64_C(0xAAB2BAC3CCD7E3F0), UINT64_C(0x8084888D92979DA3)}
 
-/** -log2(c_i/2^8): times 2^53, rounded down, and 1 more. */
+/** -log2(c_i/2^8): times 2^53, rounded down, plus 1. */
 #define DG_LANE_LOGS                                                                               \
     {UINT64_C(0x02FAC092D9F76A), UINT64_C(0x058CEA2FD0DF39), UINT64_C(0x080ECDDE7D30EB),           \
      UINT64_C(0x0A7B7DD96762CD), UINT64_C(0x0C90C004926E9E), UINT64_C(0x0EBF36055E1ABD),           \

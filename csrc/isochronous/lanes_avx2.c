@@ -1,7 +1,7 @@
-/* Attempts by AVX2, in two stages. The first has products of 32 bits: it knows heights to some 2^-22, and leaves
- * as many attempts open. These wait until the batch ends, in two places of each lane. Then lane_attempt.h makes
- * one attempt for every place, whether one waits there or not: so the time does not tell which were open.
- * Should a third one come to a lane, or one be undecided, lanes_portable.c makes the batch anew.
+/* Attempts by AVX2, in two stages. The first multiplies 32 bits, so it knows heights to about 2^-22, and about
+ * 2^-22 of the attempts stay open. They wait in two places of each lane until the batch ends. Then lane_attempt.h
+ * makes an attempt for every place, even for an empty one, so that the time does not tell which were open.
+ * If a lane gets a third open attempt, or if one is undecided, lanes_portable.c repeats the whole batch.
  * PROOF.md, lemma 26. */
 #include "isochronous/lane_attempt.h"
 
@@ -16,12 +16,12 @@ enum {
     LANES = 4,
     GROUPS = 2,
     TOGETHER = LANES * GROUPS,
-    LEAST = 16, /* fewer attempts are made by the other kernel */
-    DEEP = 24,  /* levels from it on wait */
+    LEAST = 16, /* the portable kernel makes fewer attempts than this */
+    DEEP = 24,  /* attempts on levels from this on wait */
     ROOM = 2,   /* attempts of a lane that may wait */
     ROUGH_BITS = 32,
     SPARE = DG_LANE_BITS - ROUGH_BITS,
-    HEIGHT_BELOW = 8 /* rough heights are less than so many units too low, and never too high */
+    HEIGHT_BELOW = 8 /* rough heights are less than 8 units too low, and never too high */
 };
 
 #define EACH_GROUP(g) _Pragma("GCC unroll 2") for (size_t g = 0; g < GROUPS; g++)
@@ -56,13 +56,13 @@ INLINE __m256i without(__m256i a, __m256i b)
     return _mm256_andnot_si256(b, a);
 }
 
-/** All ones where a > b; both below 2^63 in size. */
+/** Return ones in lanes where a > b. Requires: both are below 2^63 in size. */
 INLINE __m256i greater(__m256i a, __m256i b)
 {
     return _mm256_cmpgt_epi64(a, b);
 }
 
-/** Where the mask is all ones a, where it is 0 b. */
+/** Return a in lanes where the mask is all ones, and b where it is 0. */
 INLINE __m256i choose(__m256i mask, __m256i a, __m256i b)
 {
     return _mm256_blendv_epi8(b, a, mask);
@@ -73,19 +73,19 @@ INLINE __m256i halved(__m256i a, int times)
     return _mm256_srli_epi64(a, times);
 }
 
-/** The product of the lower halves. */
+/** Return the product of the lower halves. */
 INLINE __m256i product(__m256i a, __m256i b)
 {
     return _mm256_mul_epu32(a, b);
 }
 
-/** What the first stage needs of a law. */
+/** The constants of a law for the first stage. */
 typedef struct rough {
     __m256i n_cells, excess, last_core, n_tail, low_mask, c;
     __m256i offset[2], twice_f, d_mask, farthest, rate;
-    __m256i above, below; /* heights are more above f' than this, or more below: it is decided */
+    __m256i above, below; /* an attempt is decided if its height is farther than these from f' */
     __m128i block_bits, units_up, units_down, shift, rate_shift;
-    __m128i last_of_four; /* the bytes of the last of four attempts, of their last 16 */
+    __m128i last_of_four; /* shuffles the bytes of the fourth attempt out of the last 16 */
 } rough;
 
 INLINE __m128i count(unsigned bits)
@@ -93,7 +93,7 @@ INLINE __m128i count(unsigned bits)
     return _mm_cvtsi32_si128((int)bits);
 }
 
-/** Returns: whether the law's numbers fit. */
+/** Set the constants of a law. Returns: whether they fit. */
 INLINE bool get_rough(rough *of, const dg_lanes *lanes)
 {
     const uint64_t z = (lanes->n_core + DEEP * lanes->n_tail) << lanes->block_bits;
@@ -139,7 +139,7 @@ INLINE bool get_rough(rough *of, const dg_lanes *lanes)
     return true;
 }
 
-/** The number of leading ones, or DEEP + 8 and more. */
+/** Return the number of leading ones, or a number from DEEP + 8 on. */
 INLINE __m256i leading_ones(__m256i words)
 {
     const __m256i nibble = _mm256_set1_epi8(15), far = same(UINT64_C(0x0008101800000000));
@@ -147,7 +147,7 @@ INLINE __m256i leading_ones(__m256i words)
         _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 127));
     const __m256i of_lower = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 7, 127));
-    /* of each byte, as if the bytes above it were ones; the least is meant */
+    /* count for each byte as if all bytes above it were ones, then take the least count */
     const __m256i of_each =
         _mm256_min_epu8(_mm256_shuffle_epi8(of_upper, both(halved(words, 4), nibble)),
                         _mm256_shuffle_epi8(of_lower, both(words, nibble)));
@@ -162,7 +162,7 @@ static const uint32_t POWERS[16] = {
     0xAD583EEA, 0xA5FED6A9, 0x9EF53260, 0x9837F051, 0x91C3D373, 0x8B95C1E3, 0x85AAC367, 0x80000000,
 };
 
-/** x[g] = 2^-x[g], rounded down; in units of 2^-32. */
+/** Set x[g] = 2^-x[g], rounded down, in units of 2^-32. */
 INLINE void rough_heights(__m256i x[GROUPS])
 {
     /* floor(2^(35 - 3 k) (ln 2)^k/k!): 2^t - 1 of t < 1/16, in units of 2^-35 */
@@ -182,7 +182,7 @@ INLINE void rough_heights(__m256i x[GROUPS])
     }
     EACH_GROUP(g)
     {
-        const __m256i place = halved(x[g], 28); /* its low 3 bits are used, and then the fourth */
+        const __m256i place = halved(x[g], 28); /* its low 3 bits select, then the fourth */
         const __m256i first =
             _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const void *)POWERS), place);
         const __m256i second =
@@ -194,7 +194,7 @@ INLINE void rough_heights(__m256i x[GROUPS])
     }
 }
 
-/** The words of four attempts: point; and head with what follows it. */
+/** The words of four attempts: point, and head with the bytes that follow it. */
 typedef struct words {
     __m256i point, head;
 } words;
@@ -207,7 +207,7 @@ INLINE __m256i pair(__m128i low, __m128i high)
 INLINE words load_four(const uint8_t *bytes, size_t attempt_bytes, const rough *law)
 {
     const uint8_t *second = bytes + attempt_bytes, *third = second + attempt_bytes;
-    const uint8_t *last = bytes + 4 * attempt_bytes - 16; /* nothing is read behind it */
+    const uint8_t *last = bytes + 4 * attempt_bytes - 16; /* no byte behind is read */
     const __m128i fourth = _mm_shuffle_epi8(_mm_loadu_si128((const void *)last), law->last_of_four);
     const __m256i even =
         pair(_mm_loadu_si128((const void *)bytes), _mm_loadu_si128((const void *)third));
@@ -215,7 +215,7 @@ INLINE words load_four(const uint8_t *bytes, size_t attempt_bytes, const rough *
     return (words){_mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd)};
 }
 
-/** The exponent at z, rounded down, in units of 2^-32. */
+/** Return the exponent at z, rounded down, in units of 2^-32. */
 INLINE __m256i rough_exponent(__m256i z, __m256i left, const rough *law)
 {
     const __m256i units = _mm256_srl_epi64(_mm256_sll_epi64(z, law->units_up), law->units_down);
@@ -227,7 +227,7 @@ INLINE __m256i rough_exponent(__m256i z, __m256i left, const rough *law)
     return _mm256_srl_epi64(product(area, law->rate), law->rate_shift);
 }
 
-/** What is known of four attempts before their heights are. */
+/** Four attempts before their heights are known. */
 typedef struct tried {
     words words;
     __m256i draws, exponent, f, fails, is_deep;
@@ -259,7 +259,7 @@ INLINE tried try_four(words of, const rough *law)
 /** Attempts that wait, one in each lane. */
 typedef struct waiting {
     words words;
-    __m256i at; /* which vector of the batch it is of; -1: none waits */
+    __m256i at; /* the vector of the batch that it comes from; -1 if none waits */
 } waiting;
 
 INLINE void choose_waiting(waiting *to, __m256i mask, const waiting *from)
@@ -269,8 +269,8 @@ INLINE void choose_waiting(waiting *to, __m256i mask, const waiting *from)
     to->at = choose(mask, from->at, to->at);
 }
 
-/** Decide vector `at` of a batch, and let wait what is open. Ensures: *lost is not 0 if there was no room.
- *  Returns: a bit for each attempt that is accepted. */
+/** Decide vector `at` of a batch, and let open attempts wait. Ensures: *lost is not 0 if there was no room.
+ *  Returns: a bit for each attempt, 1 if it is accepted. */
 INLINE uint8_t decide(waiting wait[ROOM], __m256i *lost, const tried *of, __m256i height,
                       __m256i at, const rough *law)
 {
@@ -279,25 +279,25 @@ INLINE uint8_t decide(waiting wait[ROOM], __m256i *lost, const tried *of, __m256
     const __m256i accepted = without(is_below, either(of->fails, of->is_deep));
     const __m256i open = without(either(of->is_deep, without(is_near, is_below)), of->fails);
     const waiting here = {of->words, at};
-    *lost = either(*lost, without(open, wait[1].at)); /* -1 leaves nothing */
+    *lost = either(*lost, without(open, wait[1].at)); /* 0 if `at` is -1 */
     choose_waiting(&wait[1], open, &wait[0]);
     choose_waiting(&wait[0], open, &here);
     return (uint8_t)_mm256_movemask_pd(_mm256_castsi256_pd(accepted));
 }
 
-/** Four attempts that waited: which are accepted, and their draws. */
+/** The outcomes of four attempts that waited, and their draws. */
 typedef struct late {
     __m256i accepted, draws, at;
 } late;
 
-/** Make those attempts. Ensures: *anew is all ones if one is undecided. */
+/** Make the attempts that waited. Ensures: *anew is all ones if one is undecided. */
 INLINE late make_waiting(uint64_t *anew, const waiting *wait, const dg_lanes *lanes)
 {
     uint64_t points[LANES], heads[LANES], heights[LANES], accepted[LANES], draws[LANES];
     dg_lane_tried of[LANES];
     _mm256_storeu_si256((void *)points, wait->words.point);
     _mm256_storeu_si256((void *)heads, wait->words.head);
-    for (size_t i = 0; i < LANES; i++) { /* where none waits, of zeros */
+    for (size_t i = 0; i < LANES; i++) { /* an empty place's bytes are zeros */
         const uint64_t pair[2] = {points[i], heads[i]};
         of[i] = try_at((const uint8_t *)pair, lanes->attempt_bytes > 12,
                        lanes->squared ? gaussian_exponent_at : laplace_exponent_at, lanes);
@@ -314,7 +314,7 @@ INLINE late make_waiting(uint64_t *anew, const waiting *wait, const dg_lanes *la
                   _mm256_loadu_si256((const void *)draws), wait->at};
 }
 
-/** The pairs of 32 bits that come first, by which lanes are wanted. */
+/** For each set of accepted lanes, the order of 32-bit halves that puts them first. */
 static const uint32_t ORDER[16][8] = {
     {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 4, 5, 6, 7},
     {0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 0, 1, 2, 3, 6, 7}, {0, 1, 4, 5, 2, 3, 6, 7},
@@ -352,7 +352,7 @@ void dg_lane_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, const
         rough_heights(heights);
         EACH_GROUP(g)
         {
-            /* all draws; those accepted are moved to the front later */
+            /* store all draws; the accepted ones move to the front later */
             _mm256_storeu_si256((void *)(out + i + g * LANES), of[g].draws);
             accepted[i / LANES + g] = decide(wait, &lost, &of[g], heights[g], at, &law);
             at = add(at, same(1));

@@ -2,7 +2,7 @@
 
 #if DG_HAVE_WORDS && DG_ISA_X86_64
 
-/** The constants of one law. */
+/** Return the constants of one law. */
 DG_LANE_INLINE_512 constants constants_of(const dg_lanes *lanes)
 {
     return (constants){
@@ -65,7 +65,7 @@ DG_TARGET_AVX512_IFMA
 void dg_lane_kernel_avx512_ifma(int64_t *out, size_t *n_accepted, size_t *n_made,
                                 const uint8_t *bytes, size_t n_attempts, const dg_lanes *lanes)
 {
-    /* one loop each: what is public does not vary in it */
+    /* a loop for each case, so that no loop branches by it */
     if (lanes->attempt_bytes > 12) {
         if (lanes->squared) {
             make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, gaussian_exponent_at,

@@ -1,5 +1,5 @@
-/* Sixteen attempts at once, by NEON, for AArch64: products of words in halves of 32 bits. The steps are
- * those of lane_attempt.h, which says what they are. */
+/* Sixteen attempts at once, by NEON, for AArch64, with products of words in halves of 32 bits.
+ * lane_attempt.h explains the steps. */
 #include "isochronous/lanes.h"
 
 #include "base/contract.h"
@@ -84,39 +84,39 @@ INLINE words times(uint32x4_t a, uint32x4_t b)
     return (words){{vmull_u32(vget_low_u32(a), vget_low_u32(b)), vmull_high_u32(a, b)}};
 }
 
-/** sum + a b */
+/** Return sum + a b. */
 INLINE words plus_times(words sum, uint32x4_t a, uint32x4_t b)
 {
     return (words){
         {vmlal_u32(sum.v[0], vget_low_u32(a), vget_low_u32(b)), vmlal_high_u32(sum.v[1], a, b)}};
 }
 
-/** sum + floor(a / 2^32) */
+/** Return sum + floor(a / 2^32). */
 INLINE words plus_high(words sum, words a)
 {
     return (words){{vsraq_n_u64(sum.v[0], a.v[0], 32), vsraq_n_u64(sum.v[1], a.v[1], 32)}};
 }
 
-/** floor(a b / 2^32) without the product of the upper halves. Requires: it is below 2^64. */
+/** Return floor(a b / 2^32) without the product of the upper halves. Requires: it is below 2^64. */
 INLINE words middle(halves a, halves b, words lowest)
 {
     return plus_high(plus_times(times(a.high, b.low), a.low, b.high), lowest);
 }
 
-/** floor(a b / 2^64). Requires: as middle. */
+/** Return floor(a b / 2^64). Requires: as middle does. */
 INLINE words high_of(halves a, halves b)
 {
     return plus_high(times(a.high, b.high), middle(a, b, times(a.low, b.low)));
 }
 
-/** sum + floor(a b / 2^64). Requires: as middle. */
+/** Return sum + floor(a b / 2^64). Requires: as middle does. */
 INLINE words plus_high_of(words sum, halves a, halves b)
 {
     return plus_high(plus_times(sum, a.high, b.high), middle(a, b, times(a.low, b.low)));
 }
 
-/* Factors are below 2^52; a shift by so many bits of both leaves floor(a b / 2^52) to high_of, and meets
- * what it requires. */
+/* Factors are below 2^52. If both are shifted up by this, high_of gives floor(a b / 2^52), and meets its
+ * contract. */
 enum { FACTOR_UP = (64 - DG_LANE_BITS) / 2 };
 
 /** 2^-x for x = 1/16 ... 16/16, times 2^58: a half of each. */
@@ -137,7 +137,7 @@ INLINE powers load_powers(void)
     return of;
 }
 
-/** The power at each exponent's sixteenth, from registers. */
+/** Return the power at each exponent's sixteenth, from registers. */
 INLINE halves pick(words x, const powers *of)
 {
     static const uint8_t byte_of[16] = {2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14};
@@ -149,8 +149,8 @@ INLINE halves pick(words x, const powers *of)
                     vreinterpretq_u32_u8(vqtbl4q_u8(of->low, place))};
 }
 
-/** x[g] = 2^-x[g], rounded down; x[g] in units of exponents. The groups take each step together, as a
- *  step waits for the one before. */
+/** Set x[g] = 2^-x[g], rounded down, x[g] in units of exponents. The groups take each step together,
+ *  because a step waits for the one before. */
 INLINE void heights_of(words x[GROUPS], const powers *of)
 {
     static const uint64_t
@@ -164,7 +164,7 @@ INLINE void heights_of(words x[GROUPS], const powers *of)
     halves s[GROUPS];
     EACH_GROUP(g)
     {
-        words left; /* twice what is left to the next sixteenth: at most 2^49 */
+        words left; /* twice the distance to the next sixteenth: at most 2^49 */
         EACH_PAIR(i)
         {
             left.v[i] = vsubq_u64(vdupq_n_u64(one_sixteenth),
@@ -188,13 +188,13 @@ INLINE void heights_of(words x[GROUPS], const powers *of)
             vminq_u32(vshrq_n_u32(high_halves(x[g]), DG_LANE_BITS - 32), vdupq_n_u32(64));
         const words down = wide(vreinterpretq_u32_s32(vnegq_s32(vreinterpretq_s32_u32(whole))));
         EACH_PAIR(i)
-        { /* by the lowest byte, to the right as it is negative */
+        { /* by the lowest byte, which is negative: to the right */
             x[g].v[i] = vshlq_u64(height.v[i], vreinterpretq_s64_u64(down.v[i]));
         }
     }
 }
 
-/** The exponent at z, rounded down. */
+/** Return the exponent at z, rounded down. */
 INLINE words exponent_at(words z, words left, bool squared, const dg_lanes *lanes)
 {
     words d = up(up(z, (int)lanes->units_up), -(int)lanes->units_down);
@@ -202,7 +202,7 @@ INLINE words exponent_at(words z, words left, bool squared, const dg_lanes *lane
     {
         const uint64x2_t offset = vbslq_u64(left.v[i], vdupq_n_u64((uint64_t)lanes->offset[1]),
                                             vdupq_n_u64((uint64_t)lanes->offset[0]));
-        d.v[i] = vsqaddq_u64(d.v[i], vreinterpretq_s64_u64(offset)); /* 0 where it is negative */
+        d.v[i] = vsqaddq_u64(d.v[i], vreinterpretq_s64_u64(offset)); /* 0 if the sum is negative */
     }
     d = up(lesser(d, same(lanes->farthest)), FACTOR_UP);
     const halves rate = halve(same(lanes->rate << FACTOR_UP));
@@ -211,41 +211,41 @@ INLINE words exponent_at(words z, words left, bool squared, const dg_lanes *lane
         const halves a = halve(d), b = halve(add(d, same(lanes->twice_f << FACTOR_UP)));
         const words lowest = times(a.low, b.low), sum = middle(a, b, lowest);
         upper = up(plus_high(times(a.high, b.high), sum), FACTOR_UP);
-        /* the rest times 2^12, below 2^64: one of its products with the rate is carried by itself */
-        const halves rest = {low_halves(sum), low_halves(lowest)};
+        /* the low bits times 2^12, below 2^64: one of their products with the rate carries alone */
+        const halves low_bits = {low_halves(sum), low_halves(lowest)};
         const halves unshifted = halve(same(lanes->rate));
         const words more =
-            plus_high(times(rest.high, unshifted.low), times(rest.low, unshifted.low));
+            plus_high(times(low_bits.high, unshifted.low), times(low_bits.low, unshifted.low));
         words low = more;
         EACH_PAIR(i)
         {
             low.v[i] = vandq_u64(low.v[i], vdupq_n_u64(UINT32_MAX));
         }
-        carried = plus_high(plus_high(times(rest.high, unshifted.high), more),
-                            plus_times(low, rest.low, unshifted.high));
+        carried = plus_high(plus_high(times(low_bits.high, unshifted.high), more),
+                            plus_times(low, low_bits.low, unshifted.high));
     }
     const halves factor = halve(upper);
     const words lowest = times(factor.low, rate.low), sum = middle(factor, rate, lowest);
     const words scaled = plus_high(times(factor.high, rate.high), sum);
     EACH_PAIR(i)
     {
-        const uint64x2_t rest = vsliq_n_u64(lowest.v[i], sum.v[i], 32); /* times 2^12 */
-        carried.v[i] = vsraq_n_u64(carried.v[i], rest, 2 * FACTOR_UP);
+        const uint64x2_t low_bits = vsliq_n_u64(lowest.v[i], sum.v[i], 32); /* times 2^12 */
+        carried.v[i] = vsraq_n_u64(carried.v[i], low_bits, 2 * FACTOR_UP);
     }
     return add(up(scaled, DG_LANE_BITS - (int)lanes->rate_shift),
                up(carried, -(int)lanes->rate_shift));
 }
 
-/** What is found out about four attempts before their heights are known. */
+/** Four attempts before their heights are known. */
 typedef struct tried {
     words draws, exponent;
     words first;   /* as in lane_attempt.h */
     words room;    /* 2^52 - 1 - last, times 2^12 */
-    words no_less; /* heights + room above this are above last_above */
+    words no_less; /* a height is above last_above if height + room is above this */
     uint32x4_t fails, is_beyond;
 } tried;
 
-/** Four attempts' words, each of the halves of `point` by itself. */
+/** The words of four attempts, with the halves of `point` apart. */
 typedef struct loaded {
     uint32x4_t low, high, head, more;
 } loaded;
@@ -253,7 +253,7 @@ typedef struct loaded {
 INLINE loaded load(const uint8_t *bytes, bool is_long)
 {
     const uint32_t *at =
-        (const uint32_t *)(const void *)bytes; /* of any alignment, to this instruction */
+        (const uint32_t *)(const void *)bytes; /* the instruction allows any alignment */
     if (is_long) {
         const uint32x4x4_t of = vld4q_u32(at);
         return (loaded){of.val[0], of.val[1], of.val[2], of.val[3]};
@@ -275,16 +275,16 @@ INLINE tried try(loaded of, bool is_long, bool squared, const dg_lanes *lanes)
     const uint32x4_t n_ones = vaddq_u32(vclzq_u32(zeros), more_zeros);
     const uint32x4_t level =
         vandq_u32(is_tail, vminq_u32(n_ones, vdupq_n_u32(DG_LANE_MOST_STEP - 1)));
-    const uint32x4_t step = vsubq_u32(level, is_tail); /* which is -1 */
+    const uint32x4_t step = vsubq_u32(level, is_tail); /* is_tail is -1 or 0 */
     const uint32x4_t block = vmlaq_u32(cell, level, vdupq_n_u32((uint32_t)lanes->n_tail));
     words z;
     if (is_long) {
         const words shifted = up(wide(block), (int)lanes->block_bits);
-        const words rest = joined((halves){of.more, of.head});
+        const words low_bits = joined((halves){of.more, of.head});
         EACH_PAIR(i)
         {
             const uint64x2_t low =
-                vandq_u64(vshrq_n_u64(rest.v[i], 16), vdupq_n_u64(lanes->low_mask));
+                vandq_u64(vshrq_n_u64(low_bits.v[i], 16), vdupq_n_u64(lanes->low_mask));
             z.v[i] = vorrq_u64(shifted.v[i], low);
         }
     } else { /* at most 16 bits of a block, and 15 of its number */
@@ -317,14 +317,14 @@ INLINE tried try(loaded of, bool is_long, bool squared, const dg_lanes *lanes)
     return found;
 }
 
-/** All ones for each attempt that is accepted; undecided. */
+/** Ones in the lanes of attempts that are accepted, and of those that are undecided. */
 typedef struct outcome {
     uint32x4_t accepted, undecided;
 } outcome;
 
 INLINE outcome outcome_of(const tried *of, words height, const dg_lanes *lanes)
 {
-    words below, open; /* open: not above */
+    words below, open; /* open: f' is not above the height */
     EACH_PAIR(i)
     {
         const uint64x2_t sum = vsraq_n_u64(height.v[i], of->room.v[i], 64 - DG_LANE_BITS);
@@ -337,14 +337,14 @@ INLINE outcome outcome_of(const tried *of, words height, const dg_lanes *lanes)
                      vbicq_u32(unknown, of->fails)};
 }
 
-/** A byte of ones or zeros for each of eight attempts. */
+/** Return a byte of ones or zeros for each of eight attempts. */
 INLINE uint64_t bytes_of(uint32x4_t first, uint32x4_t second)
 {
     const uint16x8_t all = vuzp1q_u16(vreinterpretq_u16_u32(first), vreinterpretq_u16_u32(second));
     return vget_lane_u64(vreinterpret_u64_u8(vmovn_u16(all)), 0);
 }
 
-/** Append the draws of four attempts that are accepted, a byte of `accepted` each. Writes one more. */
+/** Append the draws of attempts with ones in their byte of `accepted`, of four. It writes one more. */
 INLINE size_t append(int64_t *out, words draws, uint64_t accepted)
 {
     size_t n = 0;
@@ -359,7 +359,7 @@ INLINE size_t append(int64_t *out, words draws, uint64_t accepted)
     return n;
 }
 
-/** Make attempts, as long as there are sixteen and none is undecided. */
+/** Make attempts while sixteen are left and none is undecided. */
 INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
                           size_t n_attempts, bool is_long, bool squared, const dg_lanes *lanes)
 {
@@ -390,7 +390,7 @@ INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made, cons
         DG_PUBLIC(accept);
         made += TOGETHER;
         if (__builtin_expect((undecided[0] | undecided[1]) != 0, 0)) {
-            const size_t at = undecided[0] == 0; /* the first undecided one is in this half */
+            const size_t at = undecided[0] == 0; /* the half with the first undecided one */
             made -= TOGETHER / (1 + at) - (size_t)__builtin_ctzll(undecided[at]) / 8;
             accept[at] &= (undecided[at] & (0 - undecided[at])) - 1; /* those before it */
             accept[1] &= 0 - (uint64_t)at;
@@ -408,8 +408,8 @@ INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_made, cons
 void dg_lane_kernel_neon(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
                          size_t n_attempts, const dg_lanes *lanes)
 {
-    const dg_lanes of = *lanes; /* nothing that is written may be part of it */
-    /* one loop each: what is public does not vary in it */
+    const dg_lanes of = *lanes; /* a copy, which no write to `out` can change */
+    /* a loop for each case, so that no loop branches by it */
     if (lanes->attempt_bytes > 12) {
         if (lanes->squared) {
             make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, true, &of);
@@ -421,7 +421,7 @@ void dg_lane_kernel_neon(int64_t *out, size_t *n_accepted, size_t *n_made, const
     } else {
         make_attempts(out, n_accepted, n_made, bytes, n_attempts, false, false, &of);
     }
-    /* the last few, or none: an undecided one is undecided there, too */
+    /* the portable kernel makes the last few, and stops at an undecided one, too */
     size_t more_accepted, more_made;
     dg_lane_kernel_portable(out + *n_accepted, &more_accepted, &more_made,
                             bytes + *n_made * lanes->attempt_bytes, n_attempts - *n_made, lanes);

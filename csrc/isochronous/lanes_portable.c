@@ -55,8 +55,8 @@ DG_LANE_INLINE void make_attempts(int64_t *out, size_t *n_accepted, size_t *n_ma
 void dg_lane_kernel_portable(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
                              size_t n_attempts, const dg_lanes *lanes)
 {
-    const dg_lanes of = *lanes; /* nothing that is written may be part of it */
-    /* one loop each: what is public does not vary in it */
+    const dg_lanes of = *lanes; /* a copy, which no write to `out` can change */
+    /* a loop for each case, so that no loop branches by it */
     if (lanes->attempt_bytes > 12) {
         if (lanes->squared) {
             make_attempts(out, n_accepted, n_made, bytes, n_attempts, true, gaussian_exponent_at,

@@ -7,20 +7,20 @@
 
 #if DG_HAVE_WORDS
 
-/* --- what the kernels leave undecided ---------------------------------------------------------- */
+/* --- draws that the kernels leave undecided ---------------------------------------------------- */
 
-enum { PLACE_UNITS = 4 }; /* units of v, of each place of a tail */
+enum { PLACE_UNITS = 4 }; /* units of v for each place of a tail */
 
-/** A question about y, to be asked of dg_refine; f' begins with n_bits bits. */
-typedef struct asked {
+/** A question about y for dg_refine. f' begins with the n_bits of `bits`. */
+typedef struct question_about {
     int64_t y;
     dg_question question;
     uint32_t bits;
     size_t n_bits;
-} asked;
+} question_about;
 
-/** Ask whether y, a place of a tail, is drawn: read the level, as many one bits as there are before a zero. */
-static dg_status ask_tail(asked *out, uint64_t place, size_t side, const dg_narrow *narrow,
+/** Ask whether a tail's place is drawn. The ones before the stream's next zero count its level. */
+static dg_status ask_tail(question_about *out, uint64_t place, size_t side, const dg_narrow *narrow,
                           dg_bits *bits)
 {
     uint64_t level = 0;
@@ -30,27 +30,28 @@ static dg_status ask_tail(asked *out, uint64_t place, size_t side, const dg_narr
         level += byte == 0xFF ? 8 : (uint64_t)__builtin_clz(~(byte << 24));
     } while (byte == 0xFF);
     const int64_t size = (int64_t)(narrow->first[side] + place + level * narrow->n_tail[side]);
-    *out = (asked){.y = side == 0 ? size : -size,
-                   .question = {.height = (uint32_t)narrow->height, .level = 31 + level}};
+    *out = (question_about){.y = side == 0 ? size : -size,
+                            .question = {.height = (uint32_t)narrow->height, .level = 31 + level}};
     return DG_OK;
 }
 
-/** Ask whether an outcome gets one of the units that are no whole ones: W + f' < C g(y). */
-static asked ask_rest(size_t j, const dg_narrow *narrow)
+/** Ask whether an outcome gets the unit of which it owns a part: W + f' < C g(y). */
+static question_about ask_rest(size_t j, const dg_narrow *narrow)
 {
     const uint64_t before = j == 0 ? 0 : narrow->threshold[j - 1];
     const uint64_t whole = (narrow->threshold[j] - before) >> narrow->has_sign;
-    return (asked){.y = narrow->least + (int64_t)j,
-                   .question = {.height = (uint32_t)narrow->height, .m = (uint32_t)(whole >> 32)},
-                   .bits = (uint32_t)whole,
-                   .n_bits = 32};
+    return (question_about){
+        .y = narrow->least + (int64_t)j,
+        .question = {.height = (uint32_t)narrow->height, .m = (uint32_t)(whole >> 32)},
+        .bits = (uint32_t)whole,
+        .n_bits = 32};
 }
 
-static dg_status answer(bool *yes, const asked *of, const dg_law *law, dg_bits *bits)
+static dg_status answer(bool *yes, const question_about *of, const dg_law *law, dg_bits *bits)
 {
     mpz_t y, f;
     DG_TRY(dg_memory_available(law->room_bytes));
-    mpz_init2(y, law->limb_bits); /* room: limbs that GMP moved would stay behind */
+    mpz_init2(y, law->limb_bits); /* GMP would leave limbs behind if it had to move them */
     mpz_init2(f, law->limb_bits);
     mpz_set_si(y, (long)of->y);
     mpz_set_ui(f, of->bits);
@@ -66,11 +67,11 @@ dg_status dg_narrow_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lan
     const dg_narrow *narrow = lanes->narrow;
     const uint64_t end = narrow->threshold[narrow->n - 1];
     uint64_t u;
-    asked of = {.y = narrow->least};
+    question_about of = {.y = narrow->least};
     bool yes = true;
     *n_accepted = 0;
     DG_TRY(dg_bits_word(&u, sizeof u, bits));
-    if (u < end) { /* not undecided, unless all is settled */
+    if (u < end) { /* only if DG_ALWAYS_REFINE settles every draw here */
         for (size_t j = 0; j + 1 < narrow->n; j++) {
             of.y += u >= narrow->threshold[j];
         }
@@ -113,11 +114,11 @@ void dg_narrow_kernel_portable(int64_t *out, size_t *n_accepted, size_t *n_made,
         const size_t n =
             n_attempts - made < DG_LANE_TOGETHER ? n_attempts - made : DG_LANE_TOGETHER;
         uint64_t u[DG_LANE_TOGETHER], j[DG_LANE_TOGETHER];
-        for (size_t i = 0; i < DG_LANE_TOGETHER; i++) { /* those beyond are the first one again */
+        for (size_t i = 0; i < DG_LANE_TOGETHER; i++) { /* fill up with the first one */
             u[i] = load_word(bytes + 8 * (made + (i < n ? i : 0)));
             j[i] = n_thresholds;
         }
-        for (size_t k = 0; k < n_thresholds; k++) { /* less 1 for each that is above */
+        for (size_t k = 0; k < n_thresholds; k++) { /* subtract 1 for each one above u */
             const uint64_t threshold = narrow->threshold[k];
             DG_LANE_EACH(i, DG_LANE_TOGETHER)
             {

@@ -12,7 +12,7 @@ enum { LANES = 4, GROUPS = 4, TOGETHER = LANES * GROUPS };
 
 #define EACH_GROUP(g) _Pragma("GCC unroll 4") for (size_t g = 0; g < GROUPS; g++)
 
-static const uint64_t HIGHEST = UINT64_C(1) << 63; /* words less it are compared as signed ones */
+static const uint64_t HIGHEST = UINT64_C(1) << 63; /* less this, words compare as signed integers */
 
 INLINE __m256i same(uint64_t value)
 {
@@ -41,7 +41,7 @@ void dg_narrow_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, con
             u[g] = _mm256_xor_si256(_mm256_loadu_si256(from), same(HIGHEST));
             j[g] = same(n_thresholds);
         }
-        for (size_t k = 0; k < n_thresholds; k++) { /* less 1 for each that is above */
+        for (size_t k = 0; k < n_thresholds; k++) { /* subtract 1 for each one above u */
             const __m256i threshold = same(thresholds[k]);
             EACH_GROUP(g)
             {
@@ -58,7 +58,7 @@ void dg_narrow_kernel_avx2(int64_t *out, size_t *n_accepted, size_t *n_made, con
         }
         const int all = _mm256_movemask_epi8(decided);
         DG_PUBLIC(all);
-        if (__builtin_expect(all != -1, 0)) { /* the other kernel stops before the first */
+        if (__builtin_expect(all != -1, 0)) { /* the portable kernel stops before it */
             break;
         }
     }

@@ -1,5 +1,5 @@
-/* Narrow laws by AVX-512: a binary search of eight draws in a vector. Every level's thresholds are read whole, and
- * one of them is chosen for each draw by permutations of registers. */
+/* Narrow laws by AVX-512: a binary search for eight draws in a vector. It reads all thresholds of a level, and
+ * permutations of registers choose one of them for each draw. */
 #include "isochronous/narrow.h"
 
 #if DG_HAVE_WORDS && DG_ISA_X86_64
@@ -17,7 +17,7 @@ INLINE __m512i same(uint64_t value)
     return _mm512_set1_epi64((long long)value);
 }
 
-/** Of 16 words those with eight indices, of which four bits count. */
+/** Return the eight words, of 16, that the low four bits of eight indices say. */
 INLINE __m512i one_of_16(const uint64_t *words, __m512i i)
 {
     return _mm512_permutex2var_epi64(_mm512_loadu_si512(words), i, _mm512_loadu_si512(words + 8));
@@ -29,14 +29,14 @@ INLINE __m512i one_of_32(const uint64_t *words, __m512i i)
                                    one_of_16(words + 16, i));
 }
 
-/** The thresholds that a level asks eight draws for. */
+/** Return the thresholds that eight draws are compared with on a level. */
 INLINE __m512i thresholds_at(unsigned level, __m512i i, const dg_narrow *narrow)
 {
     const uint64_t *nodes = narrow->node + ((size_t)1 << level);
     if (level == 0) {
         return same(nodes[0]);
     }
-    if (level <= 3) { /* eight of them, perhaps with some of a later level, which are not chosen */
+    if (level <= 3) { /* of the eight words, those of a later level are not chosen */
         return _mm512_permutexvar_epi64(i, _mm512_loadu_si512(nodes));
     }
     if (level == 4) {
@@ -49,8 +49,8 @@ INLINE __m512i thresholds_at(unsigned level, __m512i i, const dg_narrow *narrow)
                                    one_of_32(nodes + 32, i));
 }
 
-/** Make n_groups draws of eight words, of which the last group has those of a mask. Returns: which are
- *  undecided. */
+/** Draw n_groups groups of eight words; `last` masks the words of the last group. Returns: a bit for each
+ *  draw, 1 if it is undecided. */
 INLINE unsigned draw(int64_t *out, const uint8_t *bytes, size_t n_groups, __mmask8 last,
                      unsigned levels, const dg_lanes *lanes)
 {

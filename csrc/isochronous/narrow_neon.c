@@ -26,7 +26,7 @@ void dg_narrow_kernel_neon(int64_t *out, size_t *n_accepted, size_t *n_made, con
             u[g] = vreinterpretq_u64_u8(vld1q_u8(bytes + 8 * (made + LANES * g)));
             j[g] = vdupq_n_u64(n_thresholds);
         }
-        for (size_t k = 0; k < n_thresholds; k++) { /* less 1 for each that is above */
+        for (size_t k = 0; k < n_thresholds; k++) { /* subtract 1 for each one above u */
             const uint64x2_t threshold = vdupq_n_u64(narrow->threshold[k]);
             EACH_GROUP(g)
             {
@@ -43,7 +43,7 @@ void dg_narrow_kernel_neon(int64_t *out, size_t *n_accepted, size_t *n_made, con
         }
         const uint64_t undecided = vgetq_lane_u64(any, 0) | vgetq_lane_u64(any, 1);
         DG_PUBLIC(undecided);
-        if (__builtin_expect(undecided != 0, 0)) { /* the other kernel stops before it */
+        if (__builtin_expect(undecided != 0, 0)) { /* the portable kernel stops before it */
             break;
         }
     }

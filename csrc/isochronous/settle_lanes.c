@@ -5,10 +5,10 @@
 
 #if DG_HAVE_WORDS
 
-enum { POINT_BITS = 63 }; /* of a point, behind the side: the level, then f' */
+enum { POINT_BITS = 63 }; /* of a point without the side: the level, then f' */
 
-/** The level of an attempt in the tail: the ones that the point begins with, and if all its bits are ones, those of
- *  further bytes. */
+/** Read the level of an attempt in the tail: how many ones the point begins with. If all its bits are ones, further
+ *  bytes are read. */
 static dg_status read_level(uint64_t *level, uint64_t point, dg_bits *bits)
 {
     *level = (uint64_t)__builtin_clzll(~point | 1);
@@ -20,7 +20,7 @@ static dg_status read_level(uint64_t *level, uint64_t point, dg_bits *bits)
     return DG_OK;
 }
 
-/** Ask whether f', which goes on behind `point`, is below 2^step g(y); z is block 2^block_bits + low. */
+/** Ask whether f' < 2^step g(y). f' begins with the end of `point`; z is block 2^block_bits + low. */
 static dg_status ask(bool *yes, uint64_t block, uint64_t low, uint64_t step, uint64_t point,
                      const dg_lanes *lanes, dg_bits *bits)
 {
@@ -30,7 +30,7 @@ static dg_status ask(bool *yes, uint64_t block, uint64_t low, uint64_t step, uin
     const dg_question question = {.height = 1, .m = 0, .level = step};
     mpz_t y, f;
     DG_TRY(dg_memory_available(law->room_bytes));
-    mpz_init2(y, law->limb_bits); /* room: limbs that GMP moved would stay behind */
+    mpz_init2(y, law->limb_bits); /* GMP would leave limbs behind if it had to move them */
     mpz_init2(f, law->limb_bits);
     mpz_import(y, 1, -1, sizeof block, 0, 0, &block);
     mpz_mul_2exp(y, y, lanes->block_bits);

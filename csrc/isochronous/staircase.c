@@ -10,7 +10,7 @@ typedef struct builder {
     mpfr_t at;
 } builder;
 
-/** Bounds of phi(|y - f|) - phi(|f|) at the first integer of a block on the right, in build->e. */
+/** Set build->e to bounds of phi(|y - f|) - phi(|f|) at the first integer of a block on the right. */
 static void enclose_at(uint64_t block, builder *build)
 {
     mpz_import(build->y, 1, -1, sizeof block, 0, 0, &block);
@@ -20,14 +20,14 @@ static void enclose_at(uint64_t block, builder *build)
     dg_exponent_upper(build->e);
 }
 
-/** Whether g <= 1/2 from the block on is certain. */
+/** Return whether g <= 1/2 is certain from block n_core on. */
 static bool core_may_end(uint64_t n_core, builder *build)
 {
     enclose_at(n_core, build);
     return mpfr_greaterequal_p(build->e->lower, build->ln2) != 0;
 }
 
-/** Whether g(r0 + W)/g(r0) <= 1/2 is certain, r0 the tail's first integer, W its levels' width. */
+/** Return whether g(r0 + W)/g(r0) <= 1/2 is certain for the tail's first integer r0 and width W of a level. */
 static bool tail_may_halve(uint64_t n_tail, builder *build)
 {
     const uint64_t n_core = build->staircase->n_core;
@@ -37,7 +37,7 @@ static bool tail_may_halve(uint64_t n_tail, builder *build)
     return mpfr_greaterequal_p(build->e->lower, build->at) != 0;
 }
 
-/** The least number, from a guess on in growing steps, that passes; 0 if none does. */
+/** Return the first number that passes, from a guess on in growing steps, or 0 if none does. */
 static uint64_t first_from(uint64_t guess, bool (*passes)(uint64_t, builder *), builder *build)
 {
     uint64_t n = guess > 0 ? guess : 1;
@@ -50,14 +50,14 @@ static uint64_t first_from(uint64_t guess, bool (*passes)(uint64_t, builder *), 
     return 0;
 }
 
-/** build->e->upper = about the distance at which g = 1/n: a guess. */
+/** Guess the distance at which g = 1/n, into build->e->upper. */
 static void reach(unsigned long n, builder *build)
 {
     mpfr_log_ui(build->at, n, MPFR_RNDU);
     dg_enclose_level(build->e, build->at);
 }
 
-/** ceil((r + f) / w), r = build->e->upper, a distance: a guess. 0 where it is out of reach. */
+/** Guess ceil((r + f) / w) for the distance r = build->e->upper. Returns 0 if that is out of reach. */
 static uint64_t blocks_to(builder *build)
 {
     const dg_law *law = build->e->law;

@@ -1,4 +1,4 @@
-/* The staircase over a law, from which isochronous draws are tried. It needs no table. Proof: PROOF.md, lemma 1.
+/* The staircase over a law, under which isochronous attempts are made. It needs no table. Proof: PROOF.md, lemma 1.
  *
  * It is the same on both sides of the centre. Names:
  *
@@ -25,7 +25,7 @@ typedef struct dg_staircase {
  *
  *  Requires:  dg_enclosure_open_for_table made e; the scale is positive.
  *  Returns:   DG_OK | DG_ERR_PARAMETER: the law is so steep, or so flat, that none was found.
- *  Cost:      some ten exponents by MPFR.
+ *  Cost:      about ten exponents by MPFR.
  */
 dg_status dg_staircase_choose(dg_staircase *out, dg_enclosure *e);
 

@@ -56,18 +56,18 @@ static void set_rows(dg_rows *rows, uint64_t *state)
 /** The output of a loop, between bytes that it must not change. */
 typedef struct output {
     _Alignas(GUARD) uint8_t items[GUARD + MOST_SHIFT + 8 * MOST_DRAWS + GUARD];
-    dg_found found;
+    dg_look_up_result result;
 } output;
 
 static void run(output *to, dg_look_up *look_up, size_t shift, size_t item_size, uint64_t c,
                 const dg_planes *planes, const dg_table *table)
 {
     memset(to, 0xA5, sizeof *to);
-    look_up(to->items + GUARD + shift, &to->found, item_size, c, planes, table);
+    look_up(to->items + GUARD + shift, &to->result, item_size, c, planes, table);
 }
 
-static bool same_places(const dg_found *a, const dg_found *b, const dg_planes *planes,
-                        const dg_rows *rows)
+static bool same_places(const dg_look_up_result *a, const dg_look_up_result *b,
+                        const dg_planes *planes, const dg_rows *rows)
 {
     bool same = a->n_mixed == b->n_mixed && a->n_special == b->n_special &&
                 memcmp(a->at, b->at, b->n_special * sizeof *b->at) == 0;
@@ -107,7 +107,7 @@ static void test_loop(dg_look_up *look_up, const char *name)
         CHECK(memcmp(got.items, wanted.items, sizeof got.items) == 0,
               "%s: %zu items of %zu bytes, %u bits in a tick, %u mixed rows", name, n, item_size,
               table.tick_bits, table.rows.n_mixed);
-        CHECK(same_places(&got.found, &wanted.found, &planes, &table.rows),
+        CHECK(same_places(&got.result, &wanted.result, &planes, &table.rows),
               "%s: %zu draws, %u mixed rows: other places", name, n, table.rows.n_mixed);
         free(memory);
     }

@@ -1,4 +1,4 @@
-"""discretegauss.dask: one draw for each cell, written once, whatever fails meanwhile."""
+"""discretegauss.dask draws once for each cell and writes it once, whatever fails meanwhile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.array")
 pytest.importorskip("dask.dataframe")
-#: A warning raised as an error would stop what restarts workers, a thread of this process.
+#: A warning that becomes an error would stop the thread of this process that restarts workers.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
 dg_dask = dg.dask
 
@@ -33,14 +33,14 @@ LAW = dg.DiscreteGaussian(100)
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 1000,
     "distributed.scheduler.no-workers-timeout": "10 minutes",  # not for ever
-    # else a worker that is away then, and it may have died again, is not started any more
+    # so that a worker that is away, or has died again, is still started again
     "distributed.deploy.lost-worker-timeout": "1 day",
 }
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[Any]:
-    """Two workers with processes of their own."""
+    """Start two workers, each with its own process."""
     from distributed import Client, LocalCluster
 
     with (
@@ -89,9 +89,9 @@ def test_frames_keep_rows_index_and_nulls(tmp_path: Path) -> None:
 
 
 def test_a_block_is_drawn_once_however_many_workers_die(cluster: Any, tmp_path: Path) -> None:
-    """And once more for each death in its midst; the noise that a dead worker drew is in no file.
+    """Each death causes one more draw, and no file has the noise that a dead worker drew.
 
-    For each block two workers die: when it is drawn, and, at the next attempt, when it is written.
+    Two workers die for each block: one while it is drawn, one at the next attempt as it is written.
     """
     records = tmp_path / "records"
     records.mkdir()
@@ -116,7 +116,7 @@ def test_a_block_is_drawn_once_however_many_workers_die(cluster: Any, tmp_path: 
 
 
 def test_an_attempt_leaves_one_file_and_draws_only_if_there_is_none(tmp_path: Path) -> None:
-    """Where files have names from the start, as on NFS, a killed worker leaves one."""
+    """If files have names from the start, as on NFS, a killed worker leaves one."""
     file = tmp_path / "0" / "noisy"
     file.parent.mkdir()
     (file.parent / "left").write_text("noise")
@@ -134,7 +134,7 @@ def test_an_attempt_leaves_one_file_and_draws_only_if_there_is_none(tmp_path: Pa
 
 
 def test_a_cluster_that_loses_its_last_worker_is_not_waited_for(tmp_path: Path) -> None:
-    """One worker, which ends at the first block, and nobody starts another."""
+    """The only worker ends at the first block, and nothing starts another."""
     from distributed import Client, LocalCluster
 
     def end(block: Any) -> Any:
@@ -149,7 +149,7 @@ def test_a_cluster_that_loses_its_last_worker_is_not_waited_for(tmp_path: Path) 
         with subprocess.Popen([*command, "--no-nanny", "--no-dashboard"]):
             client.wait_for_workers(1)
             zeros = dask.array.zeros(10, chunks=5, dtype=np.int64)
-            blocks = zeros.map_blocks(end, meta=zeros._meta)  # else Dask calls it here
+            blocks = zeros.map_blocks(end, meta=zeros._meta)  # so that Dask does not call it here
             with (
                 dask.config.set({"distributed.scheduler.no-workers-timeout": "1s"}),
                 pytest.raises(TimeoutError, match="has no worker left; nothing is published"),
@@ -165,7 +165,7 @@ def _plugin(folder: Path) -> Any:
 
 
 def _kill_all_workers(cluster: Any) -> None:
-    """And wait for others: `restart_workers` may find one that just starts, and hangs then."""
+    """Kill all workers and wait for others; `restart_workers` may hang on one that just starts."""
     killed = cluster.run(os.getpid)
     for pid in killed.values():
         os.kill(pid, signal.SIGKILL)
@@ -190,7 +190,7 @@ def test_what_a_lost_worker_held_is_read_again(cluster: Any, tmp_path: Path) -> 
 
 
 def test_one_person_cannot_change_more_rows_than_an_array_has(tmp_path: Path) -> None:
-    """Of a frame the number is not known before its tasks run, so it is not asked for."""
+    """A frame's number of rows is not known before its tasks run, so it is not checked."""
     zeros = dask.array.zeros((2, 3), chunks=(1, 3), dtype=np.int64)
     with pytest.raises(ValueError, match=r"at most 2, .*did you mean sensitivity=3\?"):
         dg_dask.add_noise(zeros, rho=1, rows_per_person=3, path=tmp_path / "noisy")
@@ -198,7 +198,7 @@ def test_one_person_cannot_change_more_rows_than_an_array_has(tmp_path: Path) ->
 
 
 def test_equal_calls_are_drawn_each_time_if_dask_is_told_so(cluster: Any) -> None:
-    """What the documentation warns of, and what it says to do instead."""
+    """The documentation's warning is true, and so is its advice."""
 
     def around(block: Any, law: dg.Law) -> Any:
         return dg.add_noise(block, law)
@@ -251,7 +251,7 @@ def _cases() -> dict[str, tuple[Any, str]]:
         "intervals": (pd.DataFrame({"a": n, "b": pd.cut(n, 3)}), "but 'b' is of category: cast it"),
         "complex": (pd.DataFrame({"a": n, "b": np.zeros(6, complex)}), "but 'b' is of complex128"),
         "Dask's": (
-            pd.DataFrame({"a": n, "__null_dask_index__": n}),  # which Dask makes an index
+            pd.DataFrame({"a": n, "__null_dask_index__": n}),  # Dask makes this an index
             "but '__null_dask_index__' is of int64: .* another name",
         ),
         "category": (
@@ -265,7 +265,7 @@ def _cases() -> dict[str, tuple[Any, str]]:
 def test_a_frame_that_would_not_come_back_is_refused_before_a_task_runs(
     name: str, tmp_path: Path
 ) -> None:
-    """Else it fails, or comes back with other labels, with its noise already published."""
+    """Otherwise it would fail, or have other labels, after its noise is published."""
     table, words = _cases()[name]
 
     def ran(part: Any) -> Any:
@@ -280,7 +280,7 @@ def test_a_frame_that_would_not_come_back_is_refused_before_a_task_runs(
 
 
 def test_what_parquet_gives_back_is_taken(tmp_path: Path) -> None:
-    """The dry run refuses none of these, also where Dask has no made-up cells."""
+    """The dry run refuses none of these, even if Dask has no made-up cells."""
     n = [*range(6)]
     table = pd.DataFrame(
         {
@@ -305,7 +305,7 @@ def test_what_parquet_gives_back_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]"])
 @pytest.mark.parametrize("modulus", [None, 2**64])
 def test_whole_numbers_in_floats_get_noise(dtype: str, modulus: Any, tmp_path: Path) -> None:
-    """And NaN is a null, in one partition of two, as for `add_noise`."""
+    """NaN is a null, in one partition of two, as for `add_noise`."""
     table = pd.DataFrame({"n": pd.Series([*range(1999), None], dtype=dtype)})
     frame = dask.dataframe.from_pandas(table, npartitions=2)
     noisy = dg_dask.add_noise(
@@ -321,9 +321,9 @@ def test_whole_numbers_in_floats_get_noise(dtype: str, modulus: Any, tmp_path: P
 
 
 def test_a_refused_block_leaves_nothing_and_is_in_no_message(tmp_path: Path) -> None:
-    """Neither its counts nor cells of other columns, of which Arrow's own messages tell.
+    """No message has its counts, or cells of other columns, which Arrow's own messages show.
 
-    The folders on the way to `path` go, too, if they were made for it.
+    Folders that were made for `path` are removed.
     """
     counts = dask.array.from_array(np.array([0, 0, 2**63 - 12, 0]), chunks=2)
     with pytest.raises(OverflowError, match="must fit int64") as overflow:

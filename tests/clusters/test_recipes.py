@@ -1,4 +1,4 @@
-"""The recipes of docs/clusters.md, run as they stand there; and what it warns of."""
+"""The recipes of docs/clusters.md run as they stand there, and its warnings are true."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.cluster
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "clusters.md"
 LAW = dg.DiscreteGaussian(5)
-"""That of rho = 0.1 and sensitivity 1."""
+"""The variance for rho = 0.1 and sensitivity 1."""
 ROWS = 20_000
 
 
 @pytest.fixture(autouse=True)
 def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The table of the page, in the current folder."""
+    """Write the page's table into the current folder."""
     monkeypatch.chdir(tmp_path)
     table = pa.table({"town": [f"t{i}" for i in range(ROWS)], "people": range(ROWS)})
     parquet.write_table(table, "counts.parquet")
@@ -33,7 +33,7 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def _run(heading: str) -> dict[str, Any]:
-    """Run the one recipe below a heading; return its names."""
+    """Run the only recipe below a heading, and return its names."""
     section = PAGE.read_text(encoding="utf-8").split(f"### {heading}\n")[1].split("\n##")[0]
     (block,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     names: dict[str, Any] = {}
@@ -42,7 +42,7 @@ def _run(heading: str) -> dict[str, Any]:
 
 
 def _is_a_release(read: Callable[[], Any], counts: Any) -> None:
-    """What is read is what was written, each time, and its noise follows the law."""
+    """Check that each read returns what was written, and that its noise follows the law."""
     written = parquet.read_table("noisy.parquet")
     assert written["town"].to_pylist() == counts["town"].to_pylist()
     assert read() == read() == written["people"].to_pylist()
@@ -93,7 +93,7 @@ def test_duckdb_draws_once_for_all_rows_or_once_more_for_each_reader() -> None:
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    """Ray on this machine, two tasks at once."""
+    """Start Ray on this machine, with two tasks at once."""
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield ray

@@ -1,4 +1,4 @@
-"""discretegauss.spark: one draw for each cell, written once, whatever fails meanwhile."""
+"""discretegauss.spark draws once for each cell and writes it once, whatever fails meanwhile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pyspark.errors import AnalysisException, PySparkException
 
 spark = dg.spark
 
-#: Of pandas 3, which Spark 4 does not know yet.
+#: A warning about pandas 3, which Spark 4 does not know yet.
 IGNORED = "ignore:PySpark does not yet fully support:FutureWarning"
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings(IGNORED)]
 
@@ -35,13 +35,13 @@ ROWS, PARTITIONS = 40_000, 16
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the workers record what they draw, as soon as it has a file named "on"."""
+    """Return the folder in which workers record draws while it has a file named "on"."""
     return tmp_path_factory.mktemp("records")
 
 
 @pytest.fixture(scope="module")
 def session(records: Path) -> Iterator[Any]:
-    """Four Python workers; a task may fail twice."""
+    """Start four Python workers; a task may fail twice."""
     from pyspark.sql import SparkSession
 
     patch = pytest.MonkeyPatch()
@@ -95,7 +95,7 @@ def test_partitions_have_noise_of_their_own_and_keep_it(session: Any, tmp_path: 
 def test_what_killed_attempts_drew_is_not_published(
     session: Any, records: Path, tmp_path: Path
 ) -> None:
-    """Every first attempt ends in its midst, by an error or with its process; it had drawn."""
+    """Each first attempt draws, and then ends by an error or with its process."""
     (records / "on").touch()
     try:
         noise = _noise(spark.add_noise(_counts(session), "n", LAW, path=tmp_path / "noisy"))
@@ -105,7 +105,7 @@ def test_what_killed_attempts_drew_is_not_published(
     killed = [recorded_noise.read(records / f"{i}.0") for i in range(PARTITIONS)]
     assert [len(draws) for draws in killed] == [2000] * PARTITIONS
     recorded_noise.not_twice(noise, *killed)
-    for i, part in enumerate(np.split(noise, PARTITIONS)):  # what one later attempt drew, once
+    for i, part in enumerate(np.split(noise, PARTITIONS)):  # one later attempt drew it, once
         later = [recorded_noise.read(file) for file in records.glob(f"{i}.[1-9]")]
         assert [draws.tolist() for draws in later] == [part.tolist()]
 
@@ -131,14 +131,14 @@ def test_a_cached_frame_that_loses_its_blocks_reads_the_same_files(
         persistent = session.sparkContext._jsc.getPersistentRDDs()
         assert len(persistent) == 1
         for blocks in persistent.values():
-            blocks.unpersist(True)  # the frame stays cached, and its blocks are gone
+            blocks.unpersist(True)  # the frame stays cached, but its blocks are lost
         assert frame.is_cached
         assert (_noise(frame) == before).all() == stays
         frame.unpersist()
 
 
 def test_what_draws_in_an_expression_is_wrong(session: Any) -> None:
-    """What the documentation warns of."""
+    """The documentation's warnings are true."""
     from pyspark.sql.functions import udf
 
     draw = udf(lambda n, law=LAW: n + law.sample(), "bigint")
@@ -158,7 +158,7 @@ def test_the_budget_is_that_of_all_columns(session: Any, tmp_path: Path) -> None
 
 
 def test_columns_may_have_any_name_and_be_floats(session: Any, tmp_path: Path) -> None:
-    """Dots and backticks, of columns with noise and others; whole numbers in floats, and nulls."""
+    """Names may have dots and backticks, and columns may hold whole floats and nulls."""
     columns = ["a.b", "c`d", "s.t", "x"]
     frame = session.range(0, 2000, 1, 2).selectExpr(
         "id as `a.b`",
@@ -202,7 +202,7 @@ def test_refusals_come_before_any_task(session: Any, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_there_is_refused(session: Any, tmp_path: Path) -> None:
-    """Also one that a driver left half written: beside its noise the new one is a second."""
+    """So is one that a driver left half written, because the new noise would be a second."""
     half = tmp_path / "half"
     left = half / "_temporary" / "0" / "part-00000.parquet"
     left.parent.mkdir(parents=True)
@@ -213,7 +213,7 @@ def test_a_folder_that_is_there_is_refused(session: Any, tmp_path: Path) -> None
 
 
 def test_a_refused_count_is_in_no_message(session: Any, tmp_path: Path) -> None:
-    """A partition fails as often as it may; nothing is published but empty folders, Spark's own."""
+    """A partition fails as often as it may, and only Spark's empty folders are published."""
     frame = session.range(0, 4000, 1, 4).selectExpr("9223372036854771807 + id as id")
     with pytest.raises(PySparkException, match="must fit int64") as raised:
         spark.add_noise(frame, "id", LAW, path=tmp_path / "noisy")
@@ -242,7 +242,7 @@ except Exception as error:
 
 
 def test_spark_connect(tmp_path: Path) -> None:
-    """In a process of its own, as pyspark has one kind of session in each."""
+    """Spark Connect works, in its own process, because a process has one kind of session."""
     pytest.importorskip("grpc")
     done = subprocess.run(
         [sys.executable, "-c", CONNECT, str(tmp_path / "noisy")],

@@ -1,4 +1,4 @@
-"""What a task of discretegauss.dask or .spark needs where it runs."""
+"""A task of discretegauss.dask or .spark needs little on the machine where it runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOISE = TaskNoise(dg.DiscreteGaussian(100), How(source="getrandom"))
 
 
 def _run_without(names: tuple[str, ...], task: Callable[[], object], shown: str) -> str:
-    """Run a task in an interpreter that cannot import these; return what is shown of its result."""
+    """Run a task in an interpreter that cannot import these, and return its printed result."""
     program = f"""
 import pickle, sys
 for name in {names}:
@@ -38,7 +38,7 @@ print({shown})
 
 
 def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
-    """A task for a block of an array runs where nothing else is installed."""
+    """A task for a block of an array runs if nothing else is installed."""
     from discretegauss import dask as module
 
     draw = partial(module._noisy_block, noise=NOISE, chunk=(5,))
@@ -50,7 +50,7 @@ def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
 
 
 def test_a_worker_of_spark_needs_arrow_beside_it() -> None:
-    """Whose batches Spark hands to the task."""
+    """A task gets Arrow's batches from Spark, so it needs pyarrow, too."""
     from discretegauss import spark as module
 
     pa = pytest.importorskip("pyarrow")

@@ -1,4 +1,4 @@
-"""A generator with numpy's methods: the laws it draws, what it refuses, and code that takes it."""
+"""NumpyNoise has numpy's methods: it draws exact laws, and refuses the others."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from discretegauss.errors import MissingCoreError
 @pytest.mark.parametrize("granularity", ["1", "1/4", "8"])
 @pytest.mark.parametrize("method", ["normal", "laplace"])
 def test_noise_is_the_law_in_steps(method: str, granularity: str) -> None:
-    """loc + granularity * k, where k has sigma (or scale) in steps;.
+    """Noise is loc + granularity * k, where k has sigma (or scale) in steps.
 
-    A false alarm is one run in 10^9; a wrong sigma by 10 % would show.
+    A false alarm is one run in 10^9; a sigma that is wrong by 10 % would show.
     """
     g = Fraction(granularity)
     drawn = getattr(NumpyNoise(g), method)(loc=3 * g, scale=float(3 * g), size=(2, 3000))
@@ -41,12 +41,12 @@ def test_noise_is_the_law_in_steps(method: str, granularity: str) -> None:
 
 
 def test_without_a_granularity_noise_finer_than_1_is_refused() -> None:
-    """Such data are hardly counts, and steps of 1 would be no noise for them; 1 may be said."""
+    """Steps of 1 would be no noise for such data, which are hardly counts; you may pass 1."""
     for scale in (1 / 1000, 0.999, [2, "0.5"], np.array([0.25, 4.0])):
         for method in (NumpyNoise().laplace, NumpyNoise().normal):
             with pytest.raises(ValueError, match=r"scale must be at least 1 .*granularity="):
                 method(0, scale)
-    assert NumpyNoise(1).laplace(0, 1 / 1000) == 0  # but once in 10^434
+    assert NumpyNoise(1).laplace(0, 1 / 1000) == 0  # except once in 10^434
     assert NumpyNoise().laplace(0, [0, 1.0]).shape == (2,)
     assert repr(NumpyNoise()) == "NumpyNoise()"
     assert repr(pickle.loads(pickle.dumps(NumpyNoise()))) == "NumpyNoise()"
@@ -54,7 +54,7 @@ def test_without_a_granularity_noise_finer_than_1_is_refused() -> None:
 
 @pytest.mark.parametrize("method", ["normal", "laplace"])
 def test_arrays_broadcast_as_numpys_do_and_each_element_has_its_own_law(method: str) -> None:
-    """loc and scale in any form, exactly; a false alarm is one run in 10^9."""
+    """loc and scale may have any form, and are exact; a false alarm is one run in 10^9."""
     ours, numpys = getattr(NumpyNoise("1/4"), method), getattr(np.random.default_rng(), method)
     given: list[tuple[Any, ...]] = [
         ([0, 1], [[1], [2]]),
@@ -93,7 +93,7 @@ def test_arrays_broadcast_as_numpys_do_and_each_element_has_its_own_law(method: 
 
 
 def test_loc_of_every_kind_is_added_exactly() -> None:
-    """Without noise, where only loc is left: nothing is rounded, and what would be is refused."""
+    """Without noise only loc is left: it is not rounded, and refused if it would be."""
     cases: list[tuple[Any, list[Any]]] = [
         ("1/1024", [3, -2.5, "1/1024", Fraction(7, 512), np.float32(0.125), np.int8(-3), 2**42]),
         (256, [0, -512, 2.0**60, 2**60, np.uint64(2**60), 10**6 * 256, "256"]),
@@ -113,7 +113,7 @@ def test_loc_of_every_kind_is_added_exactly() -> None:
 
 
 def test_children_are_others_of_the_same_kind() -> None:
-    """As of numpy's `Generator.spawn`, with bits of their own."""
+    """Like those of numpy's `Generator.spawn`, children have their own bits."""
     prng = NumpyNoise("1/2", source="chacha20")
     children = prng.spawn(2)
     assert [repr(one) for one in children] == [repr(prng)] * 2
@@ -136,7 +136,7 @@ def test_one_number_and_no_noise() -> None:
 
 
 def test_numbers_are_chosen_without_a_list_of_them() -> None:
-    """Of more than a memory holds; and none of none."""
+    """They may be more than memory holds, and none are chosen of none."""
     rng = NumpyNoise()
     assert len({*rng.choice(10**15, 4, replace=False).tolist()}) == 4
     assert sorted(rng.choice(5, 5, replace=False).tolist()) == [0, 1, 2, 3, 4]
@@ -146,7 +146,7 @@ def test_numbers_are_chosen_without_a_list_of_them() -> None:
 
 
 def test_choice_follows_p() -> None:
-    """Also where the numbers have very different sizes; an element of zero never comes."""
+    """Probabilities may have very different sizes, and an element of probability 0 never comes."""
     p = [0.5, 0.0, 0.125, 0.375]
     drawn = NumpyNoise().choice(4, 6000, p=p)
     seen = np.bincount(drawn, minlength=4)
@@ -208,7 +208,7 @@ def test_what_is_refused(call: Callable[[], object], error: type[Exception], wor
 @pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 def test_it_is_a_generator_of_numpys_over_secure_bits(source: Any) -> None:
-    """Those of `SystemBits`; copies and pickles draw by bits of their own."""
+    """Its bits are those of `SystemBits`; copies and pickles draw by their own bits."""
     prng = NumpyNoise("1/2", source=source)
     assert np.random.default_rng(prng) is prng
     assert isinstance(prng.bit_generator, SystemBits)
@@ -221,7 +221,7 @@ def test_it_is_a_generator_of_numpys_over_secure_bits(source: Any) -> None:
 
 
 def test_what_is_numpys_needs_the_core_and_bits_of_the_system() -> None:
-    """All that `Generator` has, or will have, and NumpyNoise has not itself, is refused without."""
+    """Without them, every method of `Generator` that NumpyNoise does not define is refused."""
 
     def own(buffer: memoryview) -> None:
         buffer[:] = os.urandom(len(buffer))
@@ -240,7 +240,7 @@ def test_what_is_numpys_needs_the_core_and_bits_of_the_system() -> None:
 
 
 class Mechanism:
-    """Code that takes a generator of numpy's and knows nothing of this package."""
+    """Code that takes one of numpy's generators and knows nothing of this package."""
 
     def __init__(self, prng: Any) -> None:
         self.prng = prng
@@ -261,7 +261,7 @@ class Mechanism:
 
 
 def test_code_that_takes_a_generator_of_numpys_takes_this() -> None:
-    """Whole counts in, whole counts out: where numpy's noise has digits, this has none."""
+    """Whole counts stay whole, while numpy's noise would add digits."""
     counts = np.array([5, 10, 900])
     exact, plain = Mechanism(NumpyNoise()), Mechanism(np.random.RandomState(1))
     for mechanism in (exact, plain):

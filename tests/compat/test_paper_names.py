@@ -1,4 +1,4 @@
-"""The published code's names: projects that held a copy go on by deleting it."""
+"""The published code's names work: a project that holds a copy may delete it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_names_are_there_and_dir_stays_ours() -> None:
 
 
 def test_a_star_gives_the_names_from_their_module() -> None:
-    """As docs/migration.md says; that of the package gives the package's own."""
+    """A star import works as docs/migration.md says; the package's gives the package's names."""
     names: dict[str, object] = {}
     exec("from discretegauss.compat import *", names)  # noqa: S102
     assert {"sample_dgauss", "sample_dlaplace", "floorsqrt", "variance"} <= names.keys()
@@ -74,7 +74,7 @@ def test_rng_gives_every_bit() -> None:
 
 
 def test_cdp2adp_gives_what_theirs_gives() -> None:
-    """Figures of their code, at the edges, too; ours are on the safe side of the exact value."""
+    """Figures agree with their code, also at the edges, on the safe side of the exact value."""
     assert cdp2adp.cdp_rho(1, 1e-6) == pytest.approx(0.024355970359538372, rel=1e-12)
     assert cdp2adp.cdp_delta(0.1, 0) == pytest.approx(0.26678032454734957, rel=1e-12)
     assert cdp2adp.cdp_delta_standard(0.1, 2) == pytest.approx(1.2036280516721338e-4, rel=1e-12)

@@ -1,4 +1,4 @@
-"""Bits for numpy's generators: the streams they are, that no two draws share them, and failures."""
+"""Bits for numpy's generators are the stated streams, no two draws share them, and errors raise."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ POOL, KEY = 8192, 32
 
 
 class LookingBits(SystemBits):
-    """What there is where the system does not wipe in forked children."""
+    """The bits on a system that does not wipe memory in forked children."""
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
@@ -48,19 +48,19 @@ BOTH = pytest.mark.parametrize("source", SOURCES)
 
 
 def words_of(bits: SystemBits, n: int = 2000) -> list[int]:
-    """From inside of a pool through some fillings."""
+    """Return words from the middle of a pool through some refills."""
     words: list[int] = bits.random_raw(n).tolist()
     return words
 
 
 def pool_of(bits: SystemBits) -> bytes:
-    """The memory that holds the bits: a pointer behind the head of the object."""
+    """Return the memory that holds the bits: a pointer behind the head of the object."""
     place = ctypes.c_void_p.from_address(bits.ctypes.state_address + object.__basicsize__)
     return ctypes.string_at(place.value or 0, POOL)
 
 
 def n_wiped_on_fork() -> int:
-    """How much of this process's memory the system wipes in a child of it, in KiB."""
+    """Return how much of this process's memory the system wipes in a child, in KiB."""
     areas = Path("/proc/self/smaps").read_text().split("VmFlags:")
     return sum(
         int(area.partition("\nSize:")[2].split()[0])
@@ -69,13 +69,13 @@ def n_wiped_on_fork() -> int:
     )
 
 
-# --- what it is ------------------------------------------------------------------------------
+# --- the bits --------------------------------------------------------------------------------
 
 
 @needs_the_core
 @BOTH
 def test_numpy_takes_it_and_its_bits_are_uniform(source: Any) -> None:
-    """Each byte of words of 64 and 32 bits, and doubles; a false alarm is one run in 3 * 10^7."""
+    """All bytes of words and doubles are uniform; a false alarm is one run in 3 * 10^7."""
     bits = SystemBits(source)
     assert isinstance(bits, np.random.BitGenerator)
     assert np.random.default_rng(bits).bit_generator is bits
@@ -123,7 +123,7 @@ def test_without_the_core_there_is_none() -> None:
         SystemBits()
 
 
-# --- no two draws are of the same bits -------------------------------------------------------
+# --- no two draws share bits -----------------------------------------------------------------
 
 
 @pytest.mark.process
@@ -134,9 +134,9 @@ def test_without_the_core_there_is_none() -> None:
 def test_no_word_comes_twice_in_forked_processes(
     kind: Any, source: Any, fork: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From half a pool, in two children, a grandchild and the parent; of numpy's own a child's do.
+    """None does from half a pool on, in two children, a grandchild and the parent; numpy's do.
 
-    A false alarm is one run in 10^11: 10^4 words of 64 bits.
+    A false alarm is one run in 10^11, with 10^4 words of 64 bits.
     """
     monkeypatch.setattr(os, "fork", fork)
     bits = kind(source)
@@ -160,7 +160,7 @@ def test_no_word_comes_twice_in_forked_processes(
 @needs_the_core
 @KINDS
 def test_a_child_draws_though_a_thread_of_its_parent_held_the_lock(kind: Any) -> None:
-    """And though its own thread did, where that goes on holding it."""
+    """It also draws if its own thread held the lock, and goes on holding it."""
     bits = kind("chacha20")
     held, done = threading.Event(), threading.Event()
 
@@ -190,7 +190,7 @@ def test_a_child_draws_though_a_thread_of_its_parent_held_the_lock(kind: Any) ->
 @needs_the_core
 @BOTH
 def test_no_word_comes_twice_in_threads(source: Any) -> None:
-    """Four generators over the same bits."""
+    """No word comes twice in four generators over the same bits."""
     bits = SystemBits(source)
     with ThreadPoolExecutor(4) as pool:
         drawn = list(
@@ -225,7 +225,7 @@ def test_bits_are_wiped_as_they_are_used_and_gone_with_the_object(source: Any) -
 
 # --- a system that gives no bits -------------------------------------------------------------
 
-#: Methods that loop until numbers fit, among others: each has to end, and to raise.
+#: Methods, some of which loop until numbers fit. Each has to end, and to raise.
 METHODS: dict[str, Callable[[Any], object]] = {
     "random": lambda rng: rng.random(5),
     "one": lambda rng: rng.random(),
@@ -245,7 +245,7 @@ METHODS: dict[str, Callable[[Any], object]] = {
 
 
 def main() -> None:
-    """In the child, under the shim: streams, failures, and a draw without the lock, as JSON."""
+    """Print streams, failures and a draw without the lock as JSON, in the child, under the shim."""
     control = shims.control()
     control.dg_shim_set(shims.WHOLE, 0, 0)
     report: dict[str, Any] = {"streams": {}, "failed": {}, "nested": []}
@@ -301,7 +301,7 @@ needs_a_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C c
 
 
 def backwards(pool: bytes) -> list[int]:
-    """The words of a pool in the order in which they are taken."""
+    """Return the words of a pool in the order in which they are taken."""
     words: list[int] = np.frombuffer(pool[KEY:], np.uint64)[::-1].tolist()
     return words
 
@@ -309,7 +309,7 @@ def backwards(pool: bytes) -> list[int]:
 @needs_the_core
 @needs_a_compiler
 def test_words_are_the_systems_or_of_rfc_8439_under_its_key(report: dict[str, Any]) -> None:
-    """Each key makes one pool, of which it is replaced by the first 32 bytes."""
+    """Each key makes one pool, whose first 32 bytes are the next key."""
     system = shims.stream(3 * (POOL - KEY)).tobytes()
     expected = []
     for i in range(3):
@@ -325,7 +325,7 @@ def test_words_are_the_systems_or_of_rfc_8439_under_its_key(report: dict[str, An
 @needs_the_core
 @needs_a_compiler
 def test_without_bits_every_method_raises_and_the_next_one_draws(report: dict[str, Any]) -> None:
-    """EntropyError with the errno, however often the lock is held; nothing is returned."""
+    """EntropyError has the errno, however often the lock is held, and nothing is returned."""
     names = {f"{name} by {source}" for name in METHODS for source in SOURCES}
     assert report["failed"] == dict.fromkeys(names, errno.EPERM)
     assert report["nested"] == ["inner", "outer"]
@@ -336,7 +336,7 @@ def test_without_bits_every_method_raises_and_the_next_one_draws(report: dict[st
 @needs_the_core
 @needs_a_compiler
 def test_who_draws_without_the_lock_waits_for_bits(report: dict[str, Any]) -> None:
-    """Where nobody could raise: the system is asked until it has bits, here the fourth time."""
+    """Such a draw cannot raise, so it asks the system until it has bits, here four times."""
     system = shims.stream(POOL - KEY).tobytes()
     assert report["waited"] == backwards(bytes(KEY) + system)[0]
 

@@ -1,4 +1,4 @@
-"""`add_noise` on lists and numpy's arrays: exact sums, a draw for each cell, or an error."""
+"""`add_noise` on lists and numpy's arrays makes exact sums, a draw for each cell, or an error."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import discretegauss as dg
 
 LAW = dg.DiscreteGaussian(100)
 WIDE = dg.DiscreteGaussian(10**30)
-"""Of 1000 draws two are equal with a probability below 10**-9."""
+"""Two of 1000 draws are equal with a probability below 10**-9."""
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 
 
 def draws(n: int, law: dg.Law = LAW, *, dtype: Any = object) -> list[int]:
-    """What `add_noise` adds to n values in one array, by the same bits."""
+    """Return the draws that `add_noise` adds to n values in one array, by the same bits."""
     drawn: list[int] = law.sample(n, dtype=dtype, source=same_bits()).tolist()
     return drawn
 
 
 def in_memory(array: np.ndarray[Any, Any]) -> list[int]:
-    """The elements in the order in which memory has them."""
+    """Return the elements in the order of memory."""
     elements: list[int] = array.ravel(order="K").tolist()
     return elements
 
@@ -37,7 +37,7 @@ DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">u4", ">i8", "
 @at_once("dtype", DTYPES)
 @at_once("order", ["C", "F", "strided", "read-only"])
 def test_every_dtype_and_layout_gets_the_exact_sum(dtype: str, order: str) -> None:
-    """An int64 array of the same shape and layout, whose cells have the draws in its order."""
+    """The result is int64 of the same shape and layout, with the draws in its order."""
     values = np.arange(60).reshape(5, 12).astype(dtype)
     if order == "F":
         values = np.asfortranarray(values)
@@ -56,7 +56,7 @@ def test_every_dtype_and_layout_gets_the_exact_sum(dtype: str, order: str) -> No
 @pytest.mark.parametrize("count", [2**53 + 1, 2**60 + 1, 2**62, -(2**53) - 1])
 @pytest.mark.parametrize("dtype", ["i8", "u8", ">i8"])
 def test_counts_that_no_float_holds_keep_the_whole_law(count: int, dtype: str) -> None:
-    """Each noise comes out, odd ones too."""
+    """Each value of noise comes out, odd ones, too."""
     if count < 0 and "u" in dtype:
         return
     values = np.full(200, count, dtype)
@@ -65,7 +65,7 @@ def test_counts_that_no_float_holds_keep_the_whole_law(count: int, dtype: str) -
 
 
 def test_the_end_of_int64_keeps_the_whole_law_in_python_integers() -> None:
-    """As objects, or a list: room for any sum, and for any law."""
+    """Objects and lists have room for any sum and any law."""
     for law in (LAW, dg.DiscreteGaussian(10**60)):
         values = [GREATEST] * 50
         assert dg.add_noise(values, law, source=same_bits()) == [
@@ -86,7 +86,7 @@ def test_the_end_of_int64_keeps_the_whole_law_in_python_integers() -> None:
     ],
 )
 def test_a_sum_that_might_not_fit_is_refused_before_a_draw(values: Any) -> None:
-    """Whatever the noise would have been, nothing is drawn, and the message has no count."""
+    """Nothing is drawn, whatever the noise might have been, and the message has no count."""
 
     def source(_: memoryview) -> None:
         pytest.fail("drawn")
@@ -103,7 +103,7 @@ def test_a_sum_that_might_not_fit_is_refused_before_a_draw(values: Any) -> None:
 @pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36), dg.DiscreteGaussian(10**60)])
 @pytest.mark.parametrize("dtype", ["i8", ">i8", "u8", "i1"])
 def test_saturating_clamps_the_exact_sum(law: dg.Law, dtype: str) -> None:
-    """Also where the noise itself, or the count, is beyond int64."""
+    """It clamps even if the noise itself, or the count, is beyond int64."""
     info = np.iinfo(dtype)
     values = np.array([info.min, info.max, 0, 5] * 20, dtype)
     noisy = dg.add_noise(values, law, overflow="saturate", source=same_bits())
@@ -115,7 +115,7 @@ def test_saturating_clamps_the_exact_sum(law: dg.Law, dtype: str) -> None:
 
 @pytest.mark.parametrize("mu", [-(2**62), -(2**63) - 50])
 def test_a_law_off_centre_brings_large_counts_back(mu: int) -> None:
-    """Counts beyond int64 whose sums fit, with draws that fit int64 or do not."""
+    """Counts beyond int64 may have sums that fit, with draws that fit int64 or do not."""
     values = np.array([2**63 + 5, 2**63 + 9] * 20, np.uint64)
     law = dg.DiscreteGaussian(100, mu=mu)
     noisy = dg.add_noise(values, law, source=same_bits())
@@ -127,7 +127,7 @@ def test_a_law_off_centre_brings_large_counts_back(mu: int) -> None:
 @at_once("modulus", [2, 1000, 2**62 + 1, 2**63 - 1, 2**63, 2**63 + 9, 2**64])
 @at_once("law", [LAW, dg.DiscreteGaussian(10**36), dg.DiscreteGaussian(10**60)])
 def test_a_modulus_gives_residues_of_the_exact_sum(modulus: int, law: dg.Law) -> None:
-    """Of every machine integer; in int64 as far as that holds them, then in uint64."""
+    """Residues of every machine integer are int64 if that holds them, else uint64."""
     for dtype in ("i8", "u8", ">i4"):
         info = np.iinfo(dtype)
         values = np.array([info.min, info.max, 0, 5, info.max // 2] * 9, dtype)
@@ -140,7 +140,7 @@ def test_a_modulus_gives_residues_of_the_exact_sum(modulus: int, law: dg.Law) ->
 
 
 def test_every_cell_has_a_draw_of_its_own() -> None:
-    """Equal counts come back unequal: in an array of one axis, of two, in a list."""
+    """Equal counts come back unequal, in arrays of one axis and of two, and in lists."""
     assert np.unique(dg.add_noise(np.zeros((10, 100), np.int8), WIDE, overflow="saturate")).size > 1
     spread = dg.DiscreteGaussian(10**34)  # fits int64
     assert np.unique(dg.add_noise(np.zeros((10, 100), np.int8), spread)).size == 1000
@@ -148,7 +148,7 @@ def test_every_cell_has_a_draw_of_its_own() -> None:
 
 
 def test_a_mask_stays_and_what_it_covers_is_not_shown() -> None:
-    """Whatever number lies below, even one that would not fit; other masks are not shared."""
+    """The number below may be any, even one that would not fit; the result has its own mask."""
     mask = np.zeros((4, 3), bool)
     mask[1, 2] = mask[3, 0] = True
     data = np.asfortranarray(np.where(mask, GREATEST, 10))
@@ -165,7 +165,7 @@ def test_a_mask_stays_and_what_it_covers_is_not_shown() -> None:
 
 
 def test_lists_keep_nulls_and_decimals() -> None:
-    """And their length; single integers and arrays without axes are counts, too."""
+    """Lists keep their length; single integers and arrays without axes are counts, too."""
     noisy = dg.add_noise([1, None, Decimal(5), np.uint8(7), 2**80], LAW, source=same_bits())
     noise = draws(5)
     assert noisy == [1 + noise[0], None, 5 + noise[2], 7 + noise[3], 2**80 + noise[4]]
@@ -179,7 +179,7 @@ def test_lists_keep_nulls_and_decimals() -> None:
 
 
 def test_whole_floats_are_taken_where_they_are_asked_for() -> None:
-    """And none that is no whole number, nor one that may be a rounded integer."""
+    """A float that is not whole, or may be a rounded integer, is refused."""
     values = np.array([3.0, -2.0, 2.0**53])
     with pytest.raises(TypeError, match=r"got float64; integral_floats=True"):
         dg.add_noise(values, LAW)
@@ -220,13 +220,13 @@ def test_whole_floats_are_taken_where_they_are_asked_for() -> None:
     ],
 )
 def test_what_is_no_integers_is_refused(values: Any) -> None:
-    """Bools, texts, times, and containers of other kinds."""
+    """Bools, texts, times and other containers are refused."""
     with pytest.raises(TypeError, match=r"^values must be"):
         dg.add_noise(values, LAW)
 
 
 def test_an_argument_of_other_libraries_is_refused() -> None:
-    """A lazy frame of Dask or Spark, say, which would draw again at each action."""
+    """A lazy frame of Dask or Spark, for example, would draw again at each action."""
     with pytest.raises(TypeError, match=r"got Bag"):
         dg.add_noise(type("Bag", (), {"__array__": lambda _: np.zeros(3, int)})(), LAW)
 
@@ -259,7 +259,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_wrong_arguments_say_what_is_wrong(
     options: dict[str, Any], error: type[Exception], match: str
 ) -> None:
-    """By name, and before anything is drawn."""
+    """Errors name the argument, and come before anything is drawn."""
     with pytest.raises(error, match=match):
         dg.add_noise(np.arange(3), **options)
 
@@ -281,7 +281,7 @@ def test_near_misses_say_what_to_pass(values: Any, match: str) -> None:
 
 
 def test_swapped_arguments_say_so() -> None:
-    """`add_noise(law, values)`."""
+    """The error of `add_noise(law, values)` says that the arguments are swapped."""
     with pytest.raises(TypeError, match="law must be a DiscreteGaussian"):
         dg.add_noise(LAW, np.arange(3))  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="the law is the second argument"):
@@ -327,7 +327,7 @@ def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
     ],
 )
 def test_one_person_cannot_change_more_rows_than_there_are(values: Any, n: int) -> None:
-    """Who says so means one count by several; the message says how that is said."""
+    """Who says so means that one count changes by several; the message says what to write."""
     dg.noise_for(values, rho=1, rows_per_person=n)
     for call in (dg.add_noise, dg.noise_for):
         with pytest.raises(ValueError, match=rf"rows_per_person must be at most {n}.*got 3") as e:
@@ -335,12 +335,12 @@ def test_one_person_cannot_change_more_rows_than_there_are(values: Any, n: int) 
         assert "did you mean sensitivity=3?" in str(e.value)
         with pytest.raises(ValueError, match="did you mean sensitivity=6"):
             call(values, rho=1, rows_per_person=3, sensitivity=2)
-    dg.add_noise(np.empty((0, 2), int), rho=1, rows_per_person=3)  # nothing is told of anyone
+    dg.add_noise(np.empty((0, 2), int), rho=1, rows_per_person=3)  # an empty table reveals nobody
 
 
 @pytest.mark.usefixtures("native_engine")
 def test_pieces_threads_and_sources_meet() -> None:
-    """Many pieces, the last one short; two threads; bits of ChaCha20: the law's variance."""
+    """Many pieces, the last one short, by two threads with ChaCha20, have the law's variance."""
     values = np.arange(200_001, dtype=np.int64)
     noisy = dg.add_noise(values, LAW, threads=2, source="chacha20")
     noise = noisy - values
@@ -352,7 +352,7 @@ def test_pieces_threads_and_sources_meet() -> None:
 @pytest.mark.parametrize("dtype", ["i1", "u8", "i8", ">i8"])
 @pytest.mark.parametrize("law", [LAW, dg.DiscreteGaussian(10**36)])
 def test_many_nulls(dtype: str, law: dg.Law) -> None:
-    """Whatever lies under them, the results there are 0, and the others are the exact sums."""
+    """Results at nulls are 0, whatever lies under them, and the others are the exact sums."""
     nulls = np.random.default_rng(3).random(1000) < 0.4
     hidden = np.where(nulls, np.iinfo(dtype).max, 10).astype(dtype)
     values = np.ma.MaskedArray(hidden, nulls)
@@ -360,7 +360,7 @@ def test_many_nulls(dtype: str, law: dg.Law) -> None:
     noisy = dg.add_noise(values, law, **options)
     assert not noisy.data[nulls].any()
     assert (noisy.mask == nulls).all()
-    # of 600 draws none beyond 30 sigma, with a probability beyond 1 - 10**-190
+    # none of 600 draws is beyond 30 sigma, with a probability beyond 1 - 10**-190
     assert law is not LAW or (abs(noisy.data[~nulls] - 10) <= 300).all()
     assert np.unique(noisy.data[~nulls]).size > 1
 

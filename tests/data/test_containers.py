@@ -1,4 +1,4 @@
-"""`add_noise` on what else holds counts: each comes back as it came, with the exact sums."""
+"""`add_noise` returns each other container of counts as it came, with the exact sums."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sums(counts: list[int], dtype: Any = object) -> list[int]:
     ids=lambda x: type(x).__name__,
 )
 def test_a_dict_keeps_its_keys_and_its_type(values: dict[str, int]) -> None:
-    """Also a Counter, whose own `update` would add the counts again."""
+    """So does a Counter, whose own `update` would add the counts again."""
     before = dict(values)
     noisy = add(values)
     assert type(noisy) is type(values)
@@ -50,7 +50,7 @@ def test_a_dict_keeps_its_keys_and_its_type(values: dict[str, int]) -> None:
 
 
 def test_tuples_stay_tuples() -> None:
-    """Also named ones."""
+    """Named tuples keep their type."""
     assert add((3, 2**70)) == tuple(sums([3, 2**70]))
     assert add(Ages(3, 4)) == Ages(*sums([3, 4]))
     assert type(add(Ages(3, 4))) is Ages
@@ -61,19 +61,19 @@ def test_tuples_stay_tuples() -> None:
 
 
 def test_a_mask_keeps_its_fill_value() -> None:
-    """If the new dtype has room for it; and a hard mask stays hard."""
+    """It does if the new dtype has room for the value, and a hard mask stays hard."""
     values = np.ma.MaskedArray([1, 2], [True, False], np.int16, fill_value=-9, hard_mask=True)
     noisy = add(values)
     assert (noisy.fill_value, noisy.hardmask) == (-9, True)
     assert noisy.filled().tolist()[0] == -9
-    floats = np.ma.MaskedArray([1.0, 2.0], [True, False])  # has 1e20
+    floats = np.ma.MaskedArray([1.0, 2.0], [True, False])  # its fill value is 1e20
     assert add(floats, integral_floats=True).dtype == np.int64
 
 
 @pytest.mark.parametrize("order", ["C", "F", ">i8"])
 @pytest.mark.parametrize("layout", ["C", "F"])
 def test_out_takes_the_sums(order: str, layout: Any) -> None:
-    """Of any layout and byte order; it is returned."""
+    """`out` may have any layout and byte order, and is returned."""
     values = np.array(np.arange(12).reshape(3, 4), np.uint16, order=layout)
     out = np.zeros((3, 4), ">i8" if order == ">i8" else np.int64, "F" if order == "F" else "C")
     assert dg.add_noise(values, LAW, out=out, source=same_bits()) is out
@@ -104,7 +104,7 @@ def must_not_draw(_: memoryview) -> None:
 
 
 def test_an_out_that_does_not_go_is_refused_before_a_draw() -> None:
-    """By its own dtype and shape, which are not the counts'."""
+    """The error shows its dtype and shape, which are not the counts'."""
     values = np.arange(4)
     read_only = np.zeros(4, np.int64)
     read_only.flags.writeable = False
@@ -148,7 +148,7 @@ def test_an_index_and_an_array_of_pandas_stay_what_they_are() -> None:
 
 
 def test_columns_are_named_by_whatever_holds_labels() -> None:
-    """One label that is no text, tuples, arrays; a tuple that is a label is that label."""
+    """Labels may be no text, in tuples or arrays; a tuple that is a label means that label."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([[1, 2, "x"]], columns=[2013, 2014, "name"])
     both = add(frame, columns=[2013, 2014])
@@ -179,7 +179,7 @@ def test_columns_may_be_selected_as_polars_does() -> None:
 
 @pytest.mark.parametrize("dtype", ["Int128", "UInt128"])
 def test_wide_integers_of_polars_stay_wide(dtype: str) -> None:
-    """As Int128, which has room for negative noise."""
+    """They become Int128, which has room for negative noise."""
     pl = pytest.importorskip("polars")
     if not hasattr(pl, dtype):
         pytest.skip(f"this polars has no {dtype}")
@@ -192,7 +192,7 @@ def test_wide_integers_of_polars_stay_wide(dtype: str) -> None:
 
 
 def test_whole_decimals_of_any_scale_keep_it() -> None:
-    """With as many digits as there are; what is not whole is refused."""
+    """They have all digits, and decimals that are not whole are refused."""
     pa = pytest.importorskip("pyarrow")
     pl = pytest.importorskip("polars")
     counts = [Decimal("3.00"), None]
@@ -211,7 +211,7 @@ def test_whole_decimals_of_any_scale_keep_it() -> None:
 
 
 def test_a_data_array_keeps_dimensions_coordinates_name_and_attrs() -> None:
-    """But not how its counts lay in a file: their dtype there may have no room for noise."""
+    """It drops the encoding of a file, whose dtype may have no room for noise."""
     xr = pytest.importorskip("xarray")
     counts = np.arange(6, dtype=np.uint8).reshape(2, 3)
     array = xr.DataArray(
@@ -238,7 +238,7 @@ def test_a_lazy_data_array_is_refused() -> None:
 
 
 def test_a_relation_of_duckdb_becomes_a_table_of_pyarrow() -> None:
-    """It is read once. Sums are HUGEINT there, whatever they are made of."""
+    """It is read once. DuckDB's sums are HUGEINT for any integers."""
     duckdb = pytest.importorskip("duckdb")
     pa = pytest.importorskip("pyarrow")
     relation = duckdb.sql(
@@ -252,7 +252,7 @@ def test_a_relation_of_duckdb_becomes_a_table_of_pyarrow() -> None:
 
 
 def test_a_stream_of_arrow_is_read_once() -> None:
-    """From any library that offers one."""
+    """The stream may come from any library."""
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"n": [3, 4]})
 

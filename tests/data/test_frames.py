@@ -1,4 +1,4 @@
-"""`add_noise` on columns and frames: the kind, labels and nulls stay, each cell is drawn for."""
+"""`add_noise` on columns and frames keeps kind, labels and nulls, and draws for each cell."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ pa = pytest.importorskip("pyarrow")
 
 LAW = dg.DiscreteGaussian(100)
 SPREAD = dg.DiscreteGaussian(10**34)
-"""Fits int64. Of 2000 draws two are equal with a probability below 10**-10."""
+"""It fits int64. Two of 2000 draws are equal with a probability below 10**-10."""
 
 COUNTS = [2**53 + 1, None, 2**60 + 1, 0]
 
 
 def expected(counts: list[int | None], law: dg.Law = LAW) -> list[int | None]:
-    """The exact sums, by the same bits; nulls, too, have their draw."""
+    """Return the exact sums, by the same bits; nulls have a draw, too."""
     drawn = law.sample(len(counts), source=same_bits()).tolist()
     return [None if x is None else x + noise for x, noise in zip(counts, drawn, strict=True)]
 
@@ -39,7 +39,7 @@ PANDAS_DTYPES = ["Int64", "UInt64", "int64[pyarrow]", "uint64[pyarrow]", object]
 
 @pytest.mark.parametrize("dtype", PANDAS_DTYPES)
 def test_a_series_of_pandas_keeps_index_name_attrs_and_nulls(dtype: Any) -> None:
-    """Also where labels of the index are there twice."""
+    """Labels of the index may occur twice."""
     series = pd.Series(COUNTS, dtype=dtype, index=list("abca"), name="n")
     series.attrs["source"] = {"of": 2013}
     before = series.copy()
@@ -53,7 +53,7 @@ def test_a_series_of_pandas_keeps_index_name_attrs_and_nulls(dtype: Any) -> None
 
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "Int64", "UInt8", "uint16[pyarrow]"])
 def test_a_series_without_nulls_keeps_its_family_of_dtypes(dtype: str) -> None:
-    """int64, Int64 or int64[pyarrow], whatever the width was."""
+    """It becomes int64, Int64 or int64[pyarrow], from any width."""
     noisy = add(pd.Series([1, 2, 3], dtype=dtype))
     family = {"i": "int64", "u": "int64", "I": "Int64", "U": "Int64"}[dtype[0]]
     assert str(noisy.dtype) == family + ("[pyarrow]" if "pyarrow" in dtype else "")
@@ -61,7 +61,7 @@ def test_a_series_without_nulls_keeps_its_family_of_dtypes(dtype: str) -> None:
 
 
 def test_whole_floats_of_pandas_are_integers_with_nulls() -> None:
-    """What pandas makes of integers of which some are missing."""
+    """pandas makes floats of integers if some are missing."""
     floats = pd.Series([1, None, 3])
     assert floats.dtype == float
     with pytest.raises(TypeError, match="got float64; integral_floats=True"):
@@ -75,7 +75,7 @@ def test_whole_floats_of_pandas_are_integers_with_nulls() -> None:
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64])
 def test_a_series_of_polars_keeps_name_and_nulls(dtype: Any) -> None:
-    """As Int64."""
+    """It becomes Int64, with the same name and nulls."""
     series = pl.Series("n", COUNTS, dtype=dtype)
     noisy = add(series)
     assert (noisy.name, noisy.dtype) == ("n", pl.Int64)
@@ -86,7 +86,7 @@ def test_a_series_of_polars_keeps_name_and_nulls(dtype: Any) -> None:
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint64()])
 def test_arrays_of_pyarrow_keep_chunks_and_nulls(kind: Any) -> None:
-    """Also where they are slices, whose nulls begin within a byte."""
+    """They may be slices, whose nulls begin within a byte."""
     array = pa.array(COUNTS * 5, kind)
     for values in (array, array[3:], array[3:7], array[:0], pa.nulls(3, kind)):
         noisy = add(values)
@@ -102,7 +102,7 @@ def test_arrays_of_pyarrow_keep_chunks_and_nulls(kind: Any) -> None:
 
 
 def test_polars_without_pyarrow_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nulls, integers and whole floats; pyarrow only saves copies."""
+    """Nulls, integers and whole floats give the same; pyarrow only saves copies."""
     from discretegauss.data import from_polars
 
     series = pl.Series("n", COUNTS)
@@ -134,7 +134,7 @@ def test_the_input_of_a_column_with_nulls_stays_and_shares_nothing() -> None:
 
 
 def test_flags_of_arrow_may_begin_within_a_byte() -> None:
-    """As the format allows, whatever this version of pyarrow makes of a slice."""
+    """The format allows that, even if this version of pyarrow slices otherwise."""
     from discretegauss.data.from_pyarrow import _bits
 
     flags = [True, False, False, True, True] * 4
@@ -155,8 +155,8 @@ def test_what_lies_under_a_null_is_neither_looked_at_nor_shown() -> None:
 
 
 def test_decimals_stay_decimals() -> None:
-    """Of up to 38 digits, exact; a sum that might have more is refused, or clamped."""
-    counts = [Decimal(10**37 + 1), None, Decimal(-3)]  # sums of Decimals would be rounded
+    """Sums of up to 38 digits are exact; a sum that might have more is refused, or clamped."""
+    counts = [Decimal(10**37 + 1), None, Decimal(-3)]  # Decimal's own sums would be rounded
     noise = LAW.sample(3, dtype=object, source=same_bits()).tolist()
     sums = [Decimal(10**37 + 1 + noise[0]), None, Decimal(-3 + noise[2])]
     assert add(pl.Series(counts, dtype=pl.Decimal(38, 0))).to_list() == sums
@@ -204,7 +204,7 @@ def test_decimals_stay_decimals() -> None:
     ids=lambda x: f"{type(x).__module__}.{getattr(x, 'dtype', getattr(x, 'type', ''))}",
 )
 def test_columns_of_other_types_are_refused(column: Any) -> None:
-    """By their type, no cell being shown."""
+    """The error shows their type, and no cell."""
     with pytest.raises(TypeError, match=r"^values must be"):
         add(column)
 
@@ -213,7 +213,7 @@ def test_columns_of_other_types_are_refused(column: Any) -> None:
 
 
 def frames() -> list[Any]:
-    """The same table of 2 columns with equal counts, and one of names."""
+    """Return the same table in each library: two columns of equal counts, and one of names."""
     columns = {"a": [7] * 1000, "b": [7] * 1000, "name": ["x"] * 1000}
     table = pa.table(columns)
     return [
@@ -226,7 +226,7 @@ def frames() -> list[Any]:
 
 
 def column(frame: Any, name: str) -> list[Any]:
-    """A column as a list."""
+    """Return a column as a list."""
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if isinstance(frame, pa.Table | pa.RecordBatch):
@@ -237,7 +237,7 @@ def column(frame: Any, name: str) -> list[Any]:
 
 @pytest.mark.parametrize("frame", frames(), ids=lambda x: type(x).__name__)
 def test_every_cell_of_a_frame_has_a_draw_of_its_own(frame: Any) -> None:
-    """Not the noise of the row in every column, as `frame + law.sample(len(frame))` has."""
+    """`frame + law.sample(len(frame))` would have the noise of the row in every column."""
     noisy = dg.add_noise(frame, SPREAD, columns=["a", "b"])
     assert type(noisy) is type(frame)
     assert len({*column(noisy, "a"), *column(noisy, "b")}) == 2000
@@ -247,7 +247,7 @@ def test_every_cell_of_a_frame_has_a_draw_of_its_own(frame: Any) -> None:
 
 @pytest.mark.parametrize("frame", frames(), ids=lambda x: type(x).__name__)
 def test_columns_have_to_be_named_where_some_are_no_integers(frame: Any) -> None:
-    """Each once; the order in which they are named does not matter."""
+    """Each is named once, in any order."""
     with pytest.raises(
         TypeError, match=r"^values must be integers, got .*\(column 'name'; columns= names the col"
     ):
@@ -264,7 +264,7 @@ def test_columns_have_to_be_named_where_some_are_no_integers(frame: Any) -> None
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_an_overflow_names_its_column(kind: Any) -> None:
-    """Of two columns with room for noise and one without."""
+    """Two columns have room for noise, and the error names the one without."""
     table = kind({"a": [1, 2], "b": [3, 2**63 - 1], "c": [5, 6]})
     with pytest.raises(OverflowError, match=r"might not \(column 'b'\); overflow="):
         dg.add_noise(table, dg.DiscreteGaussian(4))
@@ -272,7 +272,7 @@ def test_an_overflow_names_its_column(kind: Any) -> None:
 
 @pytest.mark.parametrize("frame", frames(), ids=lambda x: type(x).__name__)
 def test_the_columns_of_a_frame_share_the_budget(frame: Any) -> None:
-    """rho = 1/10 of a person in one row, that is in two cells: sigma2 = 10, or 5 if disjoint."""
+    """rho = 1/10 for a person in one row, and so in two cells: sigma2 = 10, or 5 if disjoint."""
     for disjoint, law in ((False, dg.DiscreteGaussian(10)), (True, dg.DiscreteGaussian(5))):
         noisy = dg.add_noise(
             frame, rho="1/10", disjoint=disjoint, columns=["a", "b"], source=same_bits()
@@ -282,7 +282,7 @@ def test_the_columns_of_a_frame_share_the_budget(frame: Any) -> None:
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_one_person_cannot_change_more_rows_than_a_frame_has(kind: Any) -> None:
-    """Whether or not the columns are of different people."""
+    """This holds for columns of the same people, and of different people."""
     frame = kind({"men": [1, 2], "women": [3, 4]})
     for disjoint in (True, False):
         dg.noise_for(frame, rho=1, rows_per_person=2, disjoint=disjoint)
@@ -291,7 +291,7 @@ def test_one_person_cannot_change_more_rows_than_a_frame_has(kind: Any) -> None:
 
 
 def test_no_column_is_drawn_for_if_one_is_refused() -> None:
-    """The last one holds a count that might not fit: no bit is read for the first ones."""
+    """If the last one holds a count that might not fit, no bit is read for the first ones."""
 
     def source(_: memoryview) -> None:
         pytest.fail("drawn")
@@ -303,7 +303,7 @@ def test_no_column_is_drawn_for_if_one_is_refused() -> None:
 
 
 def test_a_frame_of_pandas_keeps_index_labels_attrs_and_dtypes() -> None:
-    """Also labels that are there twice, and an index that has some twice."""
+    """Labels of columns and of the index may occur twice."""
     frame = pd.DataFrame([[1, 2, 0.5], [3, 4, 1.5]], index=["i", "i"], columns=["a", "a", "f"])
     frame.attrs["year"] = 2013
     with pytest.raises(ValueError, match="is twice"):
@@ -322,7 +322,7 @@ def test_a_frame_of_pandas_keeps_index_labels_attrs_and_dtypes() -> None:
 
 
 def test_tables_of_pyarrow_keep_metadata_and_order() -> None:
-    """Of the schema and of each field, and which fields have no nulls."""
+    """They keep metadata of the schema and of each field, and which fields have no nulls."""
     fields = [
         pa.field("n", pa.uint8(), nullable=False, metadata={"unit": "people"}),
         pa.field("name", pa.string()),
@@ -352,7 +352,7 @@ def test_tables_of_pyarrow_keep_metadata_and_order() -> None:
 def test_a_table_of_pyarrow_that_was_of_pandas_is_so_again(
     dtype: str, noisy_dtype: str | None
 ) -> None:
-    """Its metadata have the dtype that has room for the noise; the other columns keep theirs."""
+    """Its metadata name the dtype with room for the noise; the other columns keep theirs."""
     frame = pd.DataFrame({"n": pd.Series([2**8 - 1, 0] * 50, dtype=dtype), "m": [1, 2] * 50})
     frame = frame.astype({"m": "UInt8"}).set_index(pd.Index(range(100, 200), name="town"))
     table = pa.Table.from_pandas(frame)
@@ -370,13 +370,13 @@ def test_a_table_of_pyarrow_that_was_of_pandas_is_so_again(
 
 @pytest.mark.parametrize("told", [b"", b"{", b"[]", b"{}", b'{"columns": [{}]}'])
 def test_metadata_that_pandas_could_not_read_stay(told: bytes) -> None:
-    """They are no reason to fail when the noise is there already."""
+    """They are no reason to fail after the noise is drawn."""
     table = pa.table({"n": [1]}).replace_schema_metadata({"pandas": told})
     assert add(table).schema.metadata == {b"pandas": told}
 
 
 def test_a_lazy_frame_is_collected_once_and_keeps_its_noise() -> None:
-    """Whatever is collected of the result later, the noise is the same."""
+    """Each later collection of the result has the same noise."""
     collected = []
 
     def seen(frame: Any) -> Any:
@@ -391,7 +391,7 @@ def test_a_lazy_frame_is_collected_once_and_keeps_its_noise() -> None:
 
 
 def test_columns_goes_with_frames() -> None:
-    """Not with one column."""
+    """With one column it is refused."""
     for values in (pd.Series([1]), pl.Series([1]), pa.array([1])):
         with pytest.raises(TypeError, match="columns goes with a frame or table"):
             add(values, columns="a")

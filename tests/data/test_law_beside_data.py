@@ -1,4 +1,4 @@
-"""`counts + law` is a forgotten draw: it raises, and says what to write."""
+"""`counts + law` is a forgotten draw, so it raises, and says what to write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LAW = dg.DiscreteGaussian(5)
 
 
 def beside() -> list[Any]:
-    """What a user may have counts in, by the libraries that are here."""
+    """Return the containers in which a user may have counts, of the installed libraries."""
     values: list[Any] = [
         *(5, 2.5, [1, 2], np.int64(3), np.arange(3), np.ma.MaskedArray([1, 2])),
         *(np.array([1, 2], object), np.array([0.5])),
@@ -40,16 +40,16 @@ def beside() -> list[Any]:
 def test_a_law_beside_data_raises_and_names_add_noise(
     values: Any, operation: Callable[[Any, Any], Any]
 ) -> None:
-    """In both orders, instead of one draw for all values or an array of objects."""
+    """In both orders it would be one draw for all values, or an array of objects."""
     for pair in ((values, LAW), (LAW, values)):
         with pytest.raises(TypeError, match=r"add_noise\(values, law\)"):
             operation(*pair)
-    with pytest.raises((TypeError, AttributeError)):  # of pandas, before Python asks the law
+    with pytest.raises((TypeError, AttributeError)):  # pandas raises before the law does
         values += LAW
 
 
 def test_polars_raises_as_well() -> None:
-    """With a message of its own where it stands on the left."""
+    """If polars stands on the left, it raises its own message."""
     pl = pytest.importorskip("polars")
     for values in (pl.Series([1]), pl.DataFrame({"a": [1]})):
         with pytest.raises(TypeError, match="add_noise"):

@@ -1,4 +1,4 @@
-"""The statement about a person: the bounds, beside every possible person; and one table."""
+"""A statement about a person bounds every possible person's change, and the cost of tables."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Changes = list[dict[Record, int]]
 
 
 def _people(levels: Sequence[int], person: Person) -> tuple[NDArray[np.intp], list[Record]]:
-    """All that the records of a person can be: places of cells, the last of which is of no record.
+    """Return all possible people, as places of cells for their records, and the cells.
 
-    Columns are named 0, 1, 2.
+    The last place means no record. Columns are named 0, 1, 2.
     """
     cells = list(itertools.product(*map(range, levels)))
     combined = itertools.combinations_with_replacement(range(len(cells) + 1), person.records)
@@ -40,7 +40,7 @@ def _people(levels: Sequence[int], person: Person) -> tuple[NDArray[np.intp], li
 
 
 def _counts(people: NDArray[np.intp], cells: list[Record], keys: frozenset[str]) -> NDArray[Any]:
-    """How many records of each person are in each group."""
+    """Return how many records of each person are in each group."""
     of_cells = [tuple(cell[int(key)] for key in sorted(keys)) for cell in cells]
     groups = {key: i for i, key in enumerate(dict.fromkeys(of_cells))}
     places = np.array([*map(groups.__getitem__, of_cells), len(groups)])
@@ -51,7 +51,7 @@ def _counts(people: NDArray[np.intp], cells: list[Record], keys: frozenset[str])
 
 
 def _change(records: Sequence[Record], table: Counting, values: Sequence[int]) -> Any:
-    """What they add to each cell of one column in which they are counted."""
+    """Return what records add to each cell of one column in which they are counted."""
     cells: dict[Record, int] = {}
     for record, value in zip(records, values, strict=True):
         key = tuple(record[int(c)] for c in sorted(table.keys))
@@ -60,18 +60,18 @@ def _change(records: Sequence[Record], table: Counting, values: Sequence[int]) -
 
 
 def _columns(table: Counting) -> int:
-    """In how many a record is counted."""
+    """Return in how many columns a record is counted."""
     return table.columns if table.across is None else 1
 
 
 def _norm2(one: dict[Record, int], other: dict[Record, int], table: Counting) -> int:
-    """Of the difference, in all columns together."""
+    """Return the squared norm of the difference, in all columns together."""
     cells = {*one, *other}
     return _columns(table) * sum((one.get(c, 0) - other.get(c, 0)) ** 2 for c in cells)
 
 
 def _plan(draw: random.Random, replaced: bool) -> tuple[list[int], Person, list[Counting]]:
-    """A random plan that is small enough to try all people."""
+    """Return a random plan that is small enough to try all people."""
     columns = draw.choice((1, 2, 2) if replaced else (1, 2, 2, 3))
     levels = [draw.choice((2, 3)) for _ in range(columns)]
     names = [str(i) for i in range(columns)]
@@ -98,7 +98,7 @@ def _plan(draw: random.Random, replaced: bool) -> tuple[list[int], Person, list[
 
 
 def test_no_person_changes_tables_by_more_than_is_said() -> None:
-    """200 plans, every person: none above; the joint bound is reached in 7 of 10."""
+    """In 200 plans no person is above the bounds, and 7 of 10 plans reach the joint bound."""
     draw = random.Random(1)
     reached = of_tables = n_tables = 0
     for _ in range(200):
@@ -131,7 +131,7 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
 
 
 def test_nor_does_a_person_whose_records_are_replaced() -> None:
-    """40 plans, values that may be negative among them; some reach a table's bound."""
+    """40 plans, some with negative values, hold their bounds, and some reach a table's bound."""
     draw = random.Random(2)
     reached = 0
     for _ in range(40):
@@ -176,7 +176,7 @@ def _tables(*by: str) -> list[Counting]:
 def test_tables_together_cost_rho_exactly_and_never_more_noise(
     person: Person, by: list[str], scale: Fraction
 ) -> None:
-    """Tables that cross have less noise than one by one; nested ones have the same."""
+    """Tables that cross have less noise together than one by one; nested ones have the same."""
     tables, rho = _tables(*by), Fraction(1, 10)
     share = Fraction(1, len(tables))
     found = sigma2_of(person, tables, [share] * len(tables), rho)
@@ -186,7 +186,7 @@ def test_tables_together_cost_rho_exactly_and_never_more_noise(
 
 
 def test_epsilon_and_delta_of_a_plan_are_used_up() -> None:
-    """For three records in distinct cells: 23.2 and 13.4, where one by one it is 25.4 and 14.6."""
+    """Three records in distinct cells take sigma 23.2 and 13.4; one by one, 25.4 and 14.6."""
     person, tables = Person(3, ["t", "a"]), _tables("", "t", "a", "ta")
     shares, delta = [Fraction(1, 4)] * 4, Fraction(1, 10**6)
     rho = largest_rho(person, tables, shares, Fraction(1), delta)
@@ -195,8 +195,8 @@ def test_epsilon_and_delta_of_a_plan_are_used_up() -> None:
     epsilon, by = least_epsilon(person, tables, sigma2, delta)
     assert 0.99999 < epsilon <= 1
     assert by == "nearly normal noise"
-    # The person whose three records lie in one town changes by 3, 3, and three times 1 in two
-    # tables: of the composed losses of just these draws the lower bound is not above epsilon.
+    # A person with three records in one town changes two tables by 3, and two by three times 1.
+    # The composed losses of these draws have a lower bound that is not above epsilon.
     parts = [(sigma2[0], 3, 1), (sigma2[1], 3, 1), (sigma2[2], 1, 3), (sigma2[3], 1, 3)]
     width = Fraction(1, 256)
     losses = [dg.privacy.loss(dg.DiscreteGaussian(s), d, width=width) ** n for s, d, n in parts]
@@ -206,14 +206,14 @@ def test_epsilon_and_delta_of_a_plan_are_used_up() -> None:
 
 
 def test_narrow_noise_costs_what_its_rho_implies() -> None:
-    """Below a variance of some 3 nothing better is proven."""
+    """No better bound is proven for a variance below about 3."""
     person, tables = Person(2, ["t"]), _tables("")
     epsilon, by = least_epsilon(person, tables, [Fraction(2)], Fraction(1, 10**6))
     assert by == "arXiv 2004.00010, Corollary 13"
     assert epsilon == dg.privacy.zcdp_epsilon(1, "1e-6")
 
 
-# --- one table that is held
+# --- one table in memory
 
 FRAME = {"town": ["A", "A", "B"], "age": ["0-17", "18+", "0-17"], "n": [5, 8, 13]}
 
@@ -225,7 +225,7 @@ def _frame(library: str = "pandas") -> Any:
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_frame_has_the_noise_of_its_statement(library: str) -> None:
-    """K = 3: cells that hold the distinct columns have variance 3/(2 rho), a margin 9/(2 rho)."""
+    """For K = 3, cells of the distinct columns have variance 3/(2 rho), a margin 9/(2 rho)."""
     frame = _frame(library)
     cells = {"columns": "n", "rho": "0.1", "person": Person(3, ["town", "age"])}
     assert dg.noise_for(frame, **cells) == dg.DiscreteGaussian(15)
@@ -244,13 +244,13 @@ def test_a_series_is_grouped_by_its_index() -> None:
 
 
 def test_tasks_of_a_cluster_take_no_statement() -> None:
-    """They could not tell whether two rows are of one group."""
+    """Tasks could not tell whether two rows are of one group."""
     with pytest.raises(ParameterTypeError, match="person goes with values that are held"):
         noise_of_tasks(_frame("pyarrow"), None, rho=1, person=Person(3))
 
 
 def test_an_array_has_no_names() -> None:
-    """So all records may be in one row; each of the columns counts."""
+    """Without names all records may be in one row, and each column counts."""
     counts = np.array([[1, 2], [3, 4]])
     assert dg.noise_for(counts, rho="0.1", person=Person(3)) == dg.DiscreteGaussian(90)
     with pytest.raises(ParameterValueError, match="distinct must name columns of by or across"):
@@ -277,7 +277,7 @@ def test_an_array_has_no_names() -> None:
     ],
 )
 def test_a_frame_that_is_not_as_said_is_refused(asked: dict[str, Any], message: str) -> None:
-    """Before anything is drawn; no cell is shown."""
+    """It is refused before anything is drawn, and no cell is shown."""
     how = {"columns": "n", "rho": "0.1", "person": Person(3), "source": TapeSource(b"")} | asked
     with pytest.raises(DiscreteGaussError, match=message) as caught:
         dg.add_noise(_frame(), **how)

@@ -1,4 +1,4 @@
-"""What docs/data.md says of sums without `add_noise`, and that `add_noise` does not do it."""
+"""Sums without `add_noise` fall into the traps of docs/data.md, and `add_noise` does not."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ pa = pytest.importorskip("pyarrow")
 compute = pytest.importorskip("pyarrow.compute")
 
 SPREAD = dg.DiscreteGaussian(10**30)
-"""Of 200 draws two are equal with a probability below 10**-10."""
+"""Two of 200 draws are equal with a probability below 10**-10."""
 
 
 def cells(table: Any) -> list[int]:
-    """All numbers of a column or table."""
+    """Return all numbers of a column or table."""
     flat: list[int] = np.asarray(table).ravel().tolist()
     return flat
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.Series, pl.Series])
 def test_one_draw_added_is_the_same_on_every_row(kind: Callable[[Any], Any]) -> None:
-    """Which nothing can stop; `add_noise` has a draw for each."""
+    """Nothing can prevent that; `add_noise` makes a draw for each row."""
     counts = kind([0] * 100)
     assert len(set(cells(counts + SPREAD.sample()))) == 1
     assert len(set(cells(dg.add_noise(counts, SPREAD)))) == 100
 
 
 def test_a_column_of_draws_added_to_a_table_is_the_same_in_every_column() -> None:
-    """Or, in pandas, a row of draws the same in every row; `add_noise` has one for each cell."""
+    """In pandas, a row of draws is the same in every row; `add_noise` has one for each cell."""
     columns = {"a": [0] * 100, "b": [0] * 100}
     repeated: list[tuple[Any, Any]] = [
         (np.zeros((100, 2), int), lambda table: table + SPREAD.sample((100, 1))),
@@ -48,7 +48,7 @@ def test_a_column_of_draws_added_to_a_table_is_the_same_in_every_column() -> Non
 
 
 def test_sums_are_rounded_or_wrap_without_add_noise() -> None:
-    """uint64 becomes floats in numpy and pandas, sums of int64 wrap in all four libraries."""
+    """uint64 becomes floats in numpy and pandas; sums of int64 wrap in all four libraries."""
     draws = SPREAD.sample(1)
     assert (np.array([1], np.uint64) + draws).dtype == float
     assert (pd.Series([1], dtype="uint64") + draws).dtype == float

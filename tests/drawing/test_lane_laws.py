@@ -219,7 +219,7 @@ def test_isochronous_refusals_come_before_a_draw(kind: Kind) -> None:
         raise AssertionError
 
     for parameters in (np.append(np.linspace(1, 2, 999), 1e-30), np.array([1, 1e-30] * 9)):
-        with pytest.raises(ParameterValueError, match="method: in arrays of laws"):
+        with pytest.raises(ParameterValueError, match="'isochronous' in arrays of laws"):
             draw(parameters, method="isochronous", source=must_not_draw)
 
 

@@ -18,7 +18,7 @@ Table = dict[str, list[Any]]
 
 
 def blocks_of(tables: list[Table], keys: list[str]) -> list[Any]:
-    """Of each table, the matrix of which cell of the last one is in which row."""
+    """Return, for each table, the matrix that says which cells of the last one a row sums."""
     cells = list(zip(*(tables[-1][k] for k in keys), strict=True))
     blocks = []
     for table in tables:
@@ -32,7 +32,7 @@ def blocks_of(tables: list[Table], keys: list[str]) -> list[Any]:
 def dense(
     tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]
 ) -> list[tuple[Any, Any]]:
-    """Estimates and standard errors by the definition, in floats."""
+    """Return estimates and standard errors by the definition, in floats."""
     blocks, weights, noisy = blocks_of(tables, keys), [], []
     for table, law in zip(tables, laws, strict=True):
         weights += [0.0 if n is None else 1 / law.var() for n in table["n"]]
@@ -46,9 +46,9 @@ def dense(
 def worst_of(
     tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]
 ) -> tuple[float, float]:
-    """How far `consistent` is from the definition in rational arithmetic.
+    """Return how far `consistent` is from the definition in rational arithmetic.
 
-    In standard errors, beside rounding to a float; and of standard errors, relatively.
+    Estimates: in standard errors, apart from rounding to a float. Standard errors: relatively.
     """
     found = consistent(tables, laws, "n")
     blocks = [[[int(entry) for entry in row] for row in block] for block in blocks_of(tables, keys)]
@@ -78,7 +78,7 @@ def worst_of(
 
 
 def check(tables: list[Table], laws: list[dg.DiscreteGaussian], keys: list[str]) -> None:
-    """In any order of the tables, and of their rows."""
+    """Check estimates and errors, in any order of the tables and of their rows."""
     rng = np.random.default_rng(len(tables[-1]["n"]))
     expected = dense(tables, laws, keys)
     mixed = rng.permutation(len(tables))
@@ -106,7 +106,7 @@ def random_laws(rng: np.random.Generator, n: int) -> list[dg.DiscreteGaussian]:
 
 
 def test_nested_tables_are_weighted_least_squares() -> None:
-    """200 random hierarchies of two to four levels, some rows without a released count."""
+    """200 random hierarchies of two to four levels agree; some rows have no released count."""
     for seed in range(200):
         rng = np.random.default_rng(seed)
         keys = ["a", "b", "c", "d"][: rng.integers(1, 4)]
@@ -127,7 +127,7 @@ def test_nested_tables_are_weighted_least_squares() -> None:
 
 @pytest.mark.parametrize("is_product", [True, False])
 def test_crossing_margins_are_weighted_least_squares(is_product: bool) -> None:
-    """By the analysis of variance, and by the equations: 50 random sets of margins each."""
+    """The analysis of variance and the equations each agree on 50 random sets of margins."""
     for seed in range(50):
         rng = np.random.default_rng(seed)
         keys = ["a", "b", "c"][: rng.integers(2, 4)]
@@ -145,7 +145,7 @@ def test_crossing_margins_are_weighted_least_squares(is_product: bool) -> None:
 
 
 def crossed(size: int, missing: set[tuple[int, int]], spread: float) -> list[Table]:
-    """Two margins and their cells, noise on the cells of this size."""
+    """Return two margins and their cells, with cell noise of this size."""
     rng = np.random.default_rng(3)
     cells = [c for c in itertools.product(range(size), range(size)) if c not in missing]
     noisy = [round(x) for x in rng.normal(1000, spread, len(cells)).tolist()]
@@ -162,7 +162,7 @@ MISSING = {(0, 1), (2, 2), (3, 0)}
 
 @pytest.mark.parametrize("sigma2", [Fraction(1, 10), 10**8, 10**10, 10**12, 10**18, 10**30, 10**99])
 def test_unlike_noise_is_solved_or_refused(sigma2: Any) -> None:
-    """Cells of this sigma2 under margins of 1, some missing: up to 10**18 right, then refused."""
+    """With some cells missing under margins of sigma2 = 1, a cell's sigma2 may be up to 10**18."""
     tables = crossed(4, MISSING, min(float(sigma2) ** 0.5, 2.0**50))
     laws = [dg.DiscreteGaussian(1), dg.DiscreteGaussian(1), dg.DiscreteGaussian(sigma2)]
     if sigma2 > 10**18:
@@ -175,9 +175,9 @@ def test_unlike_noise_is_solved_or_refused(sigma2: Any) -> None:
 
 
 def test_unlike_noise_of_full_and_nested_tables_is_solved() -> None:
-    """A margin is not summed from cells whose rounding exceeds its error; nor is a variance.
+    """No margin or variance is a sum of cells whose rounding exceeds its error.
 
-    Cells of 10**30 under margins of 1; and a leaf of 1 whose whole and sibling are all but known.
+    Cells have sigma2 10**30 under margins of 1; a branch has a nearly exact whole and sibling.
     """
     laws = [dg.DiscreteGaussian(1), dg.DiscreteGaussian(1), dg.DiscreteGaussian(10**30)]
     off, of_errors = worst_of(crossed(3, set(), 2.0**50), laws, ["a", "b"])
@@ -193,7 +193,7 @@ def test_unlike_noise_of_full_and_nested_tables_is_solved() -> None:
 
 
 def test_many_cells_are_solved_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same estimates; for the errors those of the noisy counts stand as a bound."""
+    """Estimates are the same, and the errors of the noisy counts bound theirs."""
     tables = crossed(6, MISSING, 1e4)
     laws = [dg.DiscreteGaussian(1), dg.DiscreteGaussian(5), dg.DiscreteGaussian(10**8)]
     expected = consistent(tables, laws, "n")
@@ -213,7 +213,7 @@ def test_many_cells_are_solved_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_whole_adds_up_and_is_not_negative() -> None:
-    """And is the nearest to the targets in each family, by trying all; totals are not biased."""
+    """By trying all, it is the nearest to the targets in each family; totals are not biased."""
     rng = np.random.default_rng(5)
     truth = rng.poisson(1.5, (400, 4))
     wholes, parts = truth.sum(axis=1), truth.ravel()
@@ -240,7 +240,7 @@ def test_what_is_whole_adds_up_and_is_not_negative() -> None:
     for _ in range(100):
         y, total = rng.integers(-4, 8, 3), int(rng.integers(0, 8))
         law = dg.DiscreteGaussian(9)
-        sure = dg.DiscreteGaussian("1/100")  # the whole is known
+        sure = dg.DiscreteGaussian("1/100")  # the whole is nearly exact
         parts_of = [{"n": [total]}, {"a": range(3), "n": y.tolist()}]
         best_of = np.array(consistent(parts_of, [sure, law], "n", integers=True)[1]["n"])
         targets = y + (total - y.sum()) / 3
@@ -254,7 +254,7 @@ def test_what_is_whole_adds_up_and_is_not_negative() -> None:
 
 @pytest.mark.parametrize("missing", [set(), MISSING])
 def test_whole_cells_of_tables_that_cross(missing: set[tuple[int, int]]) -> None:
-    """They are the estimates, cut at 0 and rounded; margins are their sums, with a larger error."""
+    """Cells are the estimates, cut at 0 and rounded; margins are their sums, with larger errors."""
     tables = crossed(4, missing, 3)
     tables[2]["n"] = [n - 998 for n in tables[2]["n"]]
     for table in tables[:2]:
@@ -275,9 +275,9 @@ def test_whole_cells_of_tables_that_cross(missing: set[tuple[int, int]]) -> None
 
 @pytest.mark.parametrize("sigma2", ["1/20", "7/50", "39/200", "1/4", "1/2", "1041/1000", 5])
 def test_so_many_errors_hold_for_certain(sigma2: Any) -> None:
-    """2.72 from sigma2 = 1/2 on, below times sqrt(sigma2/variance): sub-Gaussian, proven in total.
+    """From sigma2 = 1/2 on 2.72 errors hold, below it 2.72 sqrt(sigma2/variance), for sums, too.
 
-    One table alone is its noise; and the factor is what sqrt(2 log(40)) needs.
+    The noise is sub-Gaussian, which needs sqrt(2 log(40)) errors. The table has the noise alone.
     """
     law = dg.DiscreteGaussian(sigma2)
     factor = math.sqrt(law.sigma2 / law.var())
@@ -288,7 +288,7 @@ def test_so_many_errors_hold_for_certain(sigma2: Any) -> None:
 
 
 def test_frames_of_each_library_come_back() -> None:
-    """With their other columns, order and kind."""
+    """Frames keep their kind, their order and their other columns."""
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     states: Table = {"state": ["N", "S"], "n": [1298, 5533]}
     towns: Table = {"town": ["a", "b", "d"], "n": [1204, 87, 5530], "state": ["N", "N", "S"]}
@@ -306,7 +306,7 @@ def test_frames_of_each_library_come_back() -> None:
         assert [list(as_dict(table)) for table in found] == [list(table) for table in expected]
     whole = consistent([pd.DataFrame(states), pd.DataFrame(towns)], law, "n", integers=True)
     assert whole[1]["n"].dtype == np.int64
-    # a null is a count that was not released, in all of them; a key that is missing is a key, too
+    # in each library a null is a count that was not released, and a missing key is a key
     states["state"], towns["state"] = ["N", None], ["N", "N", None]
     states["n"] = [None, 5533]
     expected = consistent([states, towns], law, "n")
@@ -368,6 +368,6 @@ THREE: Table = {"a": [1, 1, 2], "b": [3, 4, 3], "c": [5, 5, 5], "n": [1, 1, 1]}
     ],
 )
 def test_what_is_wrong_is_named(call: Any, named: str) -> None:
-    """Rows that overlap, lack a whole or have no parts, by the number of the table."""
+    """Errors name the table whose rows overlap, lack a whole or have no parts."""
     with pytest.raises(DiscreteGaussError, match=named):
         call()

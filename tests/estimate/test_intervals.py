@@ -33,7 +33,7 @@ RELEASES = 10**5
 
 
 def hits(inside: Any, least: Fraction) -> None:
-    """Few enough of 10**5 releases miss: a right interval fails with a probability below 1e-9."""
+    """Return whether few of 10**5 releases miss; a right interval fails with P below 1e-9."""
     spread = math.sqrt(RELEASES * float(least * (1 - least)))
     assert np.count_nonzero(inside) >= RELEASES * least - 6 * spread
 
@@ -44,7 +44,7 @@ def hits(inside: Any, least: Fraction) -> None:
 @pytest.mark.parametrize("law", [*LAWS, dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)])
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_radius_of_a_count_is_the_least(law: Any, level: Fraction) -> None:
-    """P(abs(X) <= r) >= level, and not for r - 1, by certified tails; of several counts, too."""
+    """By certified tails, P(abs(X) <= r) >= level, and not for r - 1, also for several counts."""
     for queries in (1, 7, 5268):
         low, high = interval(0, law, level, queries=queries)
         assert low == -high
@@ -60,7 +60,7 @@ def test_the_radius_of_a_count_is_the_least(law: Any, level: Fraction) -> None:
 @needs_the_core
 @pytest.mark.parametrize("law", [LAWS[1], *evidence(LAWS[0], *LAWS[2:])], ids=repr)
 def test_intervals_hold_counts(law: dg.DiscreteGaussian) -> None:
-    """Whatever the count is, cut at 0 or not, one by itself or several at once."""
+    """An interval holds any count, cut at 0 or not, alone or with others at once."""
     source = seeded_source(1)
     for truth in (0, 3, 10**6):
         noisy = truth + law.sample(RELEASES, source=source)
@@ -77,7 +77,7 @@ def test_intervals_hold_counts(law: dg.DiscreteGaussian) -> None:
 
 
 def test_containers_come_back() -> None:
-    """Labels, nulls and integers of any size stay; what int64 cannot hold is refused."""
+    """Labels, nulls and integers of any size stay; ends beyond int64 are refused."""
     pd = pytest.importorskip("pandas")
     law = dg.DiscreteGaussian(5)
     frame = pd.DataFrame({"town": ["a", "b"], "n": pd.array([7, None], dtype="Int64")})
@@ -85,7 +85,7 @@ def test_containers_come_back() -> None:
     assert low["town"].tolist() == ["a", "b"]
     assert (low["n"][0], high["n"][0]) == (3, 11)
     assert low["n"].isna().tolist() == high["n"].isna().tolist() == [False, True]
-    high.loc[1, "n"] = 5  # nulls of one are not those of the other
+    high.loc[1, "n"] = 5  # each end has its own nulls
     assert low["n"].isna().tolist() == [False, True]
     assert interval({"a": 2**80, "b": None}, law)[0] == {"a": 2**80 - 4, "b": None}
     assert interval(np.array([250], np.uint8), law)[1].tolist() == [254]
@@ -102,7 +102,7 @@ def test_containers_come_back() -> None:
 
 
 def exact_inside(pairs: dict[tuple[int, Fraction], int], m: int) -> Any:
-    """P(abs(S) <= m) by the definition: cells convolved one by one, in 60 digits."""
+    """Return P(abs(S) <= m) by the definition: cells convolved one by one, in 60 digits."""
     masses = {0: mp.mpf(1)}
     for (w, sigma2), n in pairs.items():
         reach = int(math.sqrt(2 * sigma2 * 150)) + 2
@@ -136,7 +136,7 @@ def exact_inside(pairs: dict[tuple[int, Fraction], int], m: int) -> Any:
     ids=str,
 )
 def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], int]) -> None:
-    """Bounds hold what convolution in 60 digits gives, and are 1e-18 apart at most."""
+    """The bounds hold the convolution in 60 digits, and are at most 1e-18 apart."""
     with mp.workdps(60):
         for miss in (Fraction(1, 10), Fraction(1, 100)):
             law = sums._law_of(pairs, miss)
@@ -163,7 +163,7 @@ def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], in
 def test_few_cells_with_large_weights_have_the_least_radius(
     pairs: dict[tuple[int, Fraction], int],
 ) -> None:
-    """Where the series has too many terms; by convolution in 60 digits."""
+    """If the series has too many terms, convolution in 60 digits confirms the radius."""
     for miss in (Fraction(1, 20), Fraction(1, 10**9)):
         with mp.workdps(60):
             r, least = sums.radius(pairs, miss), 1 - mp.mpf(miss.numerator) / miss.denominator
@@ -172,7 +172,7 @@ def test_few_cells_with_large_weights_have_the_least_radius(
 
 @pytest.mark.parametrize(("sigma2", "n"), [("1/4", 10**6), (5, 10**6), (1000, 12), (10**4, 3)])
 def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> None:
-    """The trigonometric sum over all k, none left out, in 60 digits, with N twice as large."""
+    """It is the trigonometric sum over all k in 60 digits, with N twice as large."""
     s = Fraction(sigma2)
     law = sums._law_of({(1, s): n}, Fraction(1, 20))
     assert law is not None
@@ -204,7 +204,7 @@ def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> Non
 @pytest.mark.parametrize("weights", some([(3, 7), (1, 100), (1, 10**9)], 2))
 @pytest.mark.parametrize("sigma2", [10**8, 10**300])
 def test_totals_of_wide_noise_are_nearly_normal(weights: tuple[int, int], sigma2: int) -> None:
-    """The radius is the normal law's, or that of a sub-Gaussian law where N is too large."""
+    """The radius is the normal law's, or that of a sub-Gaussian law if N is too large."""
     pairs = {(w, Fraction(sigma2)): 5 for w in weights}
     r = sums.radius(pairs, Fraction(1, 20))
     spread = math.sqrt(5 * sum(w * w for w in weights)) * math.sqrt(sigma2)
@@ -225,7 +225,7 @@ MIXTURES: dict[str, dict[tuple[int, Fraction], int]] = {
 @needs_the_core
 @pytest.mark.parametrize("name", [*list(MIXTURES)[:3], *evidence(*list(MIXTURES)[3:])])
 def test_intervals_hold_totals(name: str) -> None:
-    """Equal weights and others, many sizes of noise; some weights are rounded."""
+    """Intervals hold totals with equal and other weights, and many sizes of noise."""
     pairs, source = MIXTURES[name], seeded_source(2)
     off = sum(
         w * dg.DiscreteGaussian(s).sample((RELEASES, n), source=source).sum(axis=1)
@@ -239,7 +239,7 @@ def test_intervals_hold_totals(name: str) -> None:
 
 
 def test_totals_are_exact_sums() -> None:
-    """Of integers of any size, along an axis, with a law for each cell."""
+    """Totals of integers of any size are exact, along an axis, with a law for each cell."""
     law = dg.DiscreteGaussian(5)
     found = total(np.array([2**62, 2**62, 2**62]), law)
     assert found.value == 3 * 2**62
@@ -264,7 +264,7 @@ def test_totals_are_exact_sums() -> None:
 
 
 class Difference:
-    """P(abs(X - r Y) > c) by the definition."""
+    """The difference X - r Y, with P(abs(X - r Y) > c) by the definition."""
 
     def __init__(self, law: dg.DiscreteGaussian, of_y: dg.DiscreteGaussian) -> None:
         self.y = np.arange(-(k := int(of_y.isf(1e-13))), k + 1)
@@ -285,7 +285,7 @@ class Difference:
     [("1/4", "1/4"), (5, 5), *evidence((1, 1), (5, 50), (50, 5), ("1/4", 20), (10**5, 10**5))],
 )
 def test_the_critical_value_is_enough_at_every_ratio(s: Any, u: Any) -> None:
-    """600 rational and random ratios, three levels; never below nominal, and not far above."""
+    """At 600 ratios and three levels, coverage is never below nominal, and not far above."""
     law, of_y = dg.DiscreteGaussian(s), dg.DiscreteGaussian(u)
     difference = Difference(law, of_y)
     rng = np.random.default_rng(3)
@@ -304,7 +304,7 @@ def test_the_critical_value_is_enough_at_every_ratio(s: Any, u: Any) -> None:
 @needs_the_core
 @pytest.mark.parametrize("sigma2", [5, *evidence("1/4", 1000, 10**4)])
 def test_intervals_hold_ratios(sigma2: Any) -> None:
-    """Large and small counts, and a count below that may be 0; also if no count is negative."""
+    """Intervals hold ratios of large and small counts, of a divisor that may be 0, and cut at 0."""
     law, source = dg.DiscreteGaussian(sigma2), seeded_source(4)
     deviation = max(1, round(math.sqrt(Fraction(sigma2))))
     for above, below in ((50, 100), (3, 12), (12, 6), (0, 4), (200, 1)):
@@ -314,13 +314,13 @@ def test_intervals_hold_ratios(sigma2: Any) -> None:
             for at_least in (None, 0):
                 found = ratio(a, b, law, confidence=level, at_least=at_least)
                 hits((found.low <= above / below) & (above / below <= found.high), level)
-    assert found.low.min() >= 0  # a ratio of counts that are not negative is not
+    assert found.low.min() >= 0  # counts are not negative, so neither is their ratio
 
 
 def test_ends_of_a_ratio_are_outside_the_exact_ones_and_next_to_them() -> None:
-    """In rational arithmetic: the exact set of t less its slack lies within, whatever the counts.
+    """In rational arithmetic, the interval holds the exact set of t minus its slack.
 
-    Counts from 0 to 2**200, many of them next to t deviations, where the set opens.
+    Counts are from 0 to 2**200, and many are next to t deviations, where the set opens.
     """
     rng = np.random.default_rng(6)
     t = 2.03 * (1 + _SLACK)
@@ -368,7 +368,7 @@ def test_ends_of_a_ratio_are_outside_the_exact_ones_and_next_to_them() -> None:
 
 
 def _a_count(rng: np.random.Generator, edge: float) -> int:
-    """Return one of any size, or next to what is t deviations from 0."""
+    """Return a count of any size, or one next to t deviations from 0."""
     if rng.random() < 0.5:
         away = math.pow(10, -rng.uniform(0, 9))
         return round(edge * (1 + away if rng.random() < 0.5 else 1 - away))
@@ -377,7 +377,7 @@ def _a_count(rng: np.random.Generator, edge: float) -> int:
 
 
 def test_the_interval_of_a_sum_of_shares_is_that_of_its_law() -> None:
-    """Of few shares, and of so many that their sum is one discrete Gaussian up to a factor."""
+    """This holds for few shares, and for many, whose sum is nearly one discrete Gaussian."""
     shares = [dg.DiscreteGaussian(4), dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)]
     for law in (law.sum(clients) for law in [*shares, dg.Skellam(4)] for clients in (2, 50)):
         assert interval([7], law) == tuple([7 + end] for end in law.interval(0.95))
@@ -438,6 +438,6 @@ FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
     ],
 )
 def test_what_is_wrong_is_named(call: Any, error: type[Exception], named: str) -> None:
-    """And no value of the data is shown."""
+    """Errors name what is wrong, and show no value of the data."""
     with pytest.raises(error, match=named):
         call()

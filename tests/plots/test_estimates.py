@@ -1,4 +1,4 @@
-"""Pictures of what noisy counts say: drawn into the axes given, with the numbers they mean."""
+"""Pictures of estimates draw the right numbers into the caller's axes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def axes() -> Any:
 
 
 def bars(ax: Any, which: int = 0) -> list[tuple[float, float]]:
-    """Where the error bars of a series begin and end."""
+    """Return the ends of the error bars of a series."""
     (lines,) = ax.containers[which].lines[2]
     return [(segment[0][0], segment[1][0]) for segment in lines.get_segments()]
 
@@ -36,11 +36,11 @@ def names(ax: Any) -> list[str]:
 
 
 def test_intervals_are_those_of_estimate() -> None:
-    """Of dicts, columns and frames, whose other columns name the rows."""
+    """Dicts, columns and frames have the same intervals; other columns of frames name the rows."""
     pd = pytest.importorskip("pandas")
     ax = axes()
     assert plots.interval(ax, {"Aix": 7, "Bex": -9}, LAW, at_least=0) is ax
-    assert bars(ax) == [(3, 11), (-9, 0)]  # of a count below, up to what is possible
+    assert bars(ax) == [(3, 11), (-9, 0)]  # a count below 0 has an interval up to 0
     assert names(ax) == ["Aix", "Bex"]
     assert "each count by itself" in ax.get_title()
     frame = pd.DataFrame(TOWNS)
@@ -69,13 +69,13 @@ def test_intervals_are_those_of_estimate() -> None:
     ],
 )
 def test_a_title_says_no_more_confidence_than_there_is(confidence: object, said: str) -> None:
-    """Six digits, rounded down; a float is read as it is written."""
+    """The title has six digits, rounded down, of a float as it is written."""
     plots.interval(ax := axes(), [5, 6], LAW, confidence)
     assert ax.get_title().startswith(f"{said} % intervals")
 
 
 def test_what_is_missing_has_no_mark() -> None:
-    """Whatever stands under a mask."""
+    """A number under a mask is not drawn."""
     ax = axes()
     plots.interval(ax, np.ma.array([100, 777, 5], mask=[False, True, False]), LAW)
     points = ax.containers[0][0].get_xdata()
@@ -83,7 +83,7 @@ def test_what_is_missing_has_no_mark() -> None:
 
 
 def test_a_margin_shows_both_errors() -> None:
-    """The noise's, and that of the estimate, around the new counts."""
+    """Bars around the new counts show the error of the noise and that of the estimate."""
     states, _ = dg.estimate.consistent([STATES, TOWNS], LAW, "n")
     plots.consistent(ax := axes(), STATES, states, LAW, "n", deviations=1)
     error = np.array(states["error"])
@@ -96,7 +96,7 @@ def test_a_margin_shows_both_errors() -> None:
 
 
 def test_many_counts_are_a_curve_and_a_band() -> None:
-    """In order of size, without what is missing; of tables, a band of the new errors."""
+    """Counts are in order of size, without missing ones; tables have a band of the new errors."""
     counts = [*range(300), None]
     plots.interval(ax := axes(), counts[::-1], LAW, at_least=0)
     (line,) = ax.get_lines()
@@ -119,7 +119,7 @@ def test_many_counts_are_a_curve_and_a_band() -> None:
 
 
 def test_keep_probabilities_are_those_of_the_rules() -> None:
-    """One line for each number of groups."""
+    """Each number of groups has a line with its rule's probabilities."""
     plots.keep_groups(ax := axes(), 1, "1e-6", (1, 16))
     one, several, _half = ax.get_lines()
     for line, groups in ((one, 1), (several, 16)):

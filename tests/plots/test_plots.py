@@ -1,4 +1,4 @@
-"""`discretegauss.plots`: functions that draw into axes of the caller's, and what they refuse."""
+"""`discretegauss.plots` draws into the caller's axes, and refuses wrong input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_before_and_after_has_the_law_as_error_bars() -> None:
 
 @pytest.mark.parametrize("count", [1, 8, 50, 300])
 def test_names_of_counts_do_not_touch_each_other(count: int) -> None:
-    """However many there are; nor does the legend lie on a count."""
+    """Names do not touch for any number of counts, and the legend hides no count."""
     found: list[Any] = []
 
     def draw(_figure: Any, ax: Any) -> None:
@@ -72,13 +72,13 @@ def test_names_of_counts_do_not_touch_each_other(count: int) -> None:
     ],
 )
 def test_what_is_refused(draw: Callable[[Any], object], words: str) -> None:
-    """No message shows a count."""
+    """Wrong input raises an error whose message shows no count."""
     with pytest.raises(ParameterValueError, match=words):
         draw(axes())
 
 
 def test_svg_files_are_the_same_for_the_same_figure() -> None:
-    """No date and no random name in them."""
+    """An SVG file has no date and no random name."""
 
     def draw(_figure: Any, ax: Any) -> None:
         plots.before_after(ax, [1], [2])
@@ -89,7 +89,7 @@ def test_svg_files_are_the_same_for_the_same_figure() -> None:
     assert b"before (true counts)" in once
 
 
-#: A picture drawn where matplotlib has a style of the caller's own.
+#: A program that draws a picture while the caller has set a style of matplotlib.
 RED = """
 import sys
 import matplotlib
@@ -103,7 +103,7 @@ print(settings() == before, "matplotlib.pyplot" in sys.modules)
 
 
 def test_matplotlib_is_left_as_it_was(tmp_path: Path) -> None:
-    """A caller's own style does not show in a picture, and is there afterwards; so no pyplot."""
+    """The caller's style does not show in a picture and stays set; pyplot is not imported."""
     picture = tmp_path / "picture.png"
     done = subprocess.run(
         [sys.executable, "-c", RED, str(picture)], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Groups that nobody knew: the best way to keep them, its delta proven, its draws exact."""
+"""The rule that keeps groups is the best, its delta is proven, and its draws are exact."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _mpf(value: Any) -> Any:
 
 @pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 def test_keep_probabilities_are_the_best_there_are(epsilon: Any, delta: Any) -> None:
-    """Those of the recursion of Desfontaines et al. at delta_k, the largest such up to delta.
+    """They are those of Desfontaines et al. at delta_k, the largest of its kind up to delta.
 
-    And delta_k is what n + X spends, summed over all its values in both directions.
+    delta_k is what n + X spends, summed over all its values in both directions.
     """
     with mp.workdps(60):
         rule = keep_rule(epsilon, delta)
@@ -45,7 +45,7 @@ def test_keep_probabilities_are_the_best_there_are(epsilon: Any, delta: Any) -> 
         spent = at[k]
         assert spent <= _mpf(delta)
         assert spent <= rule.delta <= spent * (1 + mp.mpf(2) ** -51)
-        if k > 1:  # the largest
+        if k > 1:  # it is the largest
             assert 1 / (1 + 2 * mp.fsum(e**-x for x in range(1, k))) * e ** -(k - 1) > _mpf(delta)
         best = mp.mpf(0)
         for n in range(2 * k + 3):
@@ -62,7 +62,7 @@ def test_keep_probabilities_are_the_best_there_are(epsilon: Any, delta: Any) -> 
 
 
 def _stick(masses: Any, shift: int, epsilon: float) -> float:
-    """Sum of what the shifted law has above exp(epsilon) times the law, integer by integer."""
+    """Return the sum over integers of max(0, shifted law - exp(epsilon) law)."""
     moved = np.zeros(masses.size + shift)
     moved[shift:] = masses
     still = np.append(masses, np.zeros(shift))
@@ -71,7 +71,7 @@ def _stick(masses: Any, shift: int, epsilon: float) -> float:
 
 @pytest.mark.parametrize("groups", [1, 2, 3, 8, 64])
 def test_the_delta_of_a_gaussian_threshold_is_proven(groups: int) -> None:
-    """By sums over the outcomes of two neighbours, whichever of the groups are new to the table."""
+    """Sums over outcomes of two neighbours are at most delta, whichever groups are new."""
     epsilon, delta = Fraction(1), Fraction(1, 10**6)
     rule = _keep_groups._gaussian_rule(epsilon, delta, groups, 10**6)
     assert rule is not None
@@ -81,14 +81,14 @@ def test_the_delta_of_a_gaussian_threshold_is_proven(groups: int) -> None:
     one = rule.law.pmf(np.arange(-reach, reach + 1))
     hidden = 1 - rule.law.sf(rule.threshold - 1)
     sums, worst = np.ones(1), 0.0
-    for known in range(groups + 1):  # `sums`: the law of the noise of the groups that are there
+    for known in range(groups + 1):  # `sums` is the law of the noise of the known groups
         new = groups - known
         shown, log = -math.expm1(new * math.log(hidden)), new * math.log(hidden)
         with_person = shown + (1 - shown) * _stick(sums, known, float(epsilon) - log)
         worst = max(worst, with_person, _stick(sums, known, float(epsilon) + log))
         sums = np.convolve(sums, one)
     assert worst <= rule.delta * (1 + 1e-6)
-    assert worst >= 0.8 * rule.delta  # and little is given away
+    assert worst >= 0.8 * rule.delta  # the bound is not loose
     assert rule.keep_probability(0) == 0.0
 
 
@@ -99,7 +99,7 @@ def test_the_delta_of_a_gaussian_threshold_is_proven(groups: int) -> None:
 def test_a_published_delta_is_not_below_what_is_spent(
     epsilon: Any, delta: Any, groups: int
 ) -> None:
-    """And at most one float above it."""
+    """The published delta is the least float that is at least what is spent."""
     rule = keep_rule(epsilon, delta, groups)
     if isinstance(rule.law, TruncatedLaplace):
         spent = groups * Fraction(
@@ -111,7 +111,7 @@ def test_a_published_delta_is_not_below_what_is_spent(
 
 
 def test_more_groups_a_person_take_gaussian_noise() -> None:
-    """Whichever keeps more: the count that is kept with probability 1/2 for 1 to 64 groups."""
+    """For 1 to 64 groups, the noise is chosen that keeps the smaller count with probability 1/2."""
     counts = []
     for groups in (1, 2, 4, 8, 16, 64):
         rule = keep_rule(1, "1e-6", groups)
@@ -135,7 +135,7 @@ def test_more_groups_a_person_take_gaussian_noise() -> None:
     ],
 )
 def test_draws_have_the_law(scale: Any, largest: int, n: int) -> None:
-    """Chi-square; a right sampler fails with a probability of 1e-9."""
+    """Chi-square fails for a right sampler with a probability of 1e-9."""
     if ENGINE == "python":
         n = min(n, 2000)
     law = TruncatedLaplace(scale, largest)
@@ -158,7 +158,7 @@ def test_draws_have_the_law(scale: Any, largest: int, n: int) -> None:
 
 
 def test_containers_come_back_without_the_groups_that_are_not_kept() -> None:
-    """Each with labels and order; a group of nobody is never named."""
+    """Each container keeps labels and order, and a group of nobody is never named."""
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     large = 10**6
     counts = {"a": large, "b": 0, "c": 2 * large, "d": 0}
@@ -191,13 +191,13 @@ def test_containers_come_back_without_the_groups_that_are_not_kept() -> None:
     ],
 )
 def test_counts_that_are_none_are_refused(counts: Any, named: str) -> None:
-    """Before anything is drawn."""
+    """They are refused before anything is drawn."""
     with pytest.raises((ParameterValueError, ParameterTypeError), match=named):
         keep_groups(counts, 1, "1e-6", source=must_not_draw)
 
 
 def test_a_failing_source_names_no_group() -> None:
-    """Nothing is returned."""
+    """The source's error comes through, and nothing is returned."""
     with pytest.raises((DiscreteGaussError, OSError, ZeroDivisionError)):
         keep_groups([10**6], 1, "1e-6", source=lambda buffer: 1 // 0)
 
@@ -213,13 +213,13 @@ def test_a_failing_source_names_no_group() -> None:
     ],
 )
 def test_what_is_wrong_is_named(call: Any, named: str) -> None:
-    """Thresholds and groups beyond what can be drawn or proven in time."""
+    """Errors name thresholds and numbers of groups that cannot be drawn or proven in time."""
     with pytest.raises(DiscreteGaussError, match=named):
         call()
 
 
 def test_many_groups_a_person_take_the_simpler_bound() -> None:
-    """It is a delta, too: above that of 64 groups, which have a smaller threshold."""
+    """The bound is a delta, too, above that of 64 groups, which have a smaller threshold."""
     rule = keep_rule(1, "1e-6", 100)
     assert isinstance(rule.law, dg.DiscreteGaussian)
     assert keep_rule(1, "1e-6", 64).threshold < rule.threshold < 100 * 14

@@ -34,7 +34,7 @@ def tape(n: int = 10**6) -> TapeSource:
 
 
 def exact_law(mechanism: Callable[..., Any], gammas: Sequence[float]) -> list[float]:
-    """The probabilities by their definitions: the sum over all orders; the normalised weights."""
+    """Return the probabilities by definition: a sum over all orders, or normalised weights."""
     weights = [math.exp(-gamma) for gamma in gammas]
     if mechanism is exponential:
         return [weight / math.fsum(weights) for weight in weights]
@@ -47,18 +47,18 @@ def exact_law(mechanism: Callable[..., Any], gammas: Sequence[float]) -> list[fl
     return law
 
 
-# --- the algorithms, every path of them
+# --- every path of the algorithms
 
 
 class Paths:
-    """All paths of an algorithm through its choices, each with its probability."""
+    """The paths of an algorithm through its choices, each with its probability."""
 
     def __init__(self) -> None:
         self.prefix: list[int] = []
         self.taken: list[int] = []
 
     def run(self, algorithm: Callable[[], int], rounds: int) -> Iterator[tuple[int | None, float]]:
-        """Generate what the algorithm returns (None: it is cut) and with which probability."""
+        """Generate each result of the algorithm (None if it is cut) and its probability."""
         todo: list[list[int]] = [[]]
         while todo:
             self.prefix, self.p, self.open = todo.pop(), 1.0, todo
@@ -89,9 +89,9 @@ class Paths:
 def test_all_paths_of_the_algorithm_sum_to_the_law(
     mechanism: Callable[..., Any], gaps: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The twin's choices enumerated, not drawn: what it returns has the probabilities stated.
+    """If the twin's choices are enumerated, its results have the stated probabilities.
 
-    The exponential mechanism may go on for ever: it is cut, and what is left shared out alike.
+    The exponential mechanism may not end, so it is cut, and the remainder is shared in proportion.
     """
     paths = Paths()
 
@@ -132,7 +132,7 @@ def test_all_paths_of_the_algorithm_sum_to_the_law(
 def test_the_core_selects_as_its_twin(
     mechanism: Callable[..., Any], rows: Any, epsilon: Any
 ) -> None:
-    """In machine words and in GMP integers: the same bytes, the same selections, as many read."""
+    """In machine words and in GMP integers, the core reads the same bytes and selects the same."""
     size = (250, len(rows))
     ours, theirs = tape(), tape()
     selected = mechanism(rows, epsilon, size=size, source=ours)
@@ -147,7 +147,7 @@ def test_the_core_selects_as_its_twin(
 
 @pytest.mark.parametrize("mechanism", BOTH)
 def test_selections_have_the_exact_law(mechanism: Callable[..., Any]) -> None:
-    """Chi-square of 160 000 selections among five, each of two ways; a false alarm: 2 in 10^9."""
+    """Chi-square of 160 000 selections among five, by both methods; false alarms are 2 in 10^9."""
     scores, n = [3, 0, "5/2", 3.25, 3], 160_000 if dg.build_info()["engine"] == "native" else 5000
     law = exact_law(mechanism, [0.25 * 0.6, 3.25 * 0.6, 0.75 * 0.6, 0, 0.25 * 0.6])
     counts = np.bincount(mechanism(scores, "6/5", size=n), minlength=5)
@@ -158,7 +158,7 @@ def test_selections_have_the_exact_law(mechanism: Callable[..., Any]) -> None:
 
 
 def test_permute_and_flip_is_private_and_no_worse() -> None:
-    """By the exact laws of all small neighbours: ratios at most exp(epsilon); a smaller error."""
+    """For all small neighbours, exact ratios are at most exp(epsilon), and the error is smaller."""
     epsilon, worst = 1.0, 0.0
     neighbours = [(0, 1, 1), (1, 0, 1), (1, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0)]
     for scores in [(0, 0, 0), (0, 1, 2), (3, 0, 0), (2, 2, 0)]:
@@ -230,7 +230,7 @@ def test_shapes(mechanism: Callable[..., Any]) -> None:
 def test_refusals(
     mechanism: Callable[..., Any], arguments: dict[str, Any], error: type, words: str
 ) -> None:
-    """What is no number, or breaks its rule, is named before anything is drawn; scores by place."""
+    """Errors name parameters, and scores by place, before anything is drawn."""
 
     def must_not_draw(buffer: memoryview) -> None:
         raise AssertionError
@@ -241,13 +241,13 @@ def test_refusals(
 
 
 def test_a_failing_source_leaves_no_selection() -> None:
-    """Its error comes through."""
+    """The source's error comes through, and nothing is selected."""
     with pytest.raises(EOFError):
         permute_and_flip([1, 2, 3], 1, size=100, source=TapeSource(b"123"))
 
 
 def test_threads_and_pieces_do_not_matter() -> None:
-    """A long call by two threads selects each row once: the best, where it is far ahead."""
+    """A long call by two threads selects once from each row, where the best is far ahead."""
     n = 50_000 if dg.build_info()["engine"] == "native" else 100
     best = np.arange(n) % 3
     scores = np.where(best[:, None] == np.arange(3), 10**9, 0)
@@ -259,7 +259,7 @@ def test_threads_and_pieces_do_not_matter() -> None:
 
 
 def test_noisy_max_is_the_largest_sum() -> None:
-    """Of votes and the noise that the law draws from the same bytes, ties being broken after."""
+    """It is the largest of votes plus the law's draws from the same bytes, then ties are broken."""
     votes = np.array([[4, 5, 6, 6], [10, 0, 0, 9]])
     for law in (dg.DiscreteLaplace(2), dg.DiscreteGaussian(4, mu=3)):
         ours, theirs = tape(), tape()
@@ -274,7 +274,7 @@ def test_noisy_max_is_the_largest_sum() -> None:
 
 
 def test_ties_are_broken_uniformly() -> None:
-    """Votes that noise does not move (a narrow law): each of those that tie a third of the time."""
+    """If noise moves no vote (a narrow law), each of three that tie wins a third of the time."""
     n = 48_000 if dg.build_info()["engine"] == "native" else 1600
     law = dg.DiscreteGaussian("1/1000")
     selected = dg.selection.report_noisy_max([1, 7, 7, 0, 7], law, size=n)
@@ -284,7 +284,7 @@ def test_ties_are_broken_uniformly() -> None:
 
 
 def test_noisy_max_of_long_votes() -> None:
-    """Beyond 64 bits in Python integers, with the same selections where both hold the votes."""
+    """Votes beyond 64 bits are added in Python integers, and one that is far ahead is selected."""
     law = dg.DiscreteLaplace(3)
     short = dg.selection.report_noisy_max([5, 4, 5], law, size=200, source=tape())
     long = [2**100 + 5, 2**100 + 4, 2**100 + 5]
@@ -312,7 +312,7 @@ def test_refusals_of_noisy_max(votes: Any, law: Any, error: type, words: str) ->
 
 
 def exact_noisy_max(votes: Sequence[int], scale: int, reach: int) -> list[float]:
-    """Probabilities of report_noisy_max with Laplace noise, ties shared, by convolution."""
+    """Return the probabilities of report_noisy_max with Laplace noise, by convolution."""
     z = np.arange(-reach, reach + 1)
     weights = np.exp(-abs(z) / scale)
     pmf = (weights / weights.sum()).tolist()
@@ -327,7 +327,7 @@ def exact_noisy_max(votes: Sequence[int], scale: int, reach: int) -> list[float]
 
 
 def test_the_cost_of_noisy_max_is_met() -> None:
-    """By exact probabilities: the ratio of neighbours is at most epsilon, and comes near it."""
+    """The exact log-ratio of neighbours is at most epsilon, and comes near it."""
     law = dg.DiscreteLaplace(2)
     for other, monotone in [((1, 3), False), ((2, 3), True)]:
         laws = [exact_noisy_max(votes, 2, 45) for votes in ((2, 2), other)]
@@ -337,7 +337,7 @@ def test_the_cost_of_noisy_max_is_met() -> None:
 
 
 def test_costs() -> None:
-    """Exact numbers; a law without a finite epsilon is refused."""
+    """Costs are exact numbers, and a law without a finite epsilon is refused."""
     s = dg.selection
     assert s.noisy_max_epsilon(dg.DiscreteLaplace(20), 3) == Fraction(3, 10)
     assert s.noisy_max_epsilon(dg.GeneralizedGaussian(20, 1), monotone=True) == Fraction(1, 20)
@@ -349,7 +349,7 @@ def test_costs() -> None:
 
 
 def test_the_exponential_mechanism_meets_its_rho() -> None:
-    """Renyi divergences of neighbours by the exact law: at most alpha epsilon**2/8."""
+    """Renyi divergences of neighbours by the exact law are at most alpha epsilon**2/8."""
     epsilon = 1.5
     scores, other = [0, 1, 1, 3], [1, 0, 1, 2]
     p, q = (
@@ -361,11 +361,11 @@ def test_the_exponential_mechanism_meets_its_rho() -> None:
         assert divergence <= alpha * float(dg.selection.exponential_rho(epsilon)) + 1e-12
 
 
-# --- the laws that came along
+# --- the laws that selections use
 
 
 def test_bernoulli_and_uniform_below() -> None:
-    """Frequencies, bounds, arrays, types; refusals name p and n."""
+    """Frequencies, bounds, shapes and types are right, and refusals name p and n."""
     n = 160_000 if dg.build_info()["engine"] == "native" else 3200
     flags = dg.bernoulli("1/3", size=n)
     assert flags.dtype == np.bool_

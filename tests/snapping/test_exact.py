@@ -1,4 +1,4 @@
-"""The exact snapping mechanism: its draws, its law, its privacy."""
+"""The exact snapping mechanism has the law and the privacy that it states."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tape(n: int = 10**6) -> TapeSource:
 
 # --- the draws
 
-#: Values on borders of cells, in the middle, tiny and huge; ranges that bind, and that do not.
+#: Values on borders and in the middle of cells, tiny and huge; ranges that clamp, or do not.
 LAWS: list[tuple[float, Any, dict[str, Any]]] = [
     (0.3, 1, {"bound": 100}),
     (0.3, 0.1, {"bound": 3.7}),
@@ -54,7 +54,7 @@ LAWS: list[tuple[float, Any, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("value", "epsilon", "how"), LAWS)
 def test_draws_have_the_law(value: float, epsilon: Any, how: dict[str, Any]) -> None:
-    """Chi-square against the law's own pmf; p < 1e-9 fails. All outputs are in its support."""
+    """Chi-square against the law's pmf fails below p = 1e-9, and all outputs are in its support."""
     law = SnappedLaplace(value, epsilon, **how)
     draws = snapping_laplace(np.full(N, value), epsilon, **how)
     found, counts = np.unique(draws, return_counts=True)
@@ -82,7 +82,7 @@ def test_draws_have_the_law(value: float, epsilon: Any, how: dict[str, Any]) -> 
     ],
 )
 def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) -> None:
-    """In machine words and in GMP integers: the same bytes, the same sides, as many read."""
+    """In machine words and in GMP integers, the core draws the same sides from the same bytes."""
     doubles: Any = np.tile(np.array(values), 300)
     places = Grid(Fraction(1), Range(Fraction(-8), Fraction(8))).places(doubles)
     ours, theirs = tape(), tape()
@@ -104,7 +104,7 @@ def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) 
 def test_doubles_lie_on_the_grid_where_they_should(
     values: list[float], exponent: int, bound: float
 ) -> None:
-    """By rationals: n is the integer nearest to the clamped value over the grid, the rest exact."""
+    """In rationals, n is the integer nearest to the clamped value over the grid; phi is exact."""
     grid = Fraction(2) ** exponent
     if bound > grid * 2**53:
         return
@@ -125,7 +125,7 @@ def test_doubles_lie_on_the_grid_where_they_should(
 
 @pytest.mark.parametrize(("value", "epsilon", "how"), LAWS[:-1])
 def test_the_law_agrees_with_itself(value: float, epsilon: Any, how: dict[str, Any]) -> None:
-    """Sum, mean, bias, variance, quantile and cdf by the probabilities of all outputs."""
+    """The probabilities of all outputs give sum, mean, bias, variance, quantile and cdf."""
     law = SnappedLaplace(value, epsilon, **how)
     inner = [float(k * law.grid) for k in range(law._first, law._last + 1)]
     outputs = np.array([float(law.lower), *inner, float(law.upper)])
@@ -149,7 +149,7 @@ def test_the_law_agrees_with_itself(value: float, epsilon: Any, how: dict[str, A
 
 
 def test_values_of_others() -> None:
-    """A bias that was computed independently, and the quantile that the notes' formula bounds."""
+    """The bias is one computed independently, and the formula of the notes bounds the quantile."""
     assert math.isclose(SnappedLaplace(9, "1/3", 10).bias(), -1.2795466, rel_tol=1e-7)
     law = SnappedLaplace(0.3, 1, 100)
     assert law.error_quantile("1/20") <= dg.snapping.snapping_accuracy(1, 100, "1/20")
@@ -159,7 +159,7 @@ def test_values_of_others() -> None:
 
 
 def test_pure_epsilon() -> None:
-    """Exact ratios of all outputs for neighbours on a small grid: at most exp(epsilon), no more."""
+    """On a small grid, exact ratios of neighbours reach exp(epsilon) and do not exceed it."""
     epsilon, worst = 0.5, 0.0
     for how in ({"bound": 3}, {"bound": 3, "grid": "1/4"}, {"lower": -1, "upper": 2.3, "grid": 2}):
         for x in (-3.5, -1, 0, 0.3, 1.999, 2.75):
@@ -173,7 +173,7 @@ def test_pure_epsilon() -> None:
 
 
 def test_a_bound_that_is_chosen_binds_as_seldom_as_asked() -> None:
-    """By the law of the largest value, and not ten times more seldom."""
+    """By the law of the largest value, it clamps at most as often, and at least a tenth of that."""
     for epsilon in (1, "1/7"):
         bound = dg.snapping.snapping_bound(20, epsilon, "1/100")
         law = SnappedLaplace(20, epsilon, bound)
@@ -187,7 +187,7 @@ def test_a_bound_that_is_chosen_binds_as_seldom_as_asked() -> None:
 
 
 def test_shapes_and_out() -> None:
-    """Shaped like values; a float of a number; out is filled and returned."""
+    """The result is shaped like values, a float for a number; out is filled and returned."""
     assert type(snapping_laplace(0.5, 1, 8)) is float
     assert snapping_laplace(np.zeros((2, 3), np.float32), 1, 8).shape == (2, 3)
     assert snapping_laplace([1, 2.5, Fraction(1, 4)], 1, 8).shape == (3,)
@@ -237,7 +237,7 @@ def test_shapes_and_out() -> None:
     ],
 )
 def test_refusals(arguments: dict[str, Any], error: type, words: str) -> None:
-    """Parameter, rule, value, before anything is drawn; of values the place alone."""
+    """Errors name parameter, rule and value before anything is drawn; for values only the place."""
 
     def must_not_draw(buffer: memoryview) -> None:
         raise AssertionError

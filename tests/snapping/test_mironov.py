@@ -1,4 +1,4 @@
-"""Mironov's chain to the bit, his theorem in toy floats, and the attack that it answers."""
+"""Mironov's chain is exact to the bit, his theorem holds in short floats, and attacks fail."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def chain(x: float, sign: float, u: float, epsilon: Any, bound: float) -> float:
-    """The mechanism as the paper writes it, each operation correctly rounded."""
+    """Compute the mechanism as the paper writes it, each operation correctly rounded."""
     given = parameters(epsilon, bound, method="mironov")
     log = float(gmpy2.context(precision=53).log(gmpy2.mpfr(u, 53)))
     x = min(max(x, -bound), bound)
@@ -59,7 +59,7 @@ def test_the_chain_to_the_bit(epsilon: Any, bound: float) -> None:
 
 
 def test_what_the_enclosure_leaves_open_mpfr_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a slack of 1/16 in the place of 2**-40 many are left open: the outputs are the same."""
+    """A slack of 1/16 instead of 2**-40 leaves many open, and the outputs are the same."""
     source = TapeSource(random.Random(4).randbytes(10**5))
     signs, u = noise_of(source, 5000)
     given = parameters(1, 100, method="mironov")
@@ -72,7 +72,7 @@ def test_what_the_enclosure_leaves_open_mpfr_decides(monkeypatch: pytest.MonkeyP
 
 
 def test_sums_in_the_middle_between_multiples_are_rounded_up() -> None:
-    """Hard cases: the last bit of the logarithm decides, so MPFR has to, each time."""
+    """In these hard cases the last bit of the logarithm decides, so MPFR computes each."""
     signs, u = noise_of(TapeSource(random.Random(6).randbytes(10**5)), 5000)
     given = parameters(1, 100, method="mironov")
     middle, scale = float(given.grid) / 2, float(given.scale)
@@ -89,7 +89,7 @@ def test_sums_in_the_middle_between_multiples_are_rounded_up() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("piece", range(10))
 def test_ten_million_outputs_are_those_of_mpfr(piece: int) -> None:
-    """A million at a time, of two scales."""
+    """Every output is MPFR's, for a million at a time and two scales."""
     n = 10**6
     signs, u = noise_of(TapeSource(random.Random(5 + piece).randbytes(9 * n)), n)
     given = parameters("1/3" if piece % 2 else 1, 50, method="mironov")
@@ -100,7 +100,7 @@ def test_ten_million_outputs_are_those_of_mpfr(piece: int) -> None:
 
 
 def test_the_logarithm_is_within_its_bound() -> None:
-    """2**-41 relatively is asked; near 1, at the ends of f's range, and far down it is 2**-48."""
+    """The error is below 2**-48 near 1, at the ends of f's range and far down; 2**-41 suffices."""
     rng = np.random.default_rng(8)
     near_one = 1 - np.arange(1, 500) * 2.0**-53
     roots = math.sqrt(0.5) * (1 + np.arange(-50, 50) * 2.0**-53)
@@ -114,7 +114,7 @@ def test_the_logarithm_is_within_its_bound() -> None:
 
 
 def test_uniform_doubles() -> None:
-    """Some words bit by bit; exponents and mantissas are as frequent as fair bits make them."""
+    """Some words are right bit by bit, and exponents and mantissas have the right frequencies."""
     words = np.array([1 << 63 | 1 << 52, 5 << 52 | 3, 1 << 62, 0], np.uint64)
     signs, u = uniform_doubles(words, TapeSource(bytes([0] * 8 + [4] + [0] * 7)))
     assert signs.tolist() == [-1, 1, 1, 1]
@@ -130,7 +130,7 @@ def test_uniform_doubles() -> None:
 
 
 def test_its_law_is_nearly_the_ideal_one() -> None:
-    """Chi-square against the exact law of the same scale and grid; p < 1e-9 fails."""
+    """Chi-square against the exact law of the same scale and grid fails below p = 1e-9."""
     n, given = 20_000, parameters("1/3", 20, method="mironov")
     draws = snapping_laplace(np.full(n, 0.3), "1/3", 20, method="mironov")
     law = SnappedLaplace(0.3, 1 / given.scale, 20)
@@ -144,14 +144,14 @@ def test_its_law_is_nearly_the_ideal_one() -> None:
 
 
 def rounded(x: Floats, bits: int) -> Floats:
-    """To nearest, ties to even, of so many bits."""
+    """Round to `bits` bits, to nearest, ties to even."""
     mantissas, exponents = np.frexp(x)
     result: Floats = np.ldexp(np.rint(np.ldexp(mantissas, bits)), exponents - bits)
     return result
 
 
 def worst_loss(bits: int, scale: float, bound: float, change: float, deepest: int) -> float:
-    """The largest log-ratio of an output's probabilities over all neighbouring inputs."""
+    """Return the largest log-ratio of an output's probabilities over all neighbouring inputs."""
     grid = 2.0 ** math.ceil(math.log2(scale))
     half = np.arange(2 ** (bits - 1), 2**bits) / 2.0 ** (bits - 1)
     exponents = np.arange(1, deepest + 1)
@@ -191,14 +191,14 @@ def worst_loss(bits: int, scale: float, bound: float, change: float, deepest: in
 def test_the_theorem_holds_for_all_inputs_of_short_floats(
     bits: int, scale: float, bound: float, change: float
 ) -> None:
-    """Every input, every uniform: no loss above (D + 12 B eta)/lambda + 2 eta."""
+    """For every input and every uniform, the loss is at most (D + 12 B eta)/lambda + 2 eta."""
     eta = 2.0**-bits
     worst = worst_loss(bits, scale, bound, change, 24)
     assert change / scale < worst <= (change + 12 * bound * eta) / scale + 2 * eta
 
 
 def test_noise_that_does_not_reach_far_enough_is_not_private() -> None:
-    """With exponents up to 8 the noise ends at 5.5 scales, short of 2 B: the loss is infinite."""
+    """With exponents up to 8 the noise ends at 5.5 scales, below 2 B, so the loss is infinite."""
     assert worst_loss(6, 1.0, 4.0, 1.0, 8) == math.inf
 
 
@@ -206,7 +206,7 @@ def test_noise_that_does_not_reach_far_enough_is_not_private() -> None:
 
 
 def test_the_attack_succeeds_on_numpy_and_fails_on_snapping() -> None:
-    """Of numpy's outputs three in four are impossible for the other answer; of ours none."""
+    """Three in four of numpy's outputs are impossible for the other answer; no snapped one is."""
     attack = runpy.run_path(str(EXAMPLE))
     rng = np.random.default_rng(12)
     for scale in (1, 3, 10**6):
@@ -218,7 +218,7 @@ def test_the_attack_succeeds_on_numpy_and_fails_on_snapping() -> None:
 
 
 def test_all_outputs_are_possible_for_all_values() -> None:
-    """The supports of neighbours are one set, on which both laws are positive."""
+    """The laws of neighbours are positive on the same set."""
     laws = [SnappedLaplace(value, 1, 4, grid="1/4") for value in (0, 1, 0.3, 1e-300, -4)]
     outputs = np.arange(-16, 17) / 4
     for law in laws:
@@ -230,7 +230,7 @@ def test_all_outputs_are_possible_for_all_values() -> None:
 
 
 def test_rounding_noise_is_no_remedy() -> None:
-    """Noise on a grid of 2**-32 added to answers off that grid: no output is shared."""
+    """If noise on a grid of 2**-32 is added to answers off that grid, no output is shared."""
     noise = dg.discrete_laplace(2**32, 500) / 2.0**32
     grid_of = [set(((answer + noise) % 2.0**-32).tolist()) for answer in (0.0, 2.0**-40)]
     assert grid_of[0] == {0.0}

@@ -216,7 +216,7 @@ CORRUPTIONS = [
         lambda table: _row(
             table, _has_special, lambda row: row._replace(special=(row.special + 1) % 2**16)
         ),
-        "every other cell is led to once",
+        "one row and position leads to each other cell",
     ),
     Corruption(
         "a law half a percent wider",

@@ -1,4 +1,4 @@
-"""The comparisons of noises: each number against a computation that shares no formula with it."""
+"""Each number of the comparisons agrees with a computation that shares no formula with it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from discretegauss.errors import ParameterOverflowError, ParameterTypeError, Par
 from discretegauss.utility.gaussians import _variance_of_narrow, _variance_of_wide
 
 REACH = 12
-"""Outcomes that a convolution takes of each release, either way; beyond is exp(-REACH/scale)."""
+"""The reach of a convolution on each side; exp(-REACH/scale) is beyond."""
 
 
 def by_outcomes(scale: Fraction, epsilon: Fraction, queries: int) -> float:
-    """Sum max(0, P - exp(epsilon) Q) over all vectors of outcomes within reach."""
+    """Return the sum of max(0, P - exp(epsilon) Q) over all vectors of outcomes within reach."""
     q = math.exp(-1 / scale)
     weight = {x: (1 - q) / (1 + q) * q ** abs(x) for x in range(-REACH - 1, REACH + 2)}
     total = []
@@ -38,8 +38,8 @@ def by_outcomes(scale: Fraction, epsilon: Fraction, queries: int) -> float:
 def by_losses(scale: Fraction, epsilon: Fraction, queries: int) -> float:
     """Convolve the privacy loss of one release, from the probabilities of its law, k times.
 
-    The losses of single outcomes are counted, whichever there are: that there are two only is a
-    result of this, and how they compose is the convolution's.
+    The losses of single outcomes are counted, however many there are. It is a result that there are
+    only two; the convolution composes them.
     """
     law = dg.DiscreteLaplace(scale)
     reach = 40 * math.ceil(scale)
@@ -86,7 +86,7 @@ def test_laplace_delta_of_one_query_is_the_tight_delta() -> None:
 
 
 def test_laplace_delta_is_an_upper_bound_and_close() -> None:
-    """Against 100 digits; k = 100 is what the comparison rests on."""
+    """It agrees with 100 digits, also at k = 100, on which the comparison depends."""
     with mpmath.workdps(100):
         for k, scale, epsilon in ((100, Fraction(16659, 400), 1), (1000, Fraction(9, 2), 100)):
             e = mpmath.e ** (mpmath.mpf(scale.denominator) / scale.numerator)
@@ -133,11 +133,11 @@ def test_calibrate_laplace_by_rho(rho: str | Fraction | int, queries: int) -> No
     assert Fraction(rho) * (1 - Fraction(1, 10**4)) < cost <= Fraction(rho)
     assert (
         privacy.calibrate(dg.DiscreteLaplace, rho=dg.privacy.rho(law)) == law
-    )  # with nothing to spare
+    )  # which is reached exactly
 
 
 def test_100_queries_as_in_the_paper() -> None:
-    """69 % more variance against the Gaussian by way of zCDP, 94 % by the tight composition."""
+    """The Laplace has 69 % more variance than the Gaussian by zCDP, 94 % more than the tight."""
     found = utility.compare_queries(epsilon=1, delta="1e-6", queries=100)
     assert found.gaussian_by_zcdp.var() == pytest.approx(2052.9, rel=1e-4)
     assert found.gaussian_tight.sigma2 == Fraction("1784.8")
@@ -147,7 +147,7 @@ def test_100_queries_as_in_the_paper() -> None:
 
 
 def test_ratios_of_variances_that_are_no_floats() -> None:
-    """Below: exp(-3000) or so, where 1 and -1 are about all there is. Above: 1e319, 2 scale**2."""
+    """Ratios are right below, at about exp(-3000) with draws in -1..1, and above, at 1e319."""
     found = utility.compare_queries(epsilon=3000, delta="1e-6", queries=1)
     with mpmath.workdps(40):
         for ratio, gaussian in (
@@ -184,7 +184,7 @@ def test_all_three_noises_keep_to_the_budget() -> None:
 
 
 def test_the_ratio_agrees_with_dp_accounting() -> None:
-    """Google's accountant composes the Laplace's loss, and finds the same delta."""
+    """Google's accountant composes the Laplace's loss to the same delta."""
     pytest.importorskip("dp_accounting")
     found = utility.compare_queries(epsilon=1, delta="1e-6", queries=100)
     composed = dg.privacy.pld(found.laplace).self_compose(100)
@@ -222,7 +222,7 @@ def test_tails_of_the_same_rho() -> None:
 
 @pytest.mark.parametrize("sigma2", ["1/100", "1/10", "2499/10000", "1/4", "1/2", "1", "30"])
 def test_the_rounded_gaussian_by_its_definition(sigma2: str) -> None:
-    """Variance and tails from the probabilities, the probabilities from erfc in 40 digits."""
+    """Probabilities are those of erfc in 40 digits, and give the variance and the tails."""
     with mpmath.workdps(40):
         root = mpmath.sqrt(
             2 * mpmath.mpf(Fraction(sigma2).numerator) / Fraction(sigma2).denominator
@@ -243,7 +243,7 @@ def test_the_rounded_gaussian_by_its_definition(sigma2: str) -> None:
 
 
 def test_rounded_gaussian_variance_with_few_bits() -> None:
-    """Both sums, where what they leave out and each rounding are large."""
+    """Both sums hold the variance even if omitted terms and roundings are large."""
     for sums, least in ((_variance_of_wide, 25), (_variance_of_narrow, 4)):
         for n in range(least, least + 20):
             exact = sums(Fraction(n, 100), 200)
@@ -259,7 +259,7 @@ def test_the_rounded_gaussian_between_integers_and_far_away() -> None:
     assert math.copysign(1, utility.rounded_gaussian_pmf(2**4000, 0)) == 1
     assert utility.rounded_gaussian_variance(10**30) == 1e30
     assert utility.rounded_gaussian_variance("1e-9") == 0
-    assert utility.rounded_gaussian_variance("1e-30") == 0  # below what MPFR has a number for
+    assert utility.rounded_gaussian_variance("1e-30") == 0  # below MPFR's least number
 
 
 @pytest.mark.parametrize("sigma2", ["1/4", "1", "100", "1e12"])
@@ -269,7 +269,7 @@ def test_continuous_delta_is_an_upper_bound_and_close(sigma2: str, sensitivity: 
         s, d = mpmath.sqrt(mpmath.mpf(sigma2) if "/" not in sigma2 else 0.25), Fraction(sensitivity)
         change = mpmath.mpf(d.numerator) / d.denominator
         for multiple in (0, 1, 5, 20):
-            epsilon = multiple * change / s  # about so many standard deviations away
+            epsilon = multiple * change / s  # about `multiple` standard deviations away
             rational = Fraction(str(mpmath.nstr(epsilon, 15)))
             e = mpmath.mpf(rational.numerator) / rational.denominator
             a, b = e * s / change - change / (2 * s), e * s / change + change / (2 * s)
@@ -310,7 +310,7 @@ def test_what_is_wrong_is_named() -> None:
 
 
 def by_sums(noise: utility.compare.NoiseComparison, k: int) -> dict[str, float]:
-    """P(noise >= k) for an integer k, by the probability of each smaller integer."""
+    """Return P(noise >= k) for an integer k, by the probabilities of smaller integers."""
     sigma2 = noise.gaussian.sigma2
     smaller = range(-200, k)
     return {

@@ -1,4 +1,4 @@
-"""The verifier where it decides nothing: no table, no precision, numbers that C could not hold."""
+"""The verifier proves nothing without a table or a precision; it refutes numbers C cannot hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GAUSSIAN = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 
 @pytest.fixture
 def verifier() -> Any:
-    """The verifier, where it can run."""
+    """Return the verifier, or skip if it cannot run."""
     pytest.importorskip("flint")
     if ENGINE != "native":
         pytest.skip("needs the compiled core")
@@ -25,7 +25,7 @@ def verifier() -> Any:
 
 
 def test_what_no_precision_decides_is_not_proven(verifier: Any) -> None:
-    """A question without an answer ends, and is not taken for a yes."""
+    """A question without an answer ends, and does not count as a yes."""
     weights = verifier._Weights(GAUSSIAN, 0)
     assert weights.certain(lambda _weight: None) is None
     with pytest.raises(verifier.VerificationError, match="not proven: it"):
@@ -35,7 +35,7 @@ def test_what_no_precision_decides_is_not_proven(verifier: Any) -> None:
 def test_a_law_without_a_table_is_counted_as_such(
     verifier: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The program says which laws have no table, and that it proved nothing is a failure."""
+    """The program says which laws have no table, and fails if it proved nothing."""
     mu = Fraction(1, 2) - Fraction(1, 2**300)
     law = LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(1, 2), mu, Fraction(2**300))
     assert verifier._run([law]) == 1
@@ -43,7 +43,7 @@ def test_a_law_without_a_table_is_counted_as_such(
 
 
 def test_random_laws_to_verify_are_of_all_kinds() -> None:
-    """Scales, centres and exponents as promised, the same from the same generator."""
+    """Scales, centres and exponents are in the stated ranges, and equal for equal generators."""
     pytest.importorskip("flint")
     cases = importlib.import_module("discretegauss.verify._cases")
     laws = list(cases.random_cases(300, random.Random(1)))
@@ -70,24 +70,24 @@ def test_random_laws_to_verify_are_of_all_kinds() -> None:
 
 
 def test_a_law_to_verify_is_described_in_one_line() -> None:
-    """Numbers of more than 40 characters by their ends and their length."""
+    """A number of more than 40 characters is shown by its ends and its length."""
     pytest.importorskip("flint")
-    described = importlib.import_module("discretegauss.verify._cases").described
+    one_line = importlib.import_module("discretegauss.verify._cases").one_line
     third, whole, long = Fraction(1, 3), Fraction(int("1234567890" * 4)), Fraction(10**40 + 7)
-    assert described(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(4), third)) == (
+    assert one_line(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(4), third)) == (
         "discrete Gaussian, sigma2 4, mu 1/3"
     )
     assert (
-        described(LawSpec(Kind.DISCRETE_LAPLACE, whole)) == f"discrete Laplace, scale {whole}, mu 0"
+        one_line(LawSpec(Kind.DISCRETE_LAPLACE, whole)) == f"discrete Laplace, scale {whole}, mu 0"
     )
-    assert described(LawSpec(Kind.GENERALIZED_GAUSSIAN, long, third, Fraction(3, 2))) == (
+    assert one_line(LawSpec(Kind.GENERALIZED_GAUSSIAN, long, third, Fraction(3, 2))) == (
         "generalised Gaussian, scale 100000000000000000...000000000000000007 (41 characters), "
         "beta 3/2, mu 1/3"
     )
 
 
 def test_a_wide_table_of_single_integers_is_proven(verifier: Any) -> None:
-    """The widest core there is, but for a bit; every block has an arc, however far out."""
+    """Its core has more than half the blocks that fit, and every block has an arc."""
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(6000**2))
     table = verifier.copy_out(law, block_bits=0)
     assert table.last_block > 2**13
@@ -95,7 +95,7 @@ def test_a_wide_table_of_single_integers_is_proven(verifier: Any) -> None:
 
 
 def test_what_an_arc_says_is_held_true_only_where_proven(verifier: Any) -> None:
-    """Numbers that C could not hold are refuted; what cannot be decided is never taken for true."""
+    """Numbers that C cannot hold are refuted, and an undecided claim never counts as true."""
     from discretegauss.verify import _arcs, _weight
 
     table = verifier.copy_out(LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**6)))
@@ -106,19 +106,19 @@ def test_what_an_arc_says_is_held_true_only_where_proven(verifier: Any) -> None:
     arc, use = table.arcs[i], uses[i]
 
     class Vague(_weight.Weight):
-        """Knows nothing of how the weight bends."""
+        """A weight whose second derivative is unknown."""
 
         def second(self, *_: Any) -> Any:
             return _weight.ball(0).union(_weight.ball(10**300)) - 10**299
 
     class Blind(_weight.Weight):
-        """Knows no distance."""
+        """A weight of unknown distances."""
 
         def distance_where(self, _ratio: Fraction) -> Any:
             return _weight.ball(1) / _weight.ball(0)
 
     class HalfBlind(Blind):
-        """Knows where a level's cell begins to be cut, not where it ends."""
+        """A weight that knows where the law begins to cut a cell, but not where it ends."""
 
         def distance_where(self, ratio: Fraction) -> Any:
             if ratio * table.height == use.level + 1:
@@ -139,9 +139,9 @@ def test_what_an_arc_says_is_held_true_only_where_proven(verifier: Any) -> None:
     nothing = {"base": 1, "slope": 0, "error": 2**16 - 1, "bulge": 0}
     assert answer(Blind, 256, **nothing) is True
     assert answer(_weight.Weight, 256, **nothing | {"error": 2**16}) is False
-    assert answer(Vague, 64) is None  # the pieces get too short
-    assert answer(Vague, 2000) is None  # and too many
+    assert answer(Vague, 64) is None  # pieces become too short
+    assert answer(Vague, 2000) is None  # and too many of them
     assert answer(Blind, 256) is None
     assert answer(HalfBlind, 256) is None
-    inside = _arcs.Use(use.level, 0, 0, 1)  # where the cell is not cut at all
+    inside = _arcs.Use(use.level, 0, 0, 1)  # the law does not cut the cell here
     assert answer(_weight.Weight, 256, over=inside, base=2**30) is True

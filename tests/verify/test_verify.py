@@ -1,6 +1,6 @@
-"""The verifier: it proves the core's tables right, and rejects tables with one thing wrong.
+"""The verifier proves the core's tables right, and rejects tables with one thing wrong.
 
-The default run looks at a dozen tables; with `-m evidence` it is the whole list of
+The default run verifies a dozen tables; `-m evidence` verifies the whole list of
 ``python -m discretegauss.verify`` and 200 random laws.
 """
 
@@ -42,7 +42,7 @@ from discretegauss.errors import ParameterValueError
 from discretegauss.verify import proof as verifier
 from discretegauss.verify import verify
 from discretegauss.verify._arcs import Use, arc_holds
-from discretegauss.verify._cases import described, fixed_cases, random_cases
+from discretegauss.verify._cases import fixed_cases, one_line, random_cases
 from discretegauss.verify._table import Arc, Table, copy_out
 from discretegauss.verify._weight import Weight, precision
 from discretegauss.verify.proof import VerificationError
@@ -74,13 +74,13 @@ CHOSEN = [
 
 
 copied_once = functools.lru_cache(maxsize=8)(copy_out)
-"""Tables are never changed: the broken ones are copies."""
+"""Tests never change a table: the broken ones are copies."""
 
 
-@pytest.mark.parametrize("spec", some(CHOSEN), ids=described)
+@pytest.mark.parametrize("spec", some(CHOSEN), ids=one_line)
 def test_a_table_of_the_core_is_right(spec: LawSpec) -> None:
     proven = verify(copy_out(spec))
-    assert proven.arcs >= 32  # those of the tails at least
+    assert proven.arcs >= 32  # the tails alone have 32
     assert proven.full_cells > 2**14
 
 
@@ -92,12 +92,12 @@ def test_a_table_of_the_core_is_right(spec: LawSpec) -> None:
         *(LawSpec(LAPLACE, scale) for scale in (Q(100), Q(10**9, 7), Q(2**40))),
         *(LawSpec(GENERALIZED, Q(10**6), Q(0), beta) for beta in (Q(3, 2), Q(3), Q(10), Q(50))),
     ],
-    ids=described,
+    ids=one_line,
 )
 def test_arcs_leave_little_in_doubt(spec: LawSpec) -> None:
-    """An arc that says nothing is right, too, but a fill with such arcs takes many times as long.
+    """An arc that bounds nothing is right, too, but a fill with such arcs takes many times as long.
 
-    Most of these tables leave 1 attempt in 10^5 to a refinement, none more than 1 in 7000.
+    Most of these tables refine 1 attempt in 10^5, and none more than 1 in 7000.
     """
     table = copy_out(spec)
     errors = [arc.error for arc in table.arcs[: len(table.partial)]]
@@ -120,7 +120,7 @@ def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: i
     ids=["laplace", "gaussian", "generalized"],
 )
 def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, Q]) -> None:
-    """Two integers next to each other are all that is ever drawn (PROOF.md, lemma 19)."""
+    """These laws draw only two neighbouring integers (PROOF.md, lemma 19)."""
     kind, parameter, beta = law
     centre = Q(1, 2) - Q(1, 2**60)
     verify(copy_out(LawSpec(kind, parameter, centre, beta), index_bits=8, block_bits=1))
@@ -129,7 +129,7 @@ def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, 
             copy_out(LawSpec(kind, parameter, mu, beta), index_bits=8, block_bits=block_bits)
 
 
-@pytest.mark.parametrize("spec", [SINGLE, *evidence((WIDE,), (CUBIC,))], ids=described)
+@pytest.mark.parametrize("spec", [SINGLE, *evidence((WIDE,), (CUBIC,))], ids=one_line)
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: LawSpec) -> None:
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
@@ -138,7 +138,7 @@ def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: 
 
 @pytest.mark.parametrize("corruption", LAYOUT_CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_small_table_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
-    """What no count of cells tells: only the fact itself stands between such a table and a draw."""
+    """Counts of cells do not reveal these errors; only the fact that is broken does."""
     table = copied_once(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
         verify(corruption.change(table))
@@ -156,9 +156,9 @@ _TAKEN: set[Any] = set()
 
 @pytest.fixture
 def _proofs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the verifier take each step of a proof once: all but one arc of such tables is the same.
+    """Let the verifier take each step of a proof once, because such tables differ in one arc only.
 
-    What the steps get is all that they may look at: the table without its arcs, or one arc.
+    A step gets only what it depends on: the table without its arcs, or one arc.
     """
 
     def once(name: str) -> None:
@@ -191,7 +191,7 @@ def _proofs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc], Arc]) -> None:
-    """With one of the arcs changed, of the core and then of the tails."""
+    """Require that one changed arc, of the core and then of the tails, is rejected."""
     core = [i for i in of if i < len(table.partial)]
     tails = [i for i in of if i >= len(table.partial)]
     rng = random.Random(name)
@@ -201,19 +201,19 @@ def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc]
 
 
 @pytest.mark.usefixtures("_proofs_are_kept")
-@pytest.mark.parametrize("spec", [SINGLE, CUBIC, *evidence((WIDE,), (HUGE,))], ids=described)
+@pytest.mark.parametrize("spec", [SINGLE, CUBIC, *evidence((WIDE,), (HUGE,))], ids=one_line)
 @pytest.mark.parametrize("name", ARC_CORRUPTIONS)
 def test_one_wrong_arc_among_all_is_rejected(name: str, spec: LawSpec) -> None:
-    """In the core and in the tails: one arc of each, drawn from those that say something."""
+    """One arc is changed in the core, then one in the tails, of those that bound something."""
     table = copied_once(spec)
     _rejects_arcs(table, name, telling(table), ARC_CORRUPTIONS[name])
 
 
 @pytest.mark.usefixtures("_proofs_are_kept")
-@pytest.mark.parametrize("spec", [CUBIC, *evidence((WIDE,), (HUGE,))], ids=described)
+@pytest.mark.parametrize("spec", [CUBIC, *evidence((WIDE,), (HUGE,))], ids=one_line)
 @pytest.mark.parametrize("name", SHAPE_CORRUPTIONS)
 def test_one_arc_of_another_shape_is_rejected(name: str, spec: LawSpec) -> None:
-    """Likewise, drawn from those that the change makes wrong at the middle integer."""
+    """One arc is changed at a time, of those that become wrong at the middle integer."""
     table = copied_once(spec)
     change = SHAPE_CORRUPTIONS[name]
     _rejects_arcs(table, name, made_wrong(table, change), change)
@@ -229,7 +229,7 @@ def _heights(use: Use, table: Table, weight: Weight) -> list[Any]:
 
 
 def _breaks_somewhere(arc: Arc, heights: list[Any]) -> bool:
-    """The claim itself at every integer of a range, with v as decide.h computes it."""
+    """Return whether the claim fails at an integer of a range, with v as decide.h computes it."""
     one, width = 2**16, len(heights)
     for offset, t in enumerate(heights):
         v = arc_height(offset * 2**24 // width, arc)
@@ -240,14 +240,14 @@ def _breaks_somewhere(arc: Arc, heights: list[Any]) -> bool:
 
 
 def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
-    """Return an arc changed in each of its numbers by about its error."""
+    """Return arcs, each with a number of the arc changed by about its error."""
     by = [int(arc.error * rng.uniform(-3, 3)) for _ in range(3)]
     return [
         arc._replace(error=int(arc.error * rng.random())),
         arc._replace(base=arc.base + by[0]),
         arc._replace(slope=max(0, arc.slope + by[1])),
         arc._replace(bulge=arc.bulge + by[2]),
-        arc._replace(slope=0, bulge=by[2] - arc.slope // 2),  # turns
+        arc._replace(slope=0, bulge=by[2] - arc.slope // 2),  # the arc turns
     ]
 
 
@@ -257,11 +257,11 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
         LawSpec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)),
         LawSpec(LAPLACE, Q(10**4), Q(-1, 2)),
     ],
-    ids=described,
+    ids=one_line,
 )
 @pytest.mark.parametrize("n", [20, pytest.param(200, marks=pytest.mark.evidence)])
 def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: int) -> None:
-    """Against the claim checked integer by integer, over some 5 n arcs bent at random."""
+    """About 5 n arcs, bent at random, are checked against the claim integer by integer."""
     table = copy_out(spec)
     rng = random.Random(3)
     wrong = proven = 0
@@ -295,10 +295,10 @@ def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: i
         LawSpec(GENERALIZED, Q(30), Q(0), Q(11, 10)),
         LawSpec(GENERALIZED, Q(20), Q(1, 2), Q(17)),
     ],
-    ids=described,
+    ids=one_line,
 )
 def test_the_second_derivative_of_a_weight_is_enclosed(spec: LawSpec) -> None:
-    """At single distances it is the derivative; over a range it holds those of all distances."""
+    """At one distance it is the derivative; over a range it holds the derivatives everywhere."""
     gaussian = spec.kind == GAUSSIAN
     with precision(200), mpmath.workdps(40):
         weight = Weight(spec, 3)
@@ -311,7 +311,7 @@ def test_the_second_derivative_of_a_weight_is_enclosed(spec: LawSpec) -> None:
         def g(y: Any) -> Any:
             return mpmath.exp((abs(f) / scale) ** beta - ((y - f) / scale) ** beta)
 
-        unit = 2 ** (48 - 3)  # of a distance, in integers
+        unit = 2 ** (48 - 3)  # the length of an integer
         for near in (1, 2, 5, 9, 17, 25):
             for far in (near, near + 1, near + 8):
                 ends = [weight.distance(y) for y in (near, far)]
@@ -333,19 +333,19 @@ def test_the_second_derivative_of_a_weight_is_enclosed(spec: LawSpec) -> None:
         (True, Arc(2**16, 0, 0, 0), True),
         (True, Arc(2**16 - 1, 0, 0, 0), False),
         (True, Arc(2**16 - 1, 0, 1, 0), True),
-        (True, Arc(2**16 + 10, 20, 0, 0), False),  # too low at its end alone
-        (True, Arc(2**16, 0, 0, -10), False),  # in its middle alone
+        (True, Arc(2**16 + 10, 20, 0, 0), False),  # too low only at its end
+        (True, Arc(2**16, 0, 0, -10), False),  # only in its middle
         (True, Arc(2**16 + 12, 0, 0, -10), True),
         (False, Arc(0, 0, 0, 0), True),
         (False, Arc(1, 0, 0, 0), False),
         (False, Arc(1, 0, 1, 0), True),
-        (False, Arc(5, 10, 0, 0), False),  # too high at its start alone
-        (False, Arc(0, 0, 0, 10), False),  # in its middle alone
+        (False, Arc(5, 10, 0, 0), False),  # too high only at its start
+        (False, Arc(0, 0, 0, 10), False),  # only in its middle
         (False, Arc(-12, 0, 0, 10), True),
     ],
 )
 def test_arc_at_clamped_ends(whole: bool, arc: Arc, holds: bool) -> None:
-    """There the law does not tell the bounds apart: the clamped height is 2**16, or 0."""
+    """The clamped height is 2**16, or 0, at such an end, so only one bound can be wrong."""
     table = copied_once(WIDE)
     use = Use(0 if whole else table.height, 0, 32, 63)
     with precision(192):
@@ -364,7 +364,7 @@ def test_arc_at_clamped_ends(whole: bool, arc: Arc, holds: bool) -> None:
     ],
 )
 def test_arc_that_says_nothing_is_proven(arc: Arc, holds: bool) -> None:
-    """What csrc/cells/table.h has no place for is refused, whatever it would say."""
+    """An arc whose numbers are beyond csrc/cells/table.h is refused, even if it bounds nothing."""
     table = copy_out(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     with precision(192):
         weight = Weight(table.spec, table.block_bits)
@@ -408,7 +408,7 @@ def test_one_wrong_table_among_right_ones_is_a_failure(
 
 @pytest.mark.parametrize("where", ["a full disk", "a closed pipe", "nowhere"])
 def test_results_that_cannot_be_written_are_no_wrong_table(where: str) -> None:
-    """The exit code is one of its own, with one line of why; without, where the reader has left."""
+    """They have their own exit code and one line that says why, or none if the reader is gone."""
     if where == "a full disk":
         stdout = os.open("/dev/full", os.O_WRONLY)
     elif where == "nowhere":
@@ -446,7 +446,7 @@ def test_the_list_is_long_enough() -> None:
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("spec", fixed_cases(), ids=described)
+@pytest.mark.parametrize("spec", fixed_cases(), ids=one_line)
 def test_every_table_of_the_list_is_right(spec: LawSpec) -> None:
     verify(copy_out(spec))
 

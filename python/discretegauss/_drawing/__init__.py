@@ -1,1 +1,1 @@
-"""From a checked law to draws: the engine, the method, the filling of arrays."""
+"""Draws from a checked law: choose the engine and the method, and fill arrays."""

@@ -1,4 +1,4 @@
-"""Integers that get noise, the numbers they lie between, and their sums, in plain Python."""
+"""Integers to which noise is added, their ends, and their sums, in plain Python."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Addend(NamedTuple):
     values : ndarray
         Of any integer type, or Python's; one axis, contiguous.
     nulls : ndarray of bool, optional
-        Where the sum is 0, whatever stands there.
+        True where the sum is 0, whatever the value.
     bounds : tuple of int, optional
-        What sums have to be within; those of int64 for integers of a machine's.
+        The least and the greatest sum; for machine integers, those of int64.
     is_clamped : bool
-        Whether a sum beyond them becomes the nearest one; else it is an error.
+        Whether a sum beyond the bounds becomes the nearest bound; else it is an error.
     modulus : int, optional
-        Every sum becomes its rest modulo this.
+        Every sum is reduced to its remainder modulo this.
 
     Examples
     --------
@@ -49,12 +49,12 @@ class Addend(NamedTuple):
     modulus: int | None = None
 
     def part(self, which: slice) -> Addend:
-        """Return some of them."""
+        """Return a slice of the integers, with its nulls."""
         nulls = None if self.nulls is None else self.nulls[which]
         return self._replace(values=self.values[which], nulls=nulls)
 
     def ends(self) -> tuple[int, int]:
-        """Return the least and the greatest that is no null."""
+        """Return the least and the greatest integer that is not null."""
         shown = self.values if self.nulls is None else self.values[~self.nulls]
         return (int(shown.min()), int(shown.max())) if shown.size else (0, 0)
 
@@ -69,17 +69,17 @@ class Addend(NamedTuple):
         if self.is_clamped:
             return [min(max(x, least), greatest) for x in sums]
         if sums and not least <= min(sums) <= max(sums) <= greatest:
-            del sums, draws  # the error has this frame
+            del sums, draws  # the traceback holds this frame
             raise RangeError(NO_FIT)
         return sums
 
 
-#: This many sums are made of Python integers at a time.
+#: How many sums of Python integers are made at a time.
 _PIECE = 2**17
 
 
 def add_objects(out: NDArray[Any], addend: Addend, fill: Callable[[NDArray[Any]], None]) -> None:
-    """Let `out` hold integers plus draws of any size; `fill` fills arrays of objects with draws."""
+    """Set `out` to integers plus draws of any size; `fill` fills arrays of objects with draws."""
     draws = np.empty(min(out.size, _PIECE), object)
     try:
         for start in range(0, out.size, _PIECE):

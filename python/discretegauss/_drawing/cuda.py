@@ -1,7 +1,7 @@
 """Noise on a GPU: the kernel of csrc/cuda, compiled and launched by NVIDIA's cuda-core.
 
-A call takes a key from the operating system, and wipes it before it returns. It lies meanwhile in
-page-locked memory of the host, which the GPU reads; the driver keeps no copy of it.
+A call takes a key from the operating system, and wipes it before it returns. Until then the key is
+in page-locked memory of the host, which the GPU reads; the driver keeps no copy of it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["add", "fill"]
 
 _THREADS = 256
 
-#: Thread blocks that are at work on a multiprocessor at a time.
+#: Thread blocks that run on a multiprocessor at a time.
 _RESIDENT = 4
 
-#: Items of a launch: whole tiles, and so few that hardly one is in doubt.
+#: Items of a launch: whole tiles, and few enough that hardly one is in doubt.
 _LAUNCH = 2**32
 
 _MOST_IN_DOUBT = 256
 
-#: Zeroed memory for calls, which no call uses now: it takes longer to get than 10**6 draws.
+#: Zeroed memory for later calls, because allocating it takes longer than 10**6 draws.
 _unused: list[tuple[Any, NDArray[Any]]] = []
 
 #: ``call_t`` of noise.cu.
@@ -49,7 +49,7 @@ _ITEMS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 
 
 def fill(out: DeviceArray, spec: LawSpec) -> None:
-    """Fill an array on a GPU with draws, on the caller's current stream; return with them there.
+    """Fill an array on a GPU with draws, on the caller's current stream, and wait for them.
 
     Raises
     ------
@@ -58,21 +58,21 @@ def fill(out: DeviceArray, spec: LawSpec) -> None:
     ParameterValueError
         If the stream is capturing a graph, or no GPU draws the law. Nothing was drawn.
     RangeError
-        If a draw did not fit. Then the contents of `out` mean nothing.
+        If a draw did not fit. The contents of `out` then mean nothing.
     """
     with _Launches(out, spec) as launches:
         launches.draw(out, None)
 
 
 def add(out: DeviceArray, values: DeviceArray, spec: LawSpec) -> None:
-    """Let an array on a GPU hold values plus draws; it may be the array of the values itself.
+    """Set an array on a GPU to values plus draws; it may be the array of the values itself.
 
     Raises
     ------
     ParameterOverflowError
         If a sum might not fit; nothing was drawn.
     Exception
-        As of `fill`.
+        As `fill`.
     """
     with _Launches(out, spec) as launches:
         launches.require_room(values)
@@ -91,30 +91,30 @@ def _cuda_core() -> Any:
 
 @contextmanager
 def _current(device: int | None) -> Iterator[Any]:
-    """Make a device the thread's current one for a while."""
+    """Make a device the thread's current one within a ``with`` block."""
     of = _cuda_core().Device
     try:
         before = of()
-        chosen = before if device is None else of(device)
-        chosen.set_current()
-    except Exception as error:  # cuda-core has its own for each thing that may be missing
-        said = str(error).partition("\n")[0]
-        raise RuntimeError(f"noise on a GPU needs NVIDIA's driver and a GPU; {said}") from None
+        current = before if device is None else of(device)
+        current.set_current()
+    except Exception as error:  # cuda-core raises another type for each missing part
+        reason = str(error).partition("\n")[0]
+        raise RuntimeError(f"noise on a GPU needs NVIDIA's driver and a GPU; {reason}") from None
     try:
-        yield chosen
+        yield current
     finally:
         before.set_current()
 
 
 def _refuse_capture(stream: int) -> None:
-    """Refuse a stream whose work is recorded: replayed, it would be the same noise again."""
+    """Refuse a stream that is captured, because a replay would repeat the noise."""
     from cuda.bindings import driver
 
     status, state = driver.cuStreamIsCapturing(stream)
     if int(status) or int(state):
         raise ParameterValueError(
             "out: its stream captures a graph, whose replays would repeat the noise; draw outside "
-            "of the capture"
+            "the capture"
         )
 
 
@@ -145,15 +145,15 @@ def _pinned(n_bytes: int) -> tuple[Any, NDArray[Any]]:
 
 @lru_cache(maxsize=32)
 def _law_on(device: int, spec: LawSpec) -> Any:
-    """Return a law in the memory of a device, the current one."""
+    """Return a law in the memory of the current device."""
     sampler: Any = engine(spec, "cells")
-    packed = sampler.packed().view(np.uint8)
-    staged, array = _pinned(packed.size)
-    array[:] = packed
+    words = sampler.packed().view(np.uint8)
+    staging, array = _pinned(words.size)
+    array[:] = words
     of = _cuda_core().Device(device)
     stream = of.default_stream
-    law = of.allocate(packed.size, stream=stream)
-    law.copy_from(staged, stream=stream)
+    law = of.allocate(words.size, stream=stream)
+    law.copy_from(staging, stream=stream)
     stream.sync()
     return law
 
@@ -192,18 +192,19 @@ class _Launches:
 
     def __exit__(self, *error: object) -> None:
         try:
-            self._stream.sync()  # nothing reads or writes the call any more
+            self._stream.sync()  # after this the GPU no longer uses the call's memory
         finally:
             self._memory[1][:] = 0
             self._current.__exit__(None, None, None)
         _unused.append(self._memory)
 
-    def _launch(self, name: str, n: int, *given: int) -> None:
+    def _launch(self, name: str, n: int, *arguments: int) -> None:
         tile = _THREADS * 16 // self._sampler.words
         blocks = min(-(-n // tile), self._most_blocks)
         of = _cuda_core()
         config = of.LaunchConfig(grid=blocks, block=_THREADS)
-        of.launch(self._stream, config, self._kernels[name], *given, int(self._memory[0].handle))
+        call = int(self._memory[0].handle)
+        of.launch(self._stream, config, self._kernels[name], *arguments, call)
         self._stream.sync()
 
     def require_room(self, values: DeviceArray) -> None:
@@ -222,7 +223,7 @@ class _Launches:
             )
 
     def draw(self, out: DeviceArray, values: DeviceArray | None) -> None:
-        """Let `out` hold values, or nothing, plus draws."""
+        """Set `out` to draws, plus values if there are any."""
         self._core.fill_words(self._call["key"][0], "getrandom")
         step = out.dtype.itemsize
         for first in range(0, out.size, _LAUNCH):
@@ -239,10 +240,10 @@ class _Launches:
         if n == 0:
             return
         if n > _MOST_IN_DOUBT:
-            raise RuntimeError("more items are in doubt than chance explains; none is to be used")
-        key, items, drawn = (self._call[name][0] for name in ("key", "item", "drawn"))
+            raise RuntimeError("more items are in doubt than chance explains; use none of them")
+        key, items, draws = (self._call[name][0] for name in ("key", "item", "drawn"))
         for i in range(n):
-            self._sampler.noise_at(drawn[i : i + 1], int(items[i]), key.view(np.uint8))
+            self._sampler.noise_at(draws[i : i + 1], int(items[i]), key.view(np.uint8))
         self._launch("finish", n, to, of, first)
         if self._call["n_refused"][0]:
             raise RangeError(NO_FIT)

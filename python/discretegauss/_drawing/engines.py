@@ -1,7 +1,7 @@
 """The two engines that draw: the compiled core, or its model in plain Python.
 
-The environment variable DISCRETEGAUSS_PURE_PYTHON=1 forces plain Python; it also serves where the
-extension module is missing, as in the wheel that needs no compiler (docs/install.md).
+The environment variable DISCRETEGAUSS_PURE_PYTHON=1 forces plain Python. Plain Python also draws if
+the extension module is missing, as in the wheel that needs no compiler (docs/install.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Engine(Protocol):
     """A law and one method of drawing from it. It holds no randomness, and threads may share it."""
 
     is_int64: bool
-    """Whether int64 is known to hold the law. False means that nobody has looked."""
+    """Whether int64 is known to hold the law. False means that it is not known."""
 
     cells_from: int
     """From this many draws on, method "auto" looks cells up instead of using this engine."""
@@ -37,7 +37,7 @@ class Engine(Protocol):
         """Fill `out`, C-contiguous: native integers that hold the law, or objects."""
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
-        """Let `out` hold integers plus draws, exactly; otherwise as `fill`."""
+        """Set `out` to integers plus draws, exactly; otherwise as `fill`."""
 
 
 def _plain_python_is_forced() -> bool:
@@ -58,7 +58,7 @@ if not _plain_python_is_forced():
 
 
 def core(what: str) -> Any:
-    """Return the compiled core; raise where it is missing, as no other engine can do this."""
+    """Return the compiled core, or raise MissingCoreError if `what` cannot be done without it."""
     if native is None:
         refuse(what)
     return native
@@ -66,24 +66,24 @@ def core(what: str) -> Any:
 
 @lru_cache(maxsize=256)
 def engine(spec: LawSpec, method: Method) -> Engine:
-    """Return what draws from a law by a method that the law has; equal requests share it."""
+    """Return the engine for a law and one of its methods; equal requests share it."""
     if not spec.kind.in_core:
-        from .skellam import SkellamSampler  # which needs certified arithmetic
+        from .skellam import SkellamSampler  # it imports certified arithmetic
 
         return SkellamSampler(spec, method, engine)
     return PythonSampler(spec, method) if native is None else native.NativeSampler(spec, method)
 
 
 def engine_for(spec: LawSpec, method: Method, n: int) -> Engine:
-    """Return what draws n times: a function of the law, the method and n alone."""
+    """Return the engine for n draws, which depends on the law, the method and n alone."""
     by = engine(spec, method)
     return engine(spec, "cells") if n >= by.cells_from else by
 
 
 def build_info() -> dict[str, str]:
-    """Return which engine draws and the versions of what it stands on.
+    """Return which engine draws, and the versions of its libraries.
 
-    ``libraries`` tells of GMP and MPFR whether they came with the package (``bundled``) or are the
+    ``libraries`` says whether GMP and MPFR came with the package (``bundled``) or are the
     ``system``'s.
 
     Examples

@@ -1,4 +1,4 @@
-"""Fill arrays of any layout: engines write to one kind, and the others get copies."""
+"""Fill arrays of any layout: engines write to one layout, and the others get copies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import DTypeLike, NDArray
 from .._inputs.source import Source
 
 #: Fills an array (C-contiguous, native integers or objects) with the bits of a source, by at most
-#: so many threads. After an error the contents of the array mean nothing, and nobody writes to it.
+#: that many threads. After an error the array means nothing, and no thread writes to it any more.
 Fill = Callable[[NDArray[Any], Source, int], None]
 
-#: Replaces numpy's message, which tells the shape: that may be a column of counts.
+#: Replaces numpy's message, which shows the shape, because a column of counts may be the shape.
 NO_MEMORY = "size: there is no memory for such an array"
 
 
@@ -34,19 +34,19 @@ def fill_array(out: NDArray[Any], fill: Fill, source: Source, threads: int) -> N
     out : ndarray
         Integers (any size, any byte order) or objects.
     fill : Fill
-        Draws.
+        The function that draws.
     source : "getrandom", "chacha20" or callable
-        Bits.
+        The source of bits.
     threads : int
-        How many threads draw at most, each with bits of its own; 1 with a caller's source.
+        The most threads that draw, each with its own bits; 1 with a caller's source.
     """
     if out.dtype.isnative and out.flags.aligned and out.flags.forc:
-        # In the order of its memory: a Fortran-contiguous array is its transpose in C's order.
+        # in the order of memory, in which a Fortran-contiguous array is its transpose in C's order
         fill(out.reshape(-1, order="A"), source, threads)
         return
-    drawn = empty(out.shape, out.dtype.newbyteorder("="))
+    draws = empty(out.shape, out.dtype.newbyteorder("="))
     try:
-        fill(drawn.reshape(-1), source, threads)
-        out[...] = drawn
+        fill(draws.reshape(-1), source, threads)
+        out[...] = draws
     finally:
-        drawn.fill(0)
+        draws.fill(0)

@@ -30,12 +30,12 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
     if is_apart and out.flags.carray and out.dtype == dtype:
         _fill(out.reshape(-1), laws, method, source, threads)
         return
-    drawn = empty(out.shape, dtype)
+    draws = empty(out.shape, dtype)
     try:
-        _fill(drawn.reshape(-1), laws, method, source, threads)
-        out[...] = drawn
+        _fill(draws.reshape(-1), laws, method, source, threads)
+        out[...] = draws
     finally:
-        drawn.fill(0)
+        draws.fill(0)
 
 
 def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
@@ -61,16 +61,16 @@ def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, thread
 def _fill_by_laws(
     flat: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int
 ) -> None:
-    """Fill an array one distinct law after the other, in the order of their first elements."""
+    """Fill an array law by law, in the order of the laws' first elements."""
     places = laws.places()
     try:
         engines = [engine_for(laws.spec_at(its[0]), method, len(its)) for its in places]
-    except ParameterValueError as error:  # no value: parameters may be elements of arrays
+    except ParameterValueError as error:  # cut the value, which may be an element of an array
         raise ParameterValueError(str(error).partition(", got ")[0]) from None
     for its, by in zip(places, engines, strict=True):
-        drawn = empty(len(its), flat.dtype)
+        draws = empty(len(its), flat.dtype)
         try:
-            by.fill(drawn, source, threads)
-            flat[its] = drawn
+            by.fill(draws, source, threads)
+            flat[its] = draws
         finally:
-            drawn.fill(0)
+            draws.fill(0)

@@ -32,7 +32,7 @@ from .add import NO_FIT, Addend, add_objects
 if not lib.dg_mpfr_is_thread_local():
     raise ImportError(
         "the compiled core needs an MPFR whose state belongs to each thread; the libmpfr in use "
-        "was built without (mpfr_buildopt_tls_p() is 0): take one configured with "
+        "was built without (mpfr_buildopt_tls_p() is 0): install one that was configured with "
         "--enable-thread-safe"
     )
 
@@ -53,30 +53,30 @@ _SOURCES: dict[Any, Any] = {
 }
 _FORMATS = {"i": lib.DG_INTEGERS, "f": lib.DG_FLOATS}
 
-#: Where the extension lies, and with it the source of the kernel.
+#: The folder of the extension and of the kernel's source.
 FOLDER = os.path.dirname(core_file)
 
-#: More threads than this are never started: far more than the processors there are take turns, and
-#: ten thousand would starve the machine.
+#: More threads than this are never started: more threads than processors only take turns,
+#: and ten thousand would starve the machine.
 _MOST_THREADS = max(64, 4 * (os.cpu_count() or 1))
 
 _PAUSE = ffi.addressof(lib, "dg_python_pause")
 _FILL = ffi.addressof(lib, "dg_python_source")
 
-#: By the numbers of numpy's types, of which two may be one integer's.
+#: Keyed by numpy's type numbers, because two of them may name the same integer type.
 _CODES = {np.dtype(name).num: _DTYPES[np.dtype(name)] for name in np.typecodes["AllInteger"]}
 
-#: Draws below are statuses (dg_python_draw).
+#: Results below this are statuses, not draws (dg_python_draw).
 _LEAST_DRAW = -(2**63) + lib.DG_PYTHON_STATUSES
 
 _buffer, _fill, _draw = ffi.from_buffer, lib.dg_python_fill, lib.dg_python_draw
 
-#: About this many draws become Python integers at a time.
+#: About how many draws become Python integers at a time.
 _PIECE = 2**16
 
-#: From how many draws on method "auto" looks cells up, by the method that it uses below. A table
-#: takes up to 2 ms to build. It pays from some 80 000 draws (narrow laws) to 250 000 (wide ones)
-#: beside lanes, and from some thousands beside GMP.
+#: From how many draws on method "auto" looks cells up, keyed by its method for fewer draws. A table
+#: takes up to 2 ms to build. Compared with lanes it pays from about 80 000 draws (narrow laws) to
+#: 250 000 (wide laws), and compared with GMP from a few thousand.
 CELLS_FROM = {lib.DG_ISOCHRONOUS: 2**17, lib.DG_REFERENCE: 2**12, lib.DG_CELLS: maxsize}
 
 
@@ -92,44 +92,44 @@ class _Caller:
         self._fill, self._zeros = fill, 0
 
     def __call__(self, buffer: memoryview, whole: memoryview) -> None:
-        """Have it fill the buffer; raise if it says that it did not. The buffer it may keep."""
+        """Let the caller fill the buffer, which it may keep; raise if it says that it did not."""
         self._zeros = check_filled(self._fill(buffer), whole, self._zeros)
 
 
 class Call:
-    """A call of the C core: with which bits, by how many threads at most.
+    """The source of bits and the most threads of one call of the C core.
 
-    The C core starts the threads, joins them, and hears signals between two pieces, all in one
-    call. Python code that did so could itself be cut short by the next signal.
+    The C core starts the threads, joins them, and handles signals between two pieces, all in one
+    call. The next signal could interrupt Python code that did the same.
     """
 
     def __init__(self, source: Source, threads: int = 1) -> None:
-        # C is given objects that do not hold this one: it would live until Python looks for cycles
+        # C gets objects that do not refer to this one, so that no cycle keeps it alive
         self.errors: list[BaseException] = []
         errors = ffi.cast("void *", id(self.errors))
         self.run = ffi.new("dg_run *", (min(threads, _MOST_THREADS), _PAUSE, errors))
-        if isinstance(source, str):  # a caller's own may compare as it likes
+        if isinstance(source, str):  # not `in`, because a caller's object may define ==
             self.source = _SOURCES[source]
             return
         caller = _Caller(source)
         context = ffi.new("void *[2]", [_address(caller), _address(self.errors)])
-        self._held = caller, context
+        self._references = caller, context
         self.source = ffi.new("dg_source *", (lib.DG_SOURCE_CALLER, _FILL, context))
 
-    def __call__(self, function: Any, *given: Any) -> None:
-        """Call a function; raise what its status says."""
-        status = function(*given, self.run, self.source)
+    def __call__(self, function: Any, *arguments: Any) -> None:
+        """Call a function of the C core, and raise the error that its status means."""
+        status = function(*arguments, self.run, self.source)
         if status:
             raise_for_status(status, self.errors)
 
 
-#: What a status means, where that is all that is known.
+#: The error for each status that comes without further information.
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
     lib.DG_ERR_SOURCE: (SourceError, "the source of bits failed"),
     lib.DG_ERR_NOMEM: (MemoryError, ""),
     lib.DG_ERR_STOPPED: (
         RuntimeError,
-        "the draw was stopped in the child of a fork, or there is no memory to say by what",
+        "the draw was stopped in a forked child, or memory ran out while an error was recorded",
     ),
     lib.DG_ERR_RANGE: (RangeError, NO_FIT),
     lib.DG_ERR_PARAMETER: (
@@ -149,15 +149,15 @@ def raise_for_status(
     refusal: Callable[[], Exception] | None = None,
     errno: int | None = None,
 ) -> None:
-    """Raise what a status other than DG_OK means: an error of Python code that C called, first."""
+    """Raise the error that a status means; errors of Python code that C called come first."""
     if status == lib.DG_OK:
         return
     if status in (lib.DG_ERR_STOPPED, lib.DG_ERR_SOURCE) and errors:
         raise errors.pop()
     if status == lib.DG_ERR_ENTROPY:
         code = ffi.errno if errno is None else errno
-        said = f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
-        raise EntropyError(code, said)
+        reason = f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
+        raise EntropyError(code, reason)
     if status == lib.DG_ERR_PARAMETER and refusal is not None:
         raise refusal()
     error, message = _ERRORS[status]
@@ -165,7 +165,7 @@ def raise_for_status(
 
 
 def _error_for_status(status: int, errno: int) -> Exception:
-    """Return what a status other than DG_OK means, for bit_generator.h."""
+    """Return the error that a status other than DG_OK means, for bit_generator.h."""
     try:
         raise_for_status(status, errno=errno)
     except Exception as error:
@@ -184,9 +184,9 @@ _Bits = _bits_type()
 
 
 def bits_behind(capsule: object, source: str, *, looks: bool = False) -> Any:
-    """Set what numpy calls for bits by a capsule; return the lock for that, which holds them.
+    """Set the functions by which numpy takes bits from a capsule; return the lock that holds them.
 
-    `looks` is for tests: at each call at the process, though the system wipes in forked children.
+    `looks` is for tests: each call checks the process, even if the system wipes in forked children.
     """
     return _Bits(capsule, RLock, _KINDS[source], looks)
 
@@ -206,7 +206,7 @@ def fill_words(out: NDArray[Any], source: Source, threads: int = 1) -> None:
 
 
 class NativeSampler:
-    """A law made ready in the C core for one method (dg_sampler)."""
+    """A law prepared by the C core for one method (dg_sampler)."""
 
     __slots__ = ("_handle", "_spec", "_width", "cells_from", "is_int64")
 
@@ -228,10 +228,10 @@ class NativeSampler:
         if not self.is_int64:
             return self._integers(1, source)[0]
         call = None if isinstance(source, str) else Call(source)
-        drawn: int = _draw(self._handle, _SOURCES[source] if call is None else call.source)
-        if drawn < _LEAST_DRAW:
-            raise_for_status(drawn + 2**63, None if call is None else call.errors)
-        return drawn
+        result: int = _draw(self._handle, _SOURCES[source] if call is None else call.source)
+        if result < _LEAST_DRAW:
+            raise_for_status(result + 2**63, None if call is None else call.errors)
+        return result
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`, C-contiguous: native integers that hold the law, or objects."""
@@ -248,30 +248,30 @@ class NativeSampler:
             raise_for_status(status, errors)
 
     def noise_at(self, out: NDArray[Any], first_item: int, key: bytes | NDArray[Any]) -> None:
-        """Fill `out`, one axis, with the items from `first_item` on of a key's noise."""
-        given = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
-        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *given)
+        """Fill `out`, one axis, with the items of a key's noise from `first_item` on."""
+        which = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
+        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *which)
         raise_for_status(status, refusal=_no_items)
 
     def packed(self) -> NDArray[np.uint64]:
         """Return the law as the kernel of a GPU reads it (dg_noise_pack)."""
         n_bytes = ffi.new("size_t *")
-        refused = partial(raise_for_status, refusal=_no_items)
-        refused(lib.dg_noise_pack(ffi.NULL, n_bytes, self._handle))
+        check = partial(raise_for_status, refusal=_no_items)
+        check(lib.dg_noise_pack(ffi.NULL, n_bytes, self._handle))
         law = np.empty(-(-n_bytes[0] // 8), np.uint64)
         to = ffi.from_buffer("uint8_t[]", law, require_writable=True)
-        refused(lib.dg_noise_pack(to, n_bytes, self._handle))
+        check(lib.dg_noise_pack(to, n_bytes, self._handle))
         return law
 
     @property
     def words(self) -> int:
-        """How many words an item's cell has (csrc/cells/noise_at.h)."""
+        """The number of words of an item's cell (csrc/cells/noise_at.h)."""
         info = ffi.new("dg_sampler_info *")
         lib.dg_sampler_describe(info, self._handle)
         return int(info.noise_words)
 
     def _fill_objects(self, out: NDArray[Any], source: Source, threads: int) -> None:
-        """Fill `out`, one axis of objects, a piece at a time, with the draws of an int64 array."""
+        """Fill `out`, one axis of objects, piece by piece, with draws from an int64 array."""
         chunk = lib.dg_sampler_chunk(self._handle)
         words = 1 if self.is_int64 else self._width // 8 + 1
         step = max(_PIECE // chunk // words, 1) * chunk
@@ -280,12 +280,12 @@ class NativeSampler:
             if not self.is_int64:
                 part[:] = self._integers(part.size, source, threads)
                 continue
-            drawn = np.empty(part.size, INT64)
+            draws = np.empty(part.size, INT64)
             try:
-                self.fill(drawn, source, threads)
-                part[:] = drawn
+                self.fill(draws, source, threads)
+                part[:] = draws
             finally:
-                drawn.fill(0)
+                draws.fill(0)
 
     def _integers(self, n: int, source: Source, threads: int = 1) -> list[int]:
         """Return n draws of any size."""
@@ -297,42 +297,43 @@ class NativeSampler:
             rows.view(np.uint8).fill(0)
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
-        """Let `out` hold integers plus draws: in the C core, if int64 holds the noise."""
+        """Set `out` to integers plus draws, in the C core if int64 holds the noise."""
         if addend.values.dtype == object or not (self.is_int64 or fits_dtype(self._spec, INT64)):
             add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
             return
-        added, _kept = _c_addend(addend)
-        given = ffi.from_buffer(out), out.size, added, self._handle
-        Call(source, threads)(lib.dg_sampler_add, *given)
+        c_addend, _buffers = _c_addend(addend)
+        arguments = ffi.from_buffer(out), out.size, c_addend, self._handle
+        Call(source, threads)(lib.dg_sampler_add, *arguments)
 
 
 def _no_table(spec: LawSpec) -> ParameterValueError:
     return ParameterValueError(
-        "beta: so large that 128 bits of (abs(x - mu)/scale)**beta do not tell the integers "
-        "next to mu apart; no table holds such a law, got beta = "
+        "beta must be smaller: 128 bits of (abs(x - mu)/scale)**beta must tell the integers next "
+        "to mu apart, or no table holds the law, got beta = "
         f"{describe(spec.beta)} with scale = {describe(spec.parameter)}"
     )
 
 
 def _no_items() -> ParameterValueError:
     return ParameterValueError(
-        "law: noise by item, and on a GPU, has laws with a centre whose sigma, or scale, is up to "
-        "some 2**52; on a GPU from 1/4 on, of a GeneralizedGaussian from 1 on; got another law"
+        "law must have a centre and a sigma or scale of at most about 2**52 for noise by item or "
+        "on a GPU; on a GPU at least 1/4, or 1 for a GeneralizedGaussian; got another law"
     )
 
 
 def addend_ends(addend: Addend, *, exactly: bool) -> tuple[int, int]:
-    """Return between which numbers integers are (dg_addend_ends)."""
-    (added, _kept), call, found = _c_addend(addend), Call("getrandom"), np.empty(2, np.uint64)
-    words, n = ffi.from_buffer("uint64_t[]", found, require_writable=True), addend.values.size
-    if status := lib.dg_addend_ends(words, n, added, exactly, call.run):
+    """Return the least and the greatest integer, or bounds of them (dg_addend_ends)."""
+    (c_addend, _buffers), call = _c_addend(addend), Call("getrandom")
+    ends, n = np.empty(2, np.uint64), addend.values.size
+    words = ffi.from_buffer("uint64_t[]", ends, require_writable=True)
+    if status := lib.dg_addend_ends(words, n, c_addend, exactly, call.run):
         raise_for_status(status, call.errors)
-    typed = found.view(f"{addend.values.dtype.kind}8")
+    typed = ends.view(f"{addend.values.dtype.kind}8")
     return int(typed[0]), int(typed[1])
 
 
 def _c_addend(addend: Addend) -> tuple[Any, Any]:
-    """Return integers as the C core takes them, and what has to be kept meanwhile."""
+    """Return integers as the C core takes them, and the buffers to keep alive meanwhile."""
     values, nulls = addend.values, addend.nulls
     if not (values.dtype.isnative and values.flags.aligned):
         values = values.astype(values.dtype.newbyteorder("="))
@@ -342,18 +343,18 @@ def _c_addend(addend: Addend) -> tuple[Any, Any]:
     modulus = 0
     if addend.modulus is not None:
         rule, modulus = lib.DG_REDUCE, addend.modulus % 2**64
-    given = words, _DTYPES[values.dtype], are_null, rule, modulus
-    return ffi.new("dg_addend *", given), (words, are_null)
+    fields = words, _DTYPES[values.dtype], are_null, rule, modulus
+    return ffi.new("dg_addend *", fields), (words, are_null)
 
 
 def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
     """Fill `out`, C-contiguous native integers: element i from law i (dg_laws_fill)."""
     parameter, centre = laws.parameter.numbers(laws.shape), laws.mu.numbers(laws.shape)
     columns = _c_column(parameter), _c_column(centre)
-    given = ffi.new("dg_laws *", (int(laws.kind), *columns, _METHODS[method]))
+    c_laws = ffi.new("dg_laws *", (int(laws.kind), *columns, _METHODS[method]))
     call = Call(source, threads)
     buffer, code = ffi.from_buffer(out), _CODES[out.dtype.num]
-    status = lib.dg_laws_fill(buffer, out.size, code, given, ffi.NULL, call.run, call.source)
+    status = lib.dg_laws_fill(buffer, out.size, code, c_laws, ffi.NULL, call.run, call.source)
     if status:
         raise_for_status(status, call.errors, refusal=_no_isochronous_laws)
 
@@ -368,15 +369,15 @@ def _c_column(words: NDArray[Any]) -> dict[str, Any]:
 
 def _no_isochronous() -> ParameterValueError:
     return ParameterValueError(
-        "method: scales from some 2**-20 to 2**52, centres below 2**61 and beta below 64 have "
-        "isochronous draws, got 'isochronous' for another law"
+        "method may be 'isochronous' for scales from about 2**-20 to 2**52, centres below 2**61 "
+        "and beta below 64, got 'isochronous' for another law"
     )
 
 
 def _no_isochronous_laws() -> ParameterValueError:
     return ParameterValueError(
-        "method: in arrays of laws, scales from 2**-11 to 2**42 have isochronous draws (sigma2 "
-        "from 2**-16 to 2**62, or 2**-4 if mu is no integer), got 'isochronous' for another law"
+        "method may be 'isochronous' in arrays of laws for scales from 2**-11 to 2**42, or sigma2 "
+        "from 2**-16 to 2**62 (from 2**-4 if mu is no integer), got 'isochronous' for another law"
     )
 
 
@@ -392,9 +393,8 @@ def c_texts(spec: LawSpec) -> tuple[bytes, Any, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return whether the libraries below the C core came with it, and the versions they report."""
-    beside = os.listdir(FOLDER)
-    bundled = any(name.startswith("libgmp-") for name in beside)
+    """Return whether the C core's libraries came with it, and the versions that they report."""
+    bundled = any(name.startswith("libgmp-") for name in os.listdir(FOLDER))
     return {
         "libraries": "bundled" if bundled else "system",
         "gmp": ffi.string(lib.dg_gmp_version()).decode(),

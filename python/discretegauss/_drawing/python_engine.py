@@ -1,6 +1,6 @@
-"""The engine in plain Python: Algorithms 1-3 as they are written down, and nothing else.
+"""The engine in plain Python: Algorithms 1-3 as the paper writes them, and nothing else.
 
-It is the specification of the C core's draws (`reference`), and serves where that is missing.
+It draws by `reference`, the specification of the C core's draws, if the C core is missing.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .fill import Fill
 
 
 def refuse(what: str) -> NoReturn:
-    """Refuse what only the compiled core does."""
+    """Refuse something that only the compiled core does."""
     raise MissingCoreError(f"{what} needs the compiled core, which is not in use")
 
 
 def bits_of(source: Source) -> reference.Bytes:
-    """Return the bits of a source; plain Python takes all of the system's from the kernel."""
+    """Return the bits of a source; for "chacha20", too, plain Python reads the kernel's bytes."""
     return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
 
 
 def one_by_one(draw: Callable[[int, reference.Bytes], int]) -> Fill:
-    """Return what fills an array, one axis, by one thread: with the draw of each place."""
+    """Return a `Fill` that draws for each place of an array with one axis, by one thread."""
 
     def fill(out: NDArray[Any], source: Source, threads: int = 1) -> None:
         del threads
@@ -62,7 +62,7 @@ class PythonSampler:
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
         del threads
-        # asked here, not of numpy: before its version 2 it wraps
+        # checked here, because numpy before version 2 wraps
         info = None if out.dtype == object else np.iinfo(out.dtype)
         values = None if info is None else range(int(info.min), int(info.max) + 1)
         bits, flat = bits_of(source), out.reshape(-1)
@@ -70,16 +70,16 @@ class PythonSampler:
             flat[i] = _fitting(self._draw(bits), values)
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
-        """Let `out` hold integers plus draws."""
+        """Set `out` to integers plus draws."""
         add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
 
 
-def _fitting(drawn: int, values: range | None) -> int:
-    """Return a draw, which must be one of the values if there are any."""
-    if values is not None and drawn not in values:
-        del drawn  # the error has this frame
+def _fitting(draw: int, values: range | None) -> int:
+    """Return a draw; raise RangeError if it is not among the values of the output type."""
+    if values is not None and draw not in values:
+        del draw  # the traceback holds this frame
         raise RangeError(NO_FIT)
-    return drawn
+    return draw
 
 
 def _reference_draw(spec: LawSpec) -> Callable[[reference.Bytes], int]:

@@ -1,6 +1,6 @@
-"""Exact Skellam draws, many at a time: by inversion, and where that table is long by rejection.
+"""Exact Skellam draws, many at a time: by inversion, or by rejection if a table would be long.
 
-Every bit comes from draws of an engine, so from the source that the caller names. No float is used.
+Every bit comes from an engine's draws, and so from the caller's source. No float is used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SkellamSampler(PythonSampler):
 
     def draw(self, source: Source) -> int:
         """Return one draw."""
-        return super().draw(source) if self._is_reference else int(self._drawn(1, source)[0])
+        return super().draw(source) if self._is_reference else int(self._draw_all(1, source)[0])
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
@@ -52,25 +52,25 @@ class SkellamSampler(PythonSampler):
         else:
             self._fill_all(out.reshape(-1), source)
 
-    def _drawn(self, n: int, source: Source) -> NDArray[Any]:
+    def _draw_all(self, n: int, source: Source) -> NDArray[Any]:
         """Return n draws, as int64 or as objects."""
         draws = Draws(self._engine_of, source)
         by = by_inversion if self.spec.parameter <= LARGEST_TABLE else by_rejection
         return by(self.spec.parameter, n, draws)
 
     def _fill_all(self, out: NDArray[Any], source: Source) -> None:
-        drawn = self._drawn(out.size, source)
+        result = self._draw_all(out.size, source)
         try:
             if out.dtype != object:
                 info = np.iinfo(out.dtype)
-                _require_within(drawn, int(info.min), int(info.max))
-            out[:] = drawn
+                _require_within(result, int(info.min), int(info.max))
+            out[:] = result
         finally:
-            drawn.fill(0)
+            result.fill(0)
 
 
-def _require_within(drawn: NDArray[Any], low: int, high: int) -> None:
-    if drawn.size and not low <= int(drawn.min()) <= int(drawn.max()) <= high:
+def _require_within(result: NDArray[Any], low: int, high: int) -> None:
+    if result.size and not low <= int(result.min()) <= int(result.max()) <= high:
         raise RangeError("a draw did not fit the output type; nothing is returned")
 
 
@@ -83,7 +83,7 @@ class _Table(NamedTuple):
 
 @lru_cache(maxsize=16)
 def inversion_table(variance: Fraction, bits: int = _WORD - 1) -> _Table:
-    """Return the bounds as an array; the last ones are kept (they are no secrets)."""
+    """Return the bounds as arrays; the last few tables are cached (they hold no secrets)."""
     lower, upper = probabilities_up_to(variance, bits)
     return _Table(np.array(lower, np.uint64), np.array(upper, np.uint64))
 
@@ -92,18 +92,18 @@ def by_inversion(variance: Fraction, n: int, draws: Draws) -> NDArray[np.int64]:
     """Return n draws: abs(X) by inversion of its distribution, and a fair sign.
 
     The sign is the first bit of a word, and the other 63 begin a uniform real U: it lies in [u, u +
-    1)/2**63. abs(X) is the k with P(abs(X) < k) <= U < P(abs(X) <= k). If the bounds of the
-    probabilities do not tell k, U and they get 64 bits more, as often as needed. So the law is
-    exact whatever the bounds' width.
+    1)/2**63. abs(X) is the k with P(abs(X) < k) <= U < P(abs(X) <= k). Until the bounds of the
+    probabilities determine k, U and the bounds get 64 more bits. So the law is exact for bounds of
+    any width.
     """
-    drawn = np.empty(n, np.int64)
+    result = np.empty(n, np.int64)
     try:
         for start in range(0, n, _PIECE):
-            _invert(variance, drawn[start : start + _PIECE], draws)
+            _invert(variance, result[start : start + _PIECE], draws)
     except BaseException:
-        drawn.fill(0)
+        result.fill(0)
         raise
-    return drawn
+    return result
 
 
 def _invert(variance: Fraction, out: NDArray[np.int64], draws: Draws) -> None:
@@ -111,7 +111,7 @@ def _invert(variance: Fraction, out: NDArray[np.int64], draws: Draws) -> None:
     words = draws.words(out.size)
     try:
         u = words >> np.uint64(1)
-        # the least k with u + 1 <= lower[k]: below it u/2**63 may reach P(abs(X) <= k)
+        # the least k with u + 1 <= lower[k]; for a smaller k, U may reach P(abs(X) <= k)
         k = np.searchsorted(lower, u, side="right")
         beyond = k == lower.size
         known = ~beyond & ((k == 0) | (u >= upper[np.maximum(k, 1) - 1]))
@@ -126,7 +126,7 @@ def _invert(variance: Fraction, out: NDArray[np.int64], draws: Draws) -> None:
 
 
 def _refined(variance: Fraction, u: int, bits: int, draws: Draws) -> int:
-    """Return abs(X) for U in [u, u + 1)/2**bits, which its next bits decide."""
+    """Return abs(X) for U in [u, u + 1)/2**bits, decided by the next bits of U."""
     while True:
         u = u << _WORD | draws.word()
         bits += _WORD

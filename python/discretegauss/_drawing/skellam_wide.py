@@ -1,10 +1,10 @@
 """Exact draws of wide Skellam laws: differences of two Poisson draws, each by rejection.
 
-A Poisson draw of mean m is c + s, c = floor(m). The step s is proposed by a discrete Laplace law of
-scale b = floor(sqrt(m)), and kept with probability f(s) = exp(G(s) + log P(c) - top), G(s) = log
-P(c + s) - log P(c) + abs(s)/b. For nearly all proposals, thresholds that hold for every m decide
-(`thresholds`); the others are decided by bounds of f(s) itself, as narrow as it takes (`keeps`).
-Thresholds only save time: they never decide otherwise.
+A Poisson draw of mean m is c + s, c = floor(m). A discrete Laplace law of scale b = floor(sqrt(m))
+proposes the step s, which is kept with probability f(s) = exp(G(s) + log P(c) - top), G(s) = log
+P(c + s) - log P(c) + abs(s)/b. Thresholds that hold for every m decide nearly all proposals
+(`thresholds`). Bounds of f(s) itself, as narrow as necessary, decide the others (`keeps`).
+Thresholds save time, and never change a decision.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ _HALF_WORDS = LawSpec(Kind.UNIFORM_BELOW, Fraction(2**32))
 _WORDS = LawSpec(Kind.UNIFORM_BELOW, Fraction(2**_WORD))
 
 _HALF = 2**62
-"""int64 holds the differences of numbers below it in size."""
+"""int64 holds the difference of two numbers that are smaller than this in size."""
 
 _CELLS = 128
-"""Thresholds hold for steps of so many to a scale."""
+"""Thresholds have this many cells to a scale."""
 
 _SCALES = 6
-"""One cell holds all steps from so many scales on."""
+"""One cell holds all steps of this many scales or more."""
 
 _LEAST_SCALE = isqrt(LARGEST_TABLE // 2)
-"""Of the laws that are drawn here: their variance is above LARGEST_TABLE."""
+"""The least b of a law that is drawn here, whose variance is above LARGEST_TABLE."""
 
 _SCALE_BITS = 40
-"""Of a scale so many bits tell the cell of a step."""
+"""This many leading bits of a scale determine the cell of a step."""
 
 
 class Draws(NamedTuple):
-    """Where bits come from: draws of an engine."""
+    """Uniform words and Laplace draws, made by an engine from a source."""
 
     engine_of: Callable[[LawSpec, Method], Any]
     source: Source
 
     def words(self, n: int) -> NDArray[np.uint64]:
-        """Return n independent uniform words; halves are what the core draws fastest."""
+        """Return n independent uniform words, each of two halves, which the core draws fastest."""
         halves = np.empty(2 * n, np.uint32)
         try:
             self.engine_of(_HALF_WORDS, "auto").fill(halves, self.source)
@@ -69,22 +69,22 @@ class Draws(NamedTuple):
             halves.fill(0)
 
     def word(self) -> int:
-        """Return one of 64 bits."""
+        """Return one uniform word of 64 bits."""
         return int(self.engine_of(_WORDS, "auto").draw(self.source))
 
     def laplace(self, scale: int, n: int) -> NDArray[Any]:
-        """Return n draws of the discrete Laplace, as int64 where that holds the law."""
+        """Return n draws of the discrete Laplace, as int64 if that holds the law."""
         spec = LawSpec(Kind.DISCRETE_LAPLACE, Fraction(scale))
         by = self.engine_of(spec, "auto")
         if n >= by.cells_from:
             by = self.engine_of(spec, "cells")
-        drawn = np.empty(n, INT64 if by.is_int64 else object)
-        by.fill(drawn, self.source)
-        return drawn
+        steps = np.empty(n, INT64 if by.is_int64 else object)
+        by.fill(steps, self.source)
+        return steps
 
 
 def by_rejection(variance: Fraction, n: int, draws: Draws) -> NDArray[Any]:
-    """Return n draws of a variance above LARGEST_TABLE, as int64 or as objects."""
+    """Return n draws, as int64 or as objects. The variance must be above LARGEST_TABLE."""
     envelope = envelope_of(variance / 2)
     pieces: list[NDArray[Any]] = [np.empty(0, INT64)]
     for start in range(0, n, _PIECE):
@@ -105,7 +105,7 @@ def _differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 
 
 def poisson_steps(envelope: Envelope, n: int, draws: Draws) -> NDArray[Any]:
-    """Return n Poisson draws less the envelope's centre; about 3 of 4 proposals are kept."""
+    """Return n Poisson draws minus the envelope's centre; about 3 of 4 proposals are kept."""
     pieces: list[NDArray[Any]] = []
     missing = n
     while missing:
@@ -144,8 +144,8 @@ def envelope_of(mean: Fraction) -> Envelope:
     On each side of the centre log(P) is concave and log(q) linear, so their difference g is
     concave. To the right it rises from k to k + 1 while mean/(k + 1) > exp(-1/scale), so it is
     largest at ceil(mean exp(1/scale)) - 1; to the left while k/mean > exp(-1/scale), so at
-    floor(mean exp(-1/scale)). Of all integers that these may be by their bounds the largest g, from
-    above, is the top.
+    floor(mean exp(-1/scale)). Bounds leave a few candidates for these integers. The top is the
+    largest upper bound of g at a candidate.
     """
     at = arithmetic(_bits(mean))
     scale = max(1, isqrt(int(mean)))
@@ -167,12 +167,12 @@ def _ceil(x: Any) -> int:
 
 
 def _bits(mean: Fraction) -> int:
-    """Return the precision at which logarithms, about mean log(mean), are good to some 2**-90."""
+    """Return a precision that gives logarithms, about mean log(mean), to about 2**-90."""
     return 2 * int(mean).bit_length() + 104
 
 
 class Thresholds(NamedTuple):
-    """Bounds of f over 2**64 in each cell, the second one less: below 2**64, it is a word."""
+    """Bounds of 2**64 f in each cell; the upper one is less 1, so that a word holds it."""
 
     lower: NDArray[np.uint64]
     upper_less_1: NDArray[np.uint64]
@@ -186,23 +186,23 @@ def thresholds() -> Thresholds:
 
     1.  P(c + n)/P(c) is the product of m/(c + i), i = 1, ..., n, and P(c - n)/P(c) that of (c -
         i)/m, i = 0, ..., n - 1. With m = c + r, 0 <= r < 1, the logarithms are -log(1 + y) of y =
-        (i - r)/m and log(1 - x) of x = (i + r)/m. As y >= 0 and 0 <= x <= 1/2, they lie within y**2
-        of -y and x**2 of -x. The sums of y and of x are within n/(2 m) of n**2/(2 m), and those of
-        the squares at most n (n + 1) (2 n + 1)/(6 m**2).
-    2.  b**2 <= m < (b + 1)**2, so n**2/(2 m) is within t**2/b of t**2/2. With n = t b, and as
-        t**2/(2 b) <= (t + t**3)/(4 b), all this together is
+        (i - r)/m and log(1 - x) of x = (i + r)/m. Because y >= 0 and 0 <= x <= 1/2, they are within
+        y**2 of -y and x**2 of -x. The sums of y and of x are within n/(2 m) of n**2/(2 m). Those of
+        the squares are at most n (n + 1) (2 n + 1)/(6 m**2).
+    2.  b**2 <= m < (b + 1)**2, so n**2/(2 m) is within t**2/b of t**2/2. Also n = t b, and
+        t**2/(2 b) <= (t + t**3)/(4 b). Together these give
         abs(G(s) - (t - t**2/2)) <= (t + t**2 + t**3)/b.
-    3.  So G(b) >= 1/2 - 3/b. Where t <= 3/2, G(s) <= 1/2 + 8/b. Where 3/2 < t <= 2, G(s) <= 3/8 +
-        14/b, which is less than G(b), so from there on G falls: on each side it is concave. So the
-        largest value of G lies between 1/2 - 3/b and 1/2 + 8/b. `Envelope.top` less log P(c) is
-        above it by less than 2**-80, so by less than 1/(2 B) (`_bits`).
-    4.  Together: abs(log f(s) + (t - 1)**2/2) <= (9 + t + t**2 + t**3)/B.
+    3.  So G(b) >= 1/2 - 3/b. If t <= 3/2, G(s) <= 1/2 + 8/b. If 3/2 < t <= 2, G(s) <= 3/8 + 14/b,
+        which is less than G(b). G is concave on each side, so it falls from there on, and its
+        largest value lies between 1/2 - 3/b and 1/2 + 8/b. `Envelope.top` minus log P(c) is above
+        that by less than 2**-80, and so by less than 1/(2 B) (`_bits`).
+    4.  Steps 2 and 3 give abs(log f(s) + (t - 1)**2/2) <= (9 + t + t**2 + t**3)/B.
     5.  `_cells` finds the j with j <= t _CELLS < j + 1, up to an error of 2**-36 in t. That
         changes (t - 1)**2/2 by less than 1/(2 B), so 10 replaces 9. In a cell (t - 1)**2 lies
         between its values at the ends, because t = 1 is an end. The right-hand side is largest at
         the right end.
-    6.  The last cell has all t >= 6: f falls from t = 2 on, so there it is at most what it is in
-        the cell before.
+    6.  The last cell has all t >= 6. f falls from t = 2 on, so the upper bound of the cell before
+        holds there, too.
     """
     at, one = arithmetic(_WORD + 32), 1 << _WORD
     ends = [
@@ -213,7 +213,7 @@ def thresholds() -> Thresholds:
     for j, (left, right) in enumerate(pairwise(ends), start=1):
         sum_of_powers = 10 * _CELLS**3 + j * _CELLS**2 + j**2 * _CELLS + j**3
         slack = one * sum_of_powers // (_CELLS**3 * _LEAST_SCALE) + 1  # over 2**64
-        # 1 - d <= exp(-d), and exp(d) <= 1 + d + d**2 of d <= 1
+        # 1 - d <= exp(-d), and exp(d) <= 1 + d + d**2 for d <= 1
         lower.append(_floor(min(left.lower, right.lower)) * (one - slack) // one)
         up = _ceil(max(left.upper, right.upper)) * (one**2 + slack * one + slack**2)
         upper_less_1.append(min(-(-up // one**2), one) - 1)
@@ -225,8 +225,8 @@ def thresholds() -> Thresholds:
 def _cells(scale: int, steps: NDArray[Any]) -> NDArray[np.uint64]:
     """Return the cell of each step.
 
-    u and v are abs(s) and b without so many last bits that v has _SCALE_BITS. If bits are left out,
-    t lies between u/(v + 1) and (u + 1)/v, so within 2**-36 of u/v; else it is u/v. The cell is
+    u and v are abs(s) and b, both shifted right until v has at most _SCALE_BITS. If bits are lost,
+    t lies between u/(v + 1) and (u + 1)/v, and so within 2**-36 of u/v; else t = u/v. The cell is
     floor(_CELLS u/v), exactly.
     """
     cut = max(0, scale.bit_length() - _SCALE_BITS)
@@ -235,7 +235,7 @@ def _cells(scale: int, steps: NDArray[Any]) -> NDArray[np.uint64]:
     sizes = np.abs(steps)
     if sizes.dtype == object:
         u = np.minimum(sizes >> cut, beyond).astype(np.uint64)
-    else:  # the size of -2**63 is right as unsigned
+    else:  # as unsigned, the size of -2**63 is right
         u = np.minimum(sizes.view(np.uint64) >> np.uint64(cut), np.uint64(beyond))
     cells: NDArray[np.uint64] = u * np.uint64(_CELLS) // np.uint64(v)
     return np.minimum(cells, np.uint64(_SCALES * _CELLS), out=cells)
@@ -244,7 +244,7 @@ def _cells(scale: int, steps: NDArray[Any]) -> NDArray[np.uint64]:
 def are_kept(
     envelope: Envelope, steps: NDArray[Any], words: NDArray[np.uint64], draws: Draws
 ) -> NDArray[np.bool_]:
-    """Return which steps are kept: s with probability f(s), U in [word, word + 1)/2**64."""
+    """Return which steps are kept: s with probability f(s). U is in [word, word + 1)/2**64."""
     lower, upper_less_1 = thresholds()
     cells = _cells(envelope.scale, steps)
     kept = words < lower[cells]  # word + 1 <= lower: U is below f(s)
@@ -256,7 +256,7 @@ def are_kept(
 
 
 def keeps(envelope: Envelope, k: int, word: int, draws: Draws) -> bool:
-    """Return True with probability exp(g(k) - top), U in [word, word + 1)/2**64 at first."""
+    """Return True with probability exp(g(k) - top). At first U is in [word, word + 1)/2**64."""
     known = _WORD
     bits = _bits(max(envelope.mean, Fraction(k)))
     while True:

@@ -14,7 +14,7 @@ from .look import LINES, finish
 
 _LEGEND = 48
 _LEAST_LINE = 7
-"""Points; where a line has less, only every second one is named, every third, ..."""
+"""Least height, in points, of a line with a name; names of lower lines are left out."""
 
 
 def before_after(
@@ -30,35 +30,35 @@ def before_after(
     Parameters
     ----------
     ax : matplotlib axes
-        Where to.
+        The axes to draw into.
     before, after : sequence of numbers
         The counts, and the counts with noise, in the same order.
     labels : sequence of str, optional
-        A name for each; numbers from 1 on by default. Some are shown if there is no room for all.
+        A name for each; numbers from 1 on by default. Some are left out if there is no room.
     law : Law, optional
-        Of the noise: each noisy count gets the law's central 95 % as an error bar.
+        The law of the noise: each noisy count gets its central 95 % as an error bar.
 
     Returns
     -------
     matplotlib axes
-        The same.
+        The same axes.
 
     Raises
     ------
     ValueError
-        If these are not of one length, or a number is not finite.
+        If the sequences differ in length, or a number is not finite.
     """
     counts, noisy = _floats(before, "before"), _floats(after, "after")
     names = [str(i + 1) for i in range(len(counts))] if labels is None else list(labels)
-    for name, given in (("after", noisy), ("labels", names)):
-        if len(given) != len(counts):
+    for name, sequence in (("after", noisy), ("labels", names)):
+        if len(sequence) != len(counts):
             raise ParameterValueError(
-                f"{name} must be as many as before, {len(counts)}, got {describe(len(given))}"
+                f"{name} must be as many as before, {len(counts)}, got {describe(len(sequence))}"
             )
     bars = None
     if law is not None:
         low, high = (float(k) for k in law.interval(0.95))
-        # noise between low and high: the count lies between noisy - high and noisy - low
+        # for noise between low and high, the count lies between noisy - high and noisy - low
         bars = [[high] * len(noisy), [-low] * len(noisy)]
     label = "after (noisy)" if law is None else "after (noisy; 95 % of the noise)"
     draw_bars(ax, noisy, bars, label)
@@ -73,7 +73,7 @@ def before_after(
 def draw_bars(
     ax: Any, x: Any, error: Any, label: str, look: str = "discrete Gaussian", shift: float = 0.0
 ) -> None:
-    """Draw a mark on each line, or somewhat beside it, with an error bar."""
+    """Draw a mark with an error bar on each line, or `shift` below it."""
     marker, color = LINES[look]["marker"], LINES[look]["color"]
     places = [i + shift for i in range(1, len(x) + 1)]
     thin = min(1.0, line_height(ax, len(x)) / 12)
@@ -91,13 +91,13 @@ def draw_bars(
 
 
 def line_height(ax: Any, lines: int, legend: float = 0) -> float:
-    """Return the points that each line has, without the legend's own place above."""
+    """Return the height of each line in points, without the legend's height above the lines."""
     height = 72 * ax.bbox.height / ax.figure.dpi
     return float(max(1.0, height - legend) / max(1, lines))
 
 
 def name_lines(ax: Any, names: Sequence[str], legend: float = 0) -> None:
-    """Give each line its name, or only some if there is no room for all; the legend is above."""
+    """Give lines their names, or only some if there is no room for all, below the legend."""
     line = line_height(ax, len(names), legend)
     ax.set_ylim(len(names) + 0.5, 0.5 - legend / line)
     named = math.ceil(_LEAST_LINE / line)
@@ -106,7 +106,7 @@ def name_lines(ax: Any, names: Sequence[str], legend: float = 0) -> None:
 
 
 def _floats(values: Sequence[object], name: str) -> list[float]:
-    """Return them as floats; no message shows one, as they may be private."""
+    """Return values as floats; no message shows one, because they may be private."""
     floats = []
     for i, value in enumerate(values):
         try:

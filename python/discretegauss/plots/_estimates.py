@@ -1,4 +1,4 @@
-"""Figures: what noisy counts say, what making them add up gains, and which groups are kept."""
+"""Figures: intervals of noisy counts, the gain of consistent tables, and groups that are kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .look import LINES, finish
 
 _COLOR = LINES["discrete Gaussian"]["color"]
 _LEAST_BAR, _LEAST_PAIR = 3.0, 12.0
-"""Points of a line that has an error bar, or two."""
+"""Least height, in points, of a line with one error bar, and of one with two."""
 
 _STYLES = ("-", "--", "-.", ":")
 
@@ -39,16 +39,16 @@ def interval(
 ) -> Any:
     """Draw noisy counts with the intervals of `discretegauss.estimate.interval` as error bars.
 
-    Counts that are too many for bars are drawn in order of size, with their intervals as a band.
+    Too many counts for bars are drawn in order of size, and a band shows their intervals.
 
     Parameters
     ----------
     ax : matplotlib axes
-        Where to.
+        The axes to draw into.
     noisy, law, confidence, queries, at_least
         As for `discretegauss.estimate.interval`.
     column : label, optional
-        Of a frame: the noisy counts. Its other columns name the rows.
+        The column of noisy counts of a frame. Its other columns name the rows.
     labels : sequence, optional
         A name for each count. By default the keys of a dict, the index of a series of pandas, the
         other columns of a frame, or numbers from 1 on.
@@ -56,19 +56,19 @@ def interval(
     Returns
     -------
     matplotlib axes
-        The same.
+        The same axes.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        As `discretegauss.estimate.interval`; or if labels are not as many as counts.
+        As `discretegauss.estimate.interval`, or if there are not as many labels as counts.
     """
     ends = estimate.interval(
         noisy, law, confidence, queries=queries, at_least=at_least, columns=column
     )
     cells = [opened_values(x, column, floats=True).cells[0] for x in (noisy, *ends)]
     counts, low, high = (np.asarray(x.integers, dtype=np.float64) for x in cells)
-    if cells[0].nulls is not None:  # no mark
+    if cells[0].nulls is not None:  # nulls get no mark
         counts = np.where(cells[0].nulls, np.nan, counts)
     names = _names(noisy, column, counts.size) if labels is None else [str(x) for x in labels]
     if len(names) != counts.size:
@@ -76,9 +76,9 @@ def interval(
             f"labels must be as many as counts, {counts.size}, got {describe(len(names))}"
         )
     each = "each count by itself" if queries == 1 else f"{queries} counts at once"
-    # the shortest text of the float, as 0.95 is a little less; and nobody is sure
-    sure = min(float(exact_rational(confidence, "confidence")), math.nextafter(1, 0))
-    title = f"{rounded_down(100 * Fraction(repr(sure)))} % intervals, {each}"
+    # by the float's shortest text, because the float 0.95 is a little less; and never 100 %
+    share = min(float(exact_rational(confidence, "confidence")), math.nextafter(1, 0))
+    title = f"{rounded_down(100 * Fraction(repr(share)))} % intervals, {each}"
     if line_height(ax, counts.size) >= _LEAST_BAR:
         bars = [np.maximum(counts - low, 0), np.maximum(high - counts, 0)]
         draw_bars(ax, counts, bars, "noisy count")
@@ -90,7 +90,7 @@ def interval(
         places = np.arange(1, order.size + 1)
         ax.plot(counts[order], places, color=_COLOR, linewidth=1, label="noisy count")
         ax.set_ylim(order.size + 0.5, 0.5)
-        if order.size:  # intervals are seen beside counts of any size
+        if order.size:  # so that intervals can be seen beside counts of any size
             ax.set_xscale("symlog", linthresh=max(1.0, float(np.max(high[order] - counts[order]))))
         x = "count (logarithmic scale beyond the size of an interval)"
         finish(ax, title, x, "counts, from the largest on", legend_at="lower right")
@@ -100,33 +100,33 @@ def interval(
 def consistent(
     ax: Any, before: Any, after: Any, law: Any, count: object, *, deviations: float = 2
 ) -> Any:
-    """Draw a table before and after `discretegauss.estimate.consistent`, with error bars of each.
+    """Draw a table before and after `discretegauss.estimate.consistent`, each with error bars.
 
-    If there are too many rows for bars, a band stands for those of the estimates, and two dashed
-    lines for those of the noisy counts.
+    If there are too many rows for bars, a band shows those of the estimates, and two dashed lines
+    show those of the noisy counts.
 
     Parameters
     ----------
     ax : matplotlib axes
-        Where to.
+        The axes to draw into.
     before, after : frame of pandas or polars, table of pyarrow, or dict of columns
-        The noisy table, and what `consistent` made of it: the same rows, and a column "error".
+        The noisy table, and the result of `consistent`: the same rows, and a column "error".
     law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian
         The noise of the table.
     count : label
-        Of the column of counts.
+        The column of counts.
     deviations : float, optional
-        How many standard errors a bar has on either side.
+        The number of standard errors on either side of a bar.
 
     Returns
     -------
     matplotlib axes
-        The same.
+        The same axes.
 
     Raises
     ------
     ValueError
-        If the tables are not of one length.
+        If the tables differ in length.
     """
     noisy, value, error = (
         np.asarray(table[label], dtype=np.float64)
@@ -156,34 +156,34 @@ def consistent(
     gain = raw**2 / float(np.mean(error**2))
     ax.set_title(f"a table made to add up: variance 1/{gain:.3g}", pad=20)
     ax.set_xlabel(f"distance from the new count, {shown}")
-    # between the title and the axes, where it hides no row
+    # the legend hides no row between the title and the axes
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False, borderaxespad=0)
     return ax
 
 
 def _draw_band(ax: Any, low: Any, high: Any, label: str) -> None:
-    """Draw where intervals reach, of lines too thin for bars."""
+    """Draw the intervals of lines that are too thin for bars, as a band."""
     edges = np.arange(low.size + 1) + 0.5
     ends = ([*x, *x[-1:]] for x in (low, high))
     ax.fill_betweenx(edges, *ends, step="post", color=_COLOR, alpha=0.3, linewidth=0, label=label)
 
 
 def keep_groups(ax: Any, epsilon: Any, delta: Any, groups_per_person: Sequence[int] = (1,)) -> Any:
-    """Draw how likely `discretegauss.selection.keep_groups` keeps a group, against its size.
+    """Draw the probability that `discretegauss.selection.keep_groups` keeps a group, by its size.
 
     Parameters
     ----------
     ax : matplotlib axes
-        Where to.
+        The axes to draw into.
     epsilon, delta : number
         The budget.
     groups_per_person : sequence of int, optional
-        In how many groups one person is: a line for each.
+        Numbers of groups that one person is in, with a line for each.
 
     Returns
     -------
     matplotlib axes
-        The same.
+        The same axes.
     """
     rules = [keep_rule(epsilon, delta, groups) for groups in groups_per_person]
     last = max(2 * rule.threshold for rule in rules) + 2
@@ -209,7 +209,7 @@ def keep_groups(ax: Any, epsilon: Any, delta: Any, groups_per_person: Sequence[i
 
 
 def _names(table: Any, column: object, n: int) -> list[str]:
-    """Return a name for each row: by what stands beside the counts, if anything does."""
+    """Return a name for each row: from keys, other columns or the index, or else its number."""
     if isinstance(table, dict) and column is None:
         return [str(key) for key in table]
     labels = getattr(table, "column_names", None) or getattr(table, "columns", None)

@@ -1,7 +1,7 @@
-"""What the figures share: size, colours, lines, and the way to bytes.
+"""The common look of the figures: size, colours and lines; and `render`, which makes files.
 
-Figures are made without pyplot, so there is no list of open figures and no backend to choose, and
-within matplotlib's own default style, which is put back to the caller's afterwards.
+Figures are made without pyplot, so there is no list of open figures and no backend to choose. They
+use matplotlib's default style, and the caller's style is restored afterwards.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ LINES: dict[str, dict[str, Any]] = {
     "discrete Gaussian": {"color": _BLUE, "marker": "o"},
     "discrete Laplace": {"color": _ORANGE, "marker": "^"},
 }
-"""The same look for the same noise everywhere; the colours are told apart by the colour-blind
-(Okabe and Ito's), and no mark differs from another by its colour alone."""
+"""The same noise looks the same everywhere. Colour-blind readers can tell Okabe and Ito's colours
+apart, and no mark differs from another by its colour alone."""
 
 _DATES: dict[str, dict[str, None]] = {
     "png": {},
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
 }
-"""What a file of this format says of when it was made: nothing."""
+"""Metadata of each format without the date, so that a file does not say when it was made."""
 
 _STYLE = {
     # C0, C1, ...
@@ -59,27 +59,27 @@ def render(
     widths: Sequence[float] | None = None,
     format: Literal["png", "svg", "pdf"] = "png",  # noqa: A002  # as matplotlib's savefig
 ) -> bytes:
-    """Return what a function draws into new axes, as the bytes of a file.
+    """Let a function draw into new axes, and return the bytes of a file.
 
     Parameters
     ----------
     draw : callable
         ``draw(figure, axes)``; axes are matplotlib's, a tuple of them if there are several panels.
     panels : int, optional
-        How many axes stand side by side.
+        The number of axes side by side.
     inches : tuple of float, optional
         Width and height.
     dots_per_inch : int, optional
-        Of a PNG.
+        The resolution of a PNG.
     widths : sequence of float, optional
-        Of the panels, relative to each other.
+        The relative widths of the panels.
     format : {"png", "svg", "pdf"}, optional
-        Of the file.
+        The format of the file.
 
     Returns
     -------
     bytes
-        The file. matplotlib's settings, a list of open figures and a backend are left alone.
+        The file. matplotlib's settings, list of open figures and backend stay unchanged.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def render(
     >>> render(lambda figure, ax: plots.before_after(ax, [1], [2]))[1:4]
     b'PNG'
     """
-    if format not in list(_DATES):  # a list compares what has no hash, too
+    if format not in list(_DATES):  # a list, because `format` may have no hash
         raise ParameterValueError(f"format must be 'png', 'svg' or 'pdf', got {describe(format)}")
     try:
         import matplotlib.style
@@ -103,7 +103,7 @@ def render(
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("figures need matplotlib: pip install matplotlib") from error
-    # text as text, and the same file for the same picture: neither its date nor random names
+    # text stays text; without a date and random names, the same picture makes the same file
     style = {**_STYLE, "svg.fonttype": "none", "svg.hashsalt": "discretegauss"}
     with matplotlib.style.context(["default", style]):
         figure = Figure(figsize=inches, dpi=dots_per_inch, layout="constrained")
@@ -116,6 +116,6 @@ def render(
 
 
 def finish(axes: Any, title: str, x: str, y: str, *, legend_at: str = "lower left") -> None:
-    """Give the panel its title, the names of its axes and a legend."""
+    """Give a panel its title, the names of its axes and a legend."""
     axes.set(title=title, xlabel=x, ylabel=y)
     axes.legend(loc=legend_at)

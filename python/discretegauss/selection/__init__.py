@@ -2,16 +2,16 @@
 
 `permute_and_flip` and `exponential` select from scores at a cost of epsilon; `report_noisy_max`
 adds integer noise of any law to votes and returns where the largest sum is. All three are exact:
-no float takes part, and ties are broken by exact random bits.
+no float takes part, and exact random bits break ties.
 
 `keep_groups` names the groups of a table that nobody knew beforehand, with their noisy counts.
 
-What a selection costs: `permute_and_flip` and `exponential` are epsilon-differentially private by
-construction; `noisy_max_epsilon` tells the epsilon of `report_noisy_max`, and `exponential_rho` and
-`permute_and_flip_rho` what a selection adds to a budget in rho.
+`permute_and_flip` and `exponential` are epsilon-differentially private by construction.
+`noisy_max_epsilon` returns the epsilon of `report_noisy_max`; `exponential_rho` and
+`permute_and_flip_rho` return the cost of a selection in rho.
 
-Lives here: selection among candidates and among groups, its exact input, its costs. The draws among
-candidates are in csrc/mechanisms/select.c, and readably in ``_reference.py``.
+Selection among candidates and among groups, its exact input and its costs live here.
+csrc/mechanisms/select.c selects candidates, and ``_reference.py`` does so in readable Python.
 """
 
 from ._costs import exponential_rho, noisy_max_epsilon, permute_and_flip_rho

@@ -1,4 +1,4 @@
-"""Rows of candidates made ready for the engine in use."""
+"""Selections from rows of candidates, by the engine in use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if native is not None:
 
 
 class Selection(IntEnum):
-    """The ways to select, numbered as ``dg_selection_kind`` in the C header."""
+    """The mechanisms, numbered as ``dg_selection_kind`` in the C header."""
 
     PERMUTE_AND_FLIP = 0
     EXPONENTIAL = 1
@@ -37,7 +37,7 @@ _REFERENCE: dict[Selection, Callable[..., int]] = {
 def reference_selection(
     kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
 ) -> Fill:
-    """Return selections by the twin in plain Python."""
+    """Return a `Fill` that selects by the twin in plain Python."""
     rows = math.prod(gaps.shape[:-1])
 
     def select(i: int, stream: reference.Bytes) -> int:
@@ -48,7 +48,7 @@ def reference_selection(
 
 
 def prepare(kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None) -> Fill:
-    """Return selections made ready: item i from row which[i], or i modulo the rows."""
+    """Return a `Fill` that selects item i from row which[i], or from row i modulo their number."""
     if native is None:
         return reference_selection(kind, rate, gaps, which)
     return NativeSelection(int(kind), rate, gaps, which).fill

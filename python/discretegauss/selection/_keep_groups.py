@@ -1,29 +1,29 @@
 """Groups that nobody knew beforehand: which of them may be named, and their noisy counts.
 
-A group is a row that is there because somebody is in it. Its count n >= 1 gets noise X, and it is
-kept if n + X > threshold; a group of nobody never is.
+A group is a row that exists because somebody is in it. Its count n >= 1 gets noise X, and it is
+kept if n + X > threshold. A group of nobody is never kept.
 
-*One group a person.* X is the discrete Laplace of scale 1/epsilon on -k..k, the threshold k. Counts
-n >= 1 and n + 1 have noisy counts whose probabilities are at most exp(epsilon) times each other's,
-except where one is 0: a mass of delta_k = P(X = k). A group of 1, against none, is kept with that
-probability. So it is (epsilon, delta_k), the noisy count included; and no way to keep groups that
-is keeps a group with a larger probability (Desfontaines, Voss, Gipson, Mandayam, arXiv:2006.03684).
-k is the least with delta_k <= delta: for a delta between two of them the best way is at most one
-count earlier, up to n = k.
+*One group a person.* X is the discrete Laplace of scale 1/epsilon on -k..k, the threshold k. For
+counts n >= 1 and n + 1, the probabilities of a noisy count differ by a factor of at most
+exp(epsilon), unless one is 0: a mass of delta_k = P(X = k). A group of 1 is kept with that
+probability, and without the person it does not exist. So the mechanism is (epsilon, delta_k),
+noisy counts included. No such mechanism keeps a group with a larger probability (Desfontaines,
+Voss, Gipson, Mandayam, arXiv:2006.03684). k is the least with delta_k <= delta. For a delta between
+two of them the best mechanism is at most one count earlier, up to n = k.
 
 *m groups a person, Laplace.* epsilon/m and delta/m for each: basic composition.
 
-*m groups a person, Gaussian.* X is discrete Gaussian with a threshold t >= 1. One person more is
-new in u groups, each kept with 1 - p, p = P(1 + X <= t), and one more of others in m - u, whose
-noisy counts have h(m - u, e) = delta of so many discrete Gaussian queries at e. With the person
-against without: a new group shows with 1 - p**u, which cannot be without; if none does, the loss of
-the others is shifted by u log(p). So it is (epsilon, delta) if for u = 0, ..., m
+*m groups a person, Gaussian.* X is discrete Gaussian with a threshold t >= 1. One more person makes
+u new groups, each kept with probability 1 - p, p = P(1 + X <= t), and adds 1 to m - u others, whose
+noisy counts have h(m - u, e) = delta of m - u discrete Gaussian queries at e. A new group is kept
+with probability 1 - p**u, which is impossible without the person; if none is kept, the loss of the
+others is shifted by u log(p). So the mechanism is (epsilon, delta) if for u = 0, ..., m
 
     1 - p**u + p**u h(m - u, epsilon - u log(p)) <= delta,
     h(m - u, epsilon + u log(p)) <= delta.
 
-It suffices that m (1 - p) + h(m, epsilon - m (1 - p)/p) <= delta. Bounds are p**u >= 1 - u (1 - p)
-and 1 - p <= -log(p) <= (1 - p)/p.
+m (1 - p) + h(m, epsilon - m (1 - p)/p) <= delta suffices. The code uses p**u >= 1 - u (1 - p) and
+1 - p <= -log(p) <= (1 - p)/p.
 """
 
 from __future__ import annotations
@@ -55,25 +55,25 @@ from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass
 _MOST = 10**4
 
 _MOST_EACH = 64
-"""Groups a person up to which every u is looked at."""
+"""Up to this many groups a person, every u is computed."""
 
 _LARGEST = 2**62
 
 _STEP, _STEPS = Fraction(101, 100), 16
-"""Of the sigma2 that are tried, from the least that is enough for known groups."""
+"""Factor and number of the sigma2 tried, from the least that suffices for known groups."""
 
 
 @dataclass(frozen=True)
 class KeepRule:
-    """A group of n people is kept if n + X > threshold, X of this law; n = 0 never is."""
+    """Keep a group of n >= 1 people if n + X > threshold, for a draw X from the law."""
 
     law: TruncatedLaplace | DiscreteGaussian
     threshold: int
     delta: float
-    """The least float that is at least what is spent, and what is spent is within the budget."""
+    """The spent delta, rounded up to a float. The spent delta itself is within the budget."""
 
     def keep_probability(self, n: Any) -> Any:
-        """Return how likely a group of n people is kept, of a number or an array of integers."""
+        """Return the probability that a group of n people is kept, for one n or an array."""
         people = np.asarray(n)
         if people.dtype.kind not in "iu":
             raise ParameterTypeError(f"n must be integers, got {people.dtype}")
@@ -82,20 +82,20 @@ class KeepRule:
 
 
 def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> KeepRule:
-    """Return which noise and threshold decide which groups are kept: see `keep_groups`.
+    """Return the noise and the threshold by which `keep_groups` keeps groups.
 
     Parameters
     ----------
     epsilon, delta : number
         The budget; delta below 1/4.
     groups_per_person : int, optional
-        In how many groups one person is, at most.
+        The most groups that one person is in.
 
     Returns
     -------
     KeepRule
-        Truncated Laplace or discrete Gaussian noise: that for which the least count that is kept
-        with probability 1/2 is smaller.
+        Truncated Laplace or discrete Gaussian noise, whichever keeps smaller groups with
+        probability 1/2.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> Kee
         raise ParameterOverflowError(f"groups_per_person must be at most {_MOST}")
     miss = checked_probability(delta, "delta")
     if miss >= Fraction(1, 4):
-        raise ParameterValueError("delta must be below 1/4: a group of one would be named so often")
+        raise ParameterValueError("delta must be below 1/4, which would often name a group of one")
     return _rule(positive_number(epsilon, "epsilon"), miss, most)
 
 
@@ -127,7 +127,7 @@ def _rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 
 def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
-    """Return the rule of least k with delta_k <= delta, proven; delta_k falls as k grows."""
+    """Return the rule of the least k with delta_k <= delta, proven; delta_k falls as k grows."""
     scale = 1 / epsilon
     level = Fraction(delta)
 
@@ -142,29 +142,29 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
-    """Return the rule of the least threshold that is found below one; None if there is none."""
+    """Return the rule with the least threshold below `below`, or None if none is found."""
     least = calibrate(DiscreteGaussian, epsilon=epsilon, delta=delta, queries=most).sigma2
-    found = None
+    rule = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))
-        left = delta  # for groups of one that show
-        if most > _MOST_EACH:  # all of it is added up
+        left = delta  # for groups of one that are kept
+        if most > _MOST_EACH:  # by the bound that adds both terms
             left -= Fraction(delta_of(law, max(epsilon - 2 * delta, 0), queries=most))
         threshold = int(law.isf(left / most)) + 1 if left > 0 else below
         if threshold < below and (spent := _gaussian_delta(law, threshold, epsilon, most)) <= delta:
-            found, below = KeepRule(law, threshold, float_at_least(gmpy2.mpq(spent))), threshold
-    return found
+            rule, below = KeepRule(law, threshold, float_at_least(gmpy2.mpq(spent))), threshold
+    return rule
 
 
 def _rounded_up(sigma2: Fraction) -> Fraction:
-    """Return a decimal of 6 digits or so: words hold its draws."""
+    """Return a decimal of about 6 digits, so that machine words hold its draws."""
     return Fraction(-(-sigma2 * 10**6 // 1), 10**6) if sigma2 < 10**3 else Fraction(-(-sigma2 // 1))
 
 
 def _gaussian_delta(
     law: DiscreteGaussian, threshold: int, epsilon: Fraction, most: int
 ) -> Fraction:
-    """Return a delta that is proven, as the module says."""
+    """Return a delta that the module's docstring proves."""
     shown = Fraction(law.sf(threshold - 1, bounds=True)[1])  # 1 - p
     shift = shown / (1 - shown)  # at least -log(p)
 
@@ -194,49 +194,49 @@ def keep_groups(
 ) -> Any:
     """Return the groups that may be named, with their noisy counts: (epsilon, delta) in all.
 
-    Where a group is in a table only because people are in it, its name gives one of them away. A
-    group is named if its count plus noise is above a threshold, which a group of one rarely is.
+    If a table has a group only because people are in it, the group's name gives one of them away. A
+    group is named if its count plus noise is above a threshold, which is rare for a group of one.
 
     Parameters
     ----------
     counts : dict, column or frame of pandas, polars or pyarrow, or list or array
-        How many people are in each group: integers >= 0 without nulls, each group once (not
-        looked at), each person counted once in a group.
+        How many people are in each group: integers >= 0 without nulls, each group once (which is
+        not checked), each person counted once in a group.
     epsilon, delta : number
-        What all of it costs; delta below 1/4.
+        The cost of the whole result; delta below 1/4.
     groups_per_person : int, optional
-        In how many groups one person is, at most. Drop people's other groups before you count.
+        The most groups that one person is in. Drop people's other groups before you count.
     columns : label, optional
-        Of a frame: the column of counts; the others say which group it is.
+        The column of counts of a frame; the other columns say which group it is.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as for `discretegauss.discrete_gaussian`.
+        The source of bits, as for `discretegauss.discrete_gaussian`.
     threads : int, optional
-        How many threads draw at most; 1 with a source of your own.
+        The most threads that draw; 1 with your own source.
 
     Returns
     -------
     As `counts`
-        The groups that are kept, with noisy counts, in their order. Of a list or array a pair:
+        The groups that are kept, with noisy counts, in their order. For a list or array, a pair:
         places, and noisy counts.
 
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
-        If counts are no such integers, or a parameter breaks its rule; nothing is returned.
+        If counts are not such integers, or a parameter breaks its rule; nothing is returned.
 
     Notes
     -----
-    Guaranteed: (epsilon, delta)-differential privacy for one person more or less, noisy counts
-    included, proven: `keep_rule` has the noise, the threshold and what of delta is spent. With
-    truncated Laplace noise n + X is within threshold of n. Published counts are those that came out
-    large: of a small group they are too high on average, and an interval around one holds it more
-    rarely than it says. The order of the groups is published:
-    sort them by name before, or it may tell who came first.
+    Guaranteed and proven: (epsilon, delta)-differential privacy for one person more or less, noisy
+    counts included. `keep_rule` returns the noise, the threshold and the spent delta. With
+    truncated Laplace noise, n + X is within threshold of n. Only counts that came out large are
+    published: for a small group they are too high on average, and an interval around one holds the
+    true count more rarely than it says. The order of the groups is published, too. Sort them by
+    name before the call, or the order may tell who came first.
 
     References
     ----------
     Desfontaines, Voss, Gipson, Mandayam, *Differentially private partition selection*,
-    arXiv:2006.03684. ``_keep_groups.py`` has the rest.
+    arXiv:2006.03684. The docstring of ``_keep_groups.py`` has the proofs.
 
     Examples
     --------
@@ -248,10 +248,10 @@ def keep_groups(
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     rule = keep_rule(epsilon, delta, groups_per_person)
-    opened = opened_values(counts, columns, floats=True, name="counts")
-    if len(opened.cells) != 1:
+    table = opened_values(counts, columns, floats=True, name="counts")
+    if len(table.cells) != 1:
         raise ParameterTypeError("columns must name the one column of counts")
-    cells = opened.cells[0]
+    cells = table.cells[0]
     integers = cells.integers
     if integers.ndim != 1 or is_integer(counts) or isinstance(counts, Decimal):
         raise ParameterTypeError("counts must have one axis: a count for each group")
@@ -270,8 +270,8 @@ def keep_groups(
     if isinstance(counts, dict):
         numbers = zip(counts, noisy.tolist(), kept.tolist(), strict=True)
         return {group: n for group, n, is_kept in numbers if is_kept}
-    closed = opened.close([noisy.astype(object) if integers.dtype == object else noisy])
-    return closed[kept] if _is_pandas(closed) else closed.filter(kept)
+    result = table.close([noisy.astype(object) if integers.dtype == object else noisy])
+    return result[kept] if _is_pandas(result) else result.filter(kept)
 
 
 def _is_pandas(table: Any) -> bool:

@@ -15,7 +15,7 @@ from ._scores import Gaps
 
 
 class NativeSelection:
-    """Rows of candidates made ready in the C core (csrc/mechanisms/select.c).
+    """Rows of candidates prepared by the C core (csrc/mechanisms/select.c).
 
     Parameters
     ----------
@@ -24,24 +24,24 @@ class NativeSelection:
     rate : Fraction
         A candidate passes with probability exp(-gap rate).
     gaps : Gaps
-        Their denominator is in the rate already.
+        The gaps, whose denominator the rate includes.
     which : ndarray of int64, optional
-        The rows of the items; None: item i has row i modulo their number.
+        The row of each item; None: item i has row i modulo their number.
     """
 
     def __init__(
         self, kind: int, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
     ) -> None:
         k = gaps.shape[-1]
-        #: What the handle refers to.
+        #: The handle refers to these buffers.
         self._gaps = ffi.from_buffer("uint8_t[]", gaps.data.reshape(-1))
         self._which = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
         n_rows = len(self._gaps) // (k * gaps.gap_bytes)
         handle = ffi.new("dg_selection **")
-        given = kind, c_text(rate), self._gaps, gaps.gap_bytes, n_rows, k, self._which
-        raise_for_status(lib.dg_selection_new(handle, *given))
+        arguments = kind, c_text(rate), self._gaps, gaps.gap_bytes, n_rows, k, self._which
+        raise_for_status(lib.dg_selection_new(handle, *arguments))
         self._handle = ffi.gc(handle[0], lib.dg_selection_free)
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
-        """Fill `out`, one axis, with the places of the candidates selected."""
+        """Fill `out`, one axis, with the places of the selected candidates."""
         fill_by(lib.dg_selection_fill, out, self._handle, source, threads)

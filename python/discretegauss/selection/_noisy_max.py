@@ -1,4 +1,4 @@
-"""Report noisy max: votes plus integer noise, and where the largest sum is."""
+"""Report noisy max: add integer noise to votes, and return where the largest sum is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..sampling import uniform_below
 from ._scores import scores_array
 from ._select import rows_of
 
-#: Votes and noise within this add up in 64-bit integers.
+#: 64-bit integers hold the sum of a vote and noise that are both within this.
 _HALF = 2**62
 
 
@@ -52,7 +52,7 @@ def _noise(law: Law, shape: tuple[int, ...], dtype: Any, source: Source, threads
 
 
 def _largest(sums: NDArray[Any], source: Source) -> NDArray[np.int64]:
-    """Return where the largest of each row is, one of them uniformly where there are several."""
+    """Return the place of the largest sum of each row, uniformly among those that tie."""
     best = sums.max(axis=-1, keepdims=True)
     is_best = np.asarray(sums == best, np.bool_)
     best.fill(0)
@@ -79,17 +79,17 @@ def report_noisy_max(
     Parameters
     ----------
     votes : array_like of integers, shape (..., k)
-        Votes for k candidates; one maximum is reported along the last axis for each row. Numbers of
-        any type and size, as long as they are whole.
+        Votes for k candidates; one maximum is reported along the last axis for each row. Whole
+        numbers of any type and size.
     law : DiscreteLaplace, DiscreteGaussian or GeneralizedGaussian
         The noise: one independent draw for each vote.
     size : int or sequence of int, optional
         Shape of the result, to which the rows of votes broadcast; None: that of the rows.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as for `discretegauss.discrete_gaussian`: all noise first, then what
-        breaks ties, row after row.
+        The source of bits, as for `discretegauss.discrete_gaussian`: first for all noise, then for
+        ties, row after row.
     threads : int, optional
-        How many threads draw noise at most; 1 with a source of your own.
+        The most threads that draw noise; 1 with your own source.
 
     Returns
     -------
@@ -103,8 +103,8 @@ def report_noisy_max(
 
     Notes
     -----
-    Guarantee: noise and ties are exact. What it costs: `noisy_max_epsilon` for Laplace noise; for
-    any law, what the release of all noisy votes costs, of which this is a function
+    Guaranteed: noise and ties are exact. With Laplace noise it costs `noisy_max_epsilon`. With any
+    law it costs at most as much as the release of all noisy votes, because it is a function of them
     (docs/selection.md).
 
     References
@@ -122,14 +122,14 @@ def report_noisy_max(
     """
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
-    asked = checked_size(size)
+    result_shape = checked_size(size)
     if not isinstance(law, DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian):
         raise ParameterTypeError(
             "law must be a DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, got "
             f"{describe(law)}"
         )
     array = scores_array(votes, "votes")
-    shape = rows_of(asked, array.shape[:-1])
+    shape = rows_of(result_shape, array.shape[:-1])
     whole = naming_places(lambda: _integers(array), array, "votes", _whole)
     words = whole.dtype != object and fits_range(law._spec, -_HALF, _HALF - 1)
     dtype = np.int64 if words else object

@@ -1,6 +1,6 @@
 """The two selections in plain Python: csrc/mechanisms/select.c reads the same bytes, and agrees.
 
-A candidate is given by its gap, how far its score is below the best, an integer; it passes with
+A candidate's gap is an integer, the distance of its score from the best. A candidate passes with
 probability exp(-gap num/den).
 
 References
@@ -19,7 +19,7 @@ from ..reference import Bytes, bernoulli_exp, uniform_below
 
 
 def permute_and_flip(gaps: Sequence[int], num: int, den: int, source: Bytes) -> int:
-    """Return the first candidate that passes, in uniformly random order. Some gap is 0."""
+    """Return the first candidate that passes, in uniformly random order. At least one gap is 0."""
     order = list(range(len(gaps)))
     for left in range(len(gaps), 0, -1):
         place = uniform_below(left, source)
@@ -31,7 +31,7 @@ def permute_and_flip(gaps: Sequence[int], num: int, den: int, source: Bytes) -> 
 
 
 def exponential(gaps: Sequence[int], num: int, den: int, source: Bytes) -> int:
-    """Return c with probability ~ exp(-gaps[c] num/den): uniform ones, until one passes."""
+    """Return c with probability ~ exp(-gaps[c] num/den): draw uniformly until one passes."""
     while True:
         candidate = uniform_below(len(gaps), source)
         if bernoulli_exp(gaps[candidate] * num, den, source):

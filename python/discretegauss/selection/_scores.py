@@ -1,4 +1,4 @@
-"""Scores as a user gives them, made exact: how far each is below the best of its row."""
+"""The exact gaps of a user's scores: how far each score is below the best of its row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import MAX_BITS, exact_rational
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
-#: Numerators of floats, and so sums of two of them, are taken by 64-bit integers up to here.
+#: Numerators of floats are 64-bit integers up to this, so that a sum of two is one, too.
 _SMALL = 2**62
 
 
@@ -21,11 +21,11 @@ class Gaps(NamedTuple):
     """Rows of gaps, over a common denominator."""
 
     data: NDArray[Any]
-    """Bytes: each gap in `gap_bytes` of them, least significant first."""
+    """The gaps as bytes, `gap_bytes` each, least significant first."""
     gap_bytes: int
     denominator: int
     shape: tuple[int, ...]
-    """Of the scores."""
+    """The shape of the scores."""
 
     def row(self, i: int) -> list[int]:
         """Return a row as integers."""
@@ -35,11 +35,11 @@ class Gaps(NamedTuple):
 
 
 def scores_array(values: object, name: str) -> NDArray[Any]:
-    """Return an array with at least one axis, whose last has at least one candidate."""
+    """Return an array whose last axis has at least one candidate; refuse anything else."""
     array = as_array(values, name)
     if array is None:
         raise ParameterTypeError(
-            f"{name} must be an array of numbers, the last axis that of the candidates, got "
+            f"{name} must be an array of numbers, with candidates along the last axis, got "
             f"{type(values).__name__}"
         )
     if not array.shape[-1]:
@@ -48,7 +48,7 @@ def scores_array(values: object, name: str) -> NDArray[Any]:
 
 
 def gaps_of(scores: NDArray[Any], name: str) -> Gaps:
-    """Return the gaps of scores, each exact."""
+    """Return the exact gaps of scores."""
     return naming_places(
         lambda: _gaps(scores, name), scores, name, lambda value: exact_rational(value, name)
     )
@@ -62,7 +62,7 @@ def _gaps(scores: NDArray[Any], name: str) -> Gaps:
             scores, denominator = integers
     if scores.dtype.kind in "iu" and not isinstance(scores.dtype, np.dtypes.TimeDelta64DType):
         word = scores.dtype if scores.dtype == np.uint64 else np.dtype(np.int64)
-        # modulo 2**64, where the difference of two 64-bit integers, none negative, is itself
+        # modulo 2**64, where a difference that is not negative is exact
         words = np.ascontiguousarray(scores, word).view(np.uint64)
         best = np.ascontiguousarray(scores.max(axis=-1, keepdims=True), word).view(np.uint64)
         return Gaps((best - words).astype("<u8", copy=False), 8, denominator, scores.shape)
@@ -76,7 +76,7 @@ def _common_integers(floats: NDArray[Any]) -> tuple[NDArray[np.int64], int] | No
         return None
     fractions, exponents = np.frexp(floats)
     mantissas = np.ldexp(fractions, 53).astype(np.int64)
-    lowest = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1  # its last bit, 0: -1
+    lowest = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1  # the last bit; -1 for 0
     places = np.where(mantissas == 0, 0, 53 - exponents - lowest).max(initial=0)
     if places > 1000 or (np.abs(floats) > np.ldexp(float(_SMALL), -int(places))).any():
         return None
@@ -98,7 +98,7 @@ def _gaps_of_objects(scores: NDArray[Any], name: str) -> Gaps:
     for start in range(0, len(values), k):
         gaps += _row_gaps(values[start : start + k], denominator)
     gap_bits = max(gaps, default=0).bit_length()
-    if gap_bits > 2 * MAX_BITS:  # as the C core has it
+    if gap_bits > 2 * MAX_BITS:  # the C core's bound
         raise ParameterOverflowError(
             f"{name} must differ by at most {2 * MAX_BITS} bits of their common denominator"
         )

@@ -26,12 +26,12 @@ from ._scores import gaps_of, scores_array
 
 
 def rows_of(shape: tuple[int, ...] | None, rows: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the result: that of the rows of candidates, broadcast to a size."""
+    """Return the shape of the result: the rows of candidates, broadcast to `shape`."""
     return parameter_shape(shape, [rows])
 
 
 def _rate(epsilon: object, sensitivity: object, monotone: bool) -> Fraction:
-    """Return by how much a score that is 1 lower is less likely, as a rate."""
+    """Return the rate r: a score that is 1 lower passes exp(r) times less often."""
     rate = positive(epsilon, "epsilon") / positive(sensitivity, "sensitivity")
     return rate if monotone else rate / 2
 
@@ -46,14 +46,14 @@ def _select(
     source: Source,
     threads: int,
 ) -> Any:
-    """Select: the body of both functions; all is checked before anything is drawn."""
+    """Select, as both functions do; check every argument before anything is drawn."""
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
-    asked = checked_size(size)
+    result_shape = checked_size(size)
     rate = _rate(epsilon, sensitivity, monotone)
     array = scores_array(scores, "scores")
     rows = array.shape[:-1]
-    shape = rows_of(asked, rows)
+    shape = rows_of(result_shape, rows)
     gaps = gaps_of(array, "scores")
     rate /= gaps.denominator
     if max(rate.numerator.bit_length(), rate.denominator.bit_length()) > MAX_BITS:
@@ -62,7 +62,7 @@ def _select(
             f"epsilon / sensitivity per unit of the scores has more than {MAX_BITS} bits"
         )
     which = None
-    if shape[len(shape) - len(rows) :] != rows:  # else rows are taken in turn
+    if shape[len(shape) - len(rows) :] != rows:  # else item i has row i modulo their number
         each = np.arange(array.size // array.shape[-1], dtype=np.int64).reshape(rows)
         which = np.ascontiguousarray(np.broadcast_to(each, shape)).reshape(-1)
     selected = empty(shape, np.int64)
@@ -71,7 +71,7 @@ def _select(
 
 
 class _Selects(Protocol):
-    """What both functions are, for type checkers: of a size an array."""
+    """The type of both functions: they return an array if `size` is a shape."""
 
     @overload
     def __call__(
@@ -117,8 +117,8 @@ def permute_and_flip(
 ) -> Any:
     """Select a candidate of high score by permute-and-flip: epsilon-differentially private.
 
-    Candidates are visited in uniformly random order; each is selected with probability
-    exp(-epsilon (best - score) / (2 sensitivity)), and ends the visit.
+    It visits candidates in uniformly random order, and selects each with probability
+    exp(-epsilon (best - score) / (2 sensitivity)) until one is selected.
 
     Parameters
     ----------
@@ -126,19 +126,19 @@ def permute_and_flip(
         Scores of k candidates, higher is better: integers, floats (which mean their binary values),
         Fractions, strings such as "1/3". One selection is made along the last axis for each row.
     epsilon : number
-        What a selection costs, > 0; any number type.
+        The cost of a selection, > 0; any number type.
     sensitivity : number, optional
-        By how much one person changes any score at most, > 0.
+        The most by which one person changes any score, > 0.
     size : int or sequence of int, optional
         Shape of the result, to which the rows of scores broadcast; None: that of the rows.
     monotone : bool, optional
-        True: one person moves all scores in the same direction, as in counts of whom there are.
-        Then exp(-epsilon (best - score) / sensitivity) costs no more than epsilon, and errs half
-        as much.
+        True: one person moves all scores in the same direction, as in counts of people. Then
+        exp(-epsilon (best - score) / sensitivity) costs no more than epsilon, and errs half as
+        much.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as for `discretegauss.discrete_gaussian`.
+        The source of bits, as for `discretegauss.discrete_gaussian`.
     threads : int, optional
-        How many threads select at most; 1 with a source of your own.
+        The most threads that select; 1 with your own source.
 
     Returns
     -------
@@ -154,11 +154,11 @@ def permute_and_flip(
 
     Notes
     -----
-    Guarantee: the law is exact for the rational numbers that the parameters mean; no float takes
-    part. Permute-and-flip errs at most as much as the exponential mechanism at the same epsilon,
-    in expectation, and down to half as much.
+    Guaranteed: the law is exact for the rational numbers that the parameters mean; no float takes
+    part. At the same epsilon, permute-and-flip's expected error is at most that of the exponential
+    mechanism, and may be half of it.
 
-    Not promised: time, which depends on the scores and on the selection.
+    Not promised: the time, which depends on the scores and on the selection.
 
     References
     ----------
@@ -193,9 +193,9 @@ def exponential(
 ) -> Any:
     """Select a candidate c with probability ~ exp(epsilon scores[c] / (2 sensitivity)), exactly.
 
-    The exponential mechanism: epsilon-differentially private, and (epsilon**2/8)-zCDP
-    (`exponential_rho`). For one selection `permute_and_flip` errs less; for many, added up in rho,
-    this one costs a quarter.
+    This is the exponential mechanism: epsilon-differentially private, and (epsilon**2/8)-zCDP
+    (`exponential_rho`). For one selection `permute_and_flip` errs less. For many, added up in rho,
+    `exponential` costs a quarter as much.
 
     Parameters
     ----------

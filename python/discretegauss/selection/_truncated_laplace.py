@@ -1,4 +1,4 @@
-"""The discrete Laplace on -k..k: the noise that decides best which groups to keep."""
+"""The discrete Laplace on -k..k, the best noise to decide which groups to keep."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ..laws import DiscreteLaplace
 from ..sampling import bernoulli_exp, uniform_below
 
 LARGEST = 2**54
-"""Up to here DiscreteLaplace(L) fits int64, and so does uniform_below(2 L + 1)."""
+"""For L up to this, DiscreteLaplace(L) fits int64, and so does uniform_below(2 L + 1)."""
 
 _PIECE = 2**17
-"""Draws at a time: they stay in a core's cache."""
+"""How many draws are made at a time, so that they stay in a core's cache."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,8 +42,8 @@ class TruncatedLaplace:
 
     Notes
     -----
-    Guaranteed: draws have the law exactly. If L >= scale they are discrete Laplace draws within
-    -L..L, others being drawn again; else uniform ones, kept with probability exp(-abs(x) / scale).
+    Guaranteed: draws have the law exactly. If L >= scale, a discrete Laplace draw is repeated until
+    it is within -L..L; else a uniform draw x is kept with probability exp(-abs(x) / scale).
 
     Examples
     --------
@@ -71,7 +71,7 @@ class TruncatedLaplace:
         Parameters
         ----------
         size : int or sequence of int, optional
-            Shape of the result; None: one Python int.
+            The shape of the result; None: one Python int.
         source, threads
             As for `discretegauss.discrete_laplace`.
 
@@ -110,7 +110,7 @@ class TruncatedLaplace:
     def _draw(
         self, piece: NDArray[np.int64], places: NDArray[np.intp] | None, source: Any, threads: int
     ) -> None:
-        """Draw candidates, all of them or at some places; what is beyond L is to be drawn again."""
+        """Draw all candidates, or those at some places; the caller repeats draws beyond L."""
         n = piece.size if places is None else places.size
         if self.largest >= self.scale:
             law = DiscreteLaplace(self.scale)
@@ -119,19 +119,19 @@ class TruncatedLaplace:
             else:
                 piece[places] = law.sample(n, source=source, threads=threads)
             return
-        drawn = (
+        draws = (
             uniform_below(2 * self.largest + 1, n, source=source, threads=threads) - self.largest
         )
-        rates = np.array([abs(x) / self.scale for x in drawn.tolist()], object)
-        drawn[~bernoulli_exp(rates, source=source)] = self.largest + 1
-        piece[slice(None) if places is None else places] = drawn
+        rates = np.array([abs(x) / self.scale for x in draws.tolist()], object)
+        draws[~bernoulli_exp(rates, source=source)] = self.largest + 1
+        piece[slice(None) if places is None else places] = draws
 
     def pmf(self, k: Any) -> Any:
-        """Return P(X = k), of a number or an array: the exact value, rounded."""
+        """Return P(X = k) for a number or an array: the exact value, rounded."""
         return self._at_each(k, lambda x, bits: _mass(self.scale, self.largest, x, bits), pmf=True)
 
     def sf(self, k: Any) -> Any:
-        """Return P(X > k), of a number or an array: the exact value, rounded."""
+        """Return P(X > k) for a number or an array: the exact value, rounded."""
         return self._at_each(k, lambda x, bits: _tail(self.scale, self.largest, x, bits))
 
     def _at_each(
@@ -176,10 +176,10 @@ def _whole(scale: Fraction, k: int, bits: int) -> Interval:
     """Return 1 + q - 2 q**(k + 1) = -(q - 1) - 2 (q**(k + 1) - q), each difference by expm1."""
     at = arithmetic(bits + 20)
     first = at.neg(at.expm1(at.rational(-1 / scale)))
-    rest = at.neg(at.expm1(at.rational(-k / scale)))
-    return at.add(first, at.scale(at.mul(_power(scale, 1, bits), rest), 2))
+    second = at.neg(at.expm1(at.rational(-k / scale)))
+    return at.add(first, at.scale(at.mul(_power(scale, 1, bits), second), 2))
 
 
 def last_mass(scale: Fraction, k: int, bits: int = 128) -> Interval:
-    """Return P(X = k), which is the delta of the noisy count of a group that is kept or not."""
+    """Return P(X = k), which is the delta of keeping or dropping one group with its noisy count."""
     return _mass(scale, k, k, bits)

@@ -1,4 +1,4 @@
-"""How to choose a range, and how large errors are."""
+"""Bounds of errors, and a range that rarely clamps, to choose parameters by."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def snapping_accuracy(
 ) -> float:
     """Return an a with P(abs(error) > a) <= alpha for every value within the range, rounded up.
 
-    The noise is within scale log(1/alpha) with probability 1 - alpha, and rounding adds half the
-    grid; clamping never adds to an error. `SnappedLaplace.error_quantile` is the least such a for
-    one value.
+    The noise is within scale log(1/alpha) with probability 1 - alpha. Rounding adds up to half the
+    grid, and clamping never adds to an error. `SnappedLaplace.error_quantile` is the least such a
+    for one value.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ def snapping_accuracy(
     3.995732273554392
     """
     share = checked_probability(alpha, "alpha")
-    given = parameters(epsilon, bound, sensitivity, method=method, grid=grid)
+    settings = parameters(epsilon, bound, sensitivity, method=method, grid=grid)
     at = arithmetic(128)
-    noise = at.scale(_log_inverse(share, at), given.scale)
-    return float_at_least(at.shift(noise, given.grid / 2).upper)
+    noise = at.scale(_log_inverse(share, at), settings.scale)
+    return float_at_least(at.shift(noise, settings.grid / 2).upper)
 
 
 def snapping_bound(
@@ -71,12 +71,12 @@ def snapping_bound(
     sensitivity: Number = 1,
     method: Method = "exact",
 ) -> float:
-    """Return a bound that clamps noisy values with probability gamma at most, on the default grid.
+    """Return a bound that clamps a noisy value with probability at most gamma, on the default grid.
 
     Parameters
     ----------
     largest : number
-        No value is larger in magnitude, >= 0.
+        The largest magnitude of a value, >= 0.
     epsilon, sensitivity, method
         As for `snapping_laplace`.
     gamma : number
@@ -85,8 +85,8 @@ def snapping_bound(
     Returns
     -------
     float
-        largest + scale log(1/gamma) + grid/2, rounded up; with Mironov's method, where the scale
-        grows with the bound, somewhat more.
+        largest + scale log(1/gamma) + grid/2, rounded up; somewhat more with Mironov's method,
+        because its scale grows with the bound.
 
     Raises
     ------
@@ -108,8 +108,8 @@ def snapping_bound(
         scale = change / cost
         noise = at.scale(logarithm, scale)
         return float_at_least(at.shift(noise, top + power_at_least(scale) / 2).upper)
-    # scale <= (D + 12 B eta)/(epsilon - 2 eta) except for roundings, and grid < 2 scale, so that
-    # B >= largest + c (D + 12 B eta) is enough
+    # scale <= (D + 12 B eta)/(epsilon - 2 eta) except for roundings, and grid < 2 scale, so
+    # B >= largest + c (D + 12 B eta) suffices
     if cost <= 2 * ETA:
         raise ParameterValueError("epsilon must be above 2**-52 with method='mironov'")
     c = (fraction_of(logarithm.upper) + 1) * (1 + 8 * ETA) / (cost - 2 * ETA)

@@ -1,4 +1,4 @@
-"""Doubles as integers: where they lie on a grid, and back. No arithmetic of floats."""
+"""Places of doubles on a grid, in integers, and back to doubles. No float arithmetic."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class OnGrid(NamedTuple):
 
 
 def as_double(value: object, name: str) -> float:
-    """Return a number as a double, exact; NaN is refused."""
+    """Return a number as a double, exactly; refuse NaN."""
     infinite = not_finite(value)
     if infinite is not None:
         if math.isnan(infinite):
             raise ParameterValueError(f"{name} must not be NaN, got nan")
         return infinite
-    rule = "doubles: round first, as the sensitivity is that of the doubles"
+    rule = "doubles; round first, because the sensitivity is that of the doubles"
     return float(exact_double(value, name, rule))
 
 
@@ -41,7 +41,7 @@ def _value(value: object) -> float:
 
 
 def as_doubles(values: object) -> NDArray[np.float64]:
-    """Return values, a number or an array, as an array of doubles, each exact; NaN is refused."""
+    """Return a number or an array as an array of doubles, each exact; refuse NaN."""
     array = as_array(values, "values")
     if array is None:
         return np.array(_value(values))
@@ -50,7 +50,7 @@ def as_doubles(values: object) -> NDArray[np.float64]:
 
 def _all_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        with np.errstate(invalid="ignore"):  # of a NaN that signals
+        with np.errstate(invalid="ignore"):  # a signalling NaN would warn
             doubles = array.astype(np.float64)
         if np.isnan(doubles).any():
             raise ParameterValueError("values must not be NaN, got nan")
@@ -70,12 +70,12 @@ class Grid:
     def __init__(self, grid: Fraction, ends: Range) -> None:
         self._exponent = log2_of_grid(grid)
         self._lower, self._upper = float(ends.lower), float(ends.upper)
-        #: The multiples of the grid strictly within the range.
+        #: The first and the last multiple of the grid strictly within the range.
         self.first = math.floor(ends.lower / grid) + 1
         self.last = math.ceil(ends.upper / grid) - 1
 
     def places(self, doubles: NDArray[np.float64]) -> OnGrid:
-        """Return where doubles, one axis, lie when they are clamped to the range."""
+        """Return the places of doubles, one axis, after they are clamped to the range."""
         words = np.minimum(np.maximum(doubles, self._lower), self._upper).view(np.int64)
         exponents = (words >> 52) & 0x7FF
         mantissas = (words & _MANTISSA) | np.where(exponents > 0, 1 << 52, 0)
@@ -85,7 +85,7 @@ class Grid:
         near = (shift > 0) & (shift <= 62)
         by = np.where(near, shift, 1)
         cell = np.where(near, (mantissas + (1 << (by - 1))) >> by, 0)
-        # not beyond 2**53, as the range is not
+        # at most 2**53, because the range is
         left = np.minimum(np.maximum(-shift, 0), 62)
         cell = np.where(shift <= 0, mantissas << left, cell)
         offset = np.where(near, mantissas - (cell << by), np.where(shift > 62, mantissas, 0))

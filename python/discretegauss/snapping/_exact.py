@@ -2,12 +2,12 @@
 
 Let x/grid = n + phi with n an integer and -1/2 <= phi < 1/2, and t = grid/scale. A Laplace
 variable is a fair sign S and an exponential variable of mean one scale. It takes x out of its
-cell, past the border on side S, with probability exp(-(1/2 - S phi) t); what is left of it then is
-again exponential, and crosses k more cells at least with probability exp(-k t): a geometric number
-G of cells (ties have probability 0). So the output is n, or n + S (1 + G), times grid, clamped.
+cell, past the border on side S, with probability exp(-(1/2 - S phi) t). Its remainder is again
+exponential, and crosses at least k more cells with probability exp(-k t), so their number G is
+geometric (ties have probability 0). The output is n, or n + S (1 + G), times grid, clamped.
 
-G comes from the discrete Laplace of scale 1/t: of a draw Y, G is Y if Y >= 0, else -1 - Y. Both
-halves are geometric, P(Y = k) ~ P(Y = -1 - k) ~ exp(-k t).
+G = Y if Y >= 0, else -1 - Y, for a draw Y of the discrete Laplace of scale 1/t. Both halves are
+geometric, P(Y = k) ~ P(Y = -1 - k) ~ exp(-k t).
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from ._doubles import Grid
 from ._parameters import Parameters
 from ._sides import Sides
 
-#: Past the range from anywhere in it, and sums with cells of the range are 64-bit integers.
+#: This many cells lead past the range from anywhere in it, and sums with its cells fit 64 bits.
 _FAR = 2**60
 
-#: Values at a time: signals are heard between, and temporaries stay in the cache. A constant, as
-#: which bits draw what depends on it.
+#: How many values are drawn at a time: signals are handled in between, and temporaries stay in the
+#: cache. The draws from a stream of bits depend on it.
 _CHUNK = 2**16
 
 
 class Mechanism:
-    """The mechanism made ready: what depends on its parameters alone. Immutable."""
+    """Everything that depends on the parameters alone. It never changes."""
 
-    def __init__(self, given: Parameters) -> None:
-        cell = given.grid / given.scale
-        self._grid = Grid(given.grid, given.ends)
+    def __init__(self, settings: Parameters) -> None:
+        cell = settings.grid / settings.scale
+        self._grid = Grid(settings.grid, settings.ends)
         self._sides = Sides(cell)
         self._law = DiscreteLaplace(1 / cell)
         spec = LawSpec(Kind.DISCRETE_LAPLACE, self._law.scale)
@@ -47,7 +47,7 @@ class Mechanism:
     def snap(
         self, doubles: NDArray[np.float64], source: Source, threads: int
     ) -> NDArray[np.float64]:
-        """Return noisy doubles: of an array with one axis, some at a time."""
+        """Return doubles, one axis, with noise; a chunk is drawn at a time."""
         noisy: NDArray[np.float64] = empty(doubles.size, np.float64)
         try:
             for start in range(0, doubles.size, _CHUNK):
@@ -76,18 +76,18 @@ class Mechanism:
             sides.fill(0)
 
     def _geometric(self, n: int, source: Source, threads: int) -> NDArray[np.int64]:
-        """Return n draws of G, those above _FAR as _FAR."""
-        drawn = self._law.sample(n, dtype=self._dtype, source=source, threads=threads)
+        """Return n draws of G, clamped to _FAR."""
+        draws = self._law.sample(n, dtype=self._dtype, source=source, threads=threads)
         try:
-            folded = np.where(drawn < 0, ~drawn, drawn)
+            folded = np.where(draws < 0, ~draws, draws)
             counts: NDArray[np.int64] = np.minimum(folded, _FAR).astype(np.int64)
             folded.fill(0)
             return counts
         finally:
-            drawn.fill(0)
+            draws.fill(0)
 
 
 @lru_cache(maxsize=64)
-def mechanism(given: Parameters) -> Mechanism:
-    """Return the mechanism of some parameters; the last few are kept, without randomness."""
-    return Mechanism(given)
+def mechanism(settings: Parameters) -> Mechanism:
+    """Return the mechanism of some parameters; the last few are cached, and hold no randomness."""
+    return Mechanism(settings)

@@ -5,9 +5,9 @@ In units of the grid, from the cell n of the value, x/grid = n + phi, with t = g
     P(output >= (n + j) grid) = exp(-(j - 1/2 - phi) t)/2            for j >= 1,
                                 1 - exp(-(1/2 + phi - j) t)/2        for j <= 0,
 
-the Laplace variable's chance to be above the border between two cells. Moments are sums of it by
-parts: E f(Y) = f(lower) + sum over outputs y of (f(y) - f(the output before)) P(Y >= y), geometric
-series.
+the probability that the Laplace variable is above the border between two cells. Summation by parts
+gives moments as geometric series: E f(Y) = f(lower) + sum over outputs y of
+(f(y) - f(the output before)) P(Y >= y).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HALF = Fraction(1, 2)
 
 
 class SnappedLaplace:
-    """The law of `snapping_laplace` of one value, by the exact method.
+    """The law of `snapping_laplace` for one value, by the exact method.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class SnappedLaplace:
     Attributes
     ----------
     value : float
-        As given.
+        The value.
     scale, grid, lower, upper : Fraction
-        Of the noise, of the outputs, and the ends of the range.
+        The scale of the noise, the grid of the outputs, and the ends of the range.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class SnappedLaplace:
         upper: Number | None = None,
     ) -> None:
         ends = checked_range(bound, lower, upper)
-        given = exact_parameters(epsilon, ends, sensitivity, grid)
+        settings = exact_parameters(epsilon, ends, sensitivity, grid)
         self.value = as_double(value, "value")
-        self.scale, self.grid = given.scale, given.grid
+        self.scale, self.grid = settings.scale, settings.grid
         self.lower, self.upper = ends
         self._arguments: dict[str, Any] = {"epsilon": epsilon, "sensitivity": sensitivity}
         self._arguments |= {"grid": self.grid, "lower": self.lower, "upper": self.upper}
@@ -85,7 +85,7 @@ class SnappedLaplace:
         self._cell = math.floor(self._x / self.grid + _HALF)
         self._phi = self._x / self.grid - self._cell
         self._t = self.grid / self.scale
-        #: The multiples of the grid strictly within the range.
+        #: The first and the last multiple of the grid strictly within the range.
         self._first = math.floor(self.lower / self.grid) + 1
         self._last = math.ceil(self.upper / self.grid) - 1
 
@@ -98,14 +98,14 @@ class SnappedLaplace:
     # --- tails
 
     def _at_least(self, k: int, at: Arithmetic, *, below: bool = False) -> Interval:
-        """P(output >= k grid), or < k grid, for the output before it is clamped."""
+        """Return P(output >= k grid), or P(output < k grid) if `below`, without the clamp."""
         j = k - self._cell
         away = j - _HALF - self._phi if j >= 1 else _HALF + self._phi - j
         half = at.scale(at.exp(at.rational(-away * self._t)), _HALF)
         return at.sub(at.rational(1), half) if below == (j >= 1) else half
 
     def _below(self, k: int, at: Arithmetic) -> Interval:
-        """P(output < k grid), without cancellation."""
+        """Return P(output < k grid), without cancellation."""
         return self._at_least(k, at, below=True)
 
     # --- probabilities
@@ -118,12 +118,12 @@ class SnappedLaplace:
         k : number or array_like
             Any number.
         bounds : bool, optional
-            True: return a certified (lower, upper) instead.
+            True: return certified bounds (lower, upper) instead.
 
         Returns
         -------
         float or ndarray, or a tuple of two
-            Shaped like k; the value rounded; NaN where k is.
+            The rounded value, shaped like k; NaN where k is NaN.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class SnappedLaplace:
     # --- moments
 
     def support(self) -> tuple[float, float]:
-        """Return the ends of the range, both of which are outputs."""
+        """Return the ends of the range. Both are outputs."""
         return float(self.lower), float(self.upper)
 
     def _is_symmetric(self) -> bool:
@@ -175,10 +175,10 @@ class SnappedLaplace:
         return self.upper - self._x == self._x - self.lower and 2 * self._phi in (0, -1)
 
     def _powers(self, first: int, last: int, power: int, at: Arithmetic) -> Interval:
-        """Sum over first <= k <= last of w(k) P(Y >= k grid).
+        """Return the sum over first <= k <= last of w(k) P(Y >= k grid).
 
-        w = 1 for the first moment, 2 (k - x/grid) - 1 for the second around x: what f rises by from
-        (k - 1) grid to k grid, in units of grid**power.
+        w(k) is the rise of f from (k - 1) grid to k grid, in units of grid**power: 1 for the first
+        moment, 2 (k - x/grid) - 1 for the second around x.
         """
         total = at.rational(0)
         start, end = max(first, self._cell + 1), last
@@ -186,33 +186,33 @@ class SnappedLaplace:
             tail = self._at_least(start, at)
             total = at.add(total, at.mul(tail, self._series(start, 1, end - start + 1, power, at)))
         start, end = first, min(last, self._cell)
-        if start <= end:  # 1 less the chance to be below, which falls from the end on
+        if start <= end:  # 1 minus the probability to be below, which falls from the end on
             n = end - start + 1
             every = Fraction(n)
             if power == 2:
                 every = n * (self._rise(start) + self._rise(end)) / 2
             total = at.shift(total, every)
-            lost = at.mul(self._below(end, at), self._series(end, -1, n, power, at))
-            total = at.sub(total, lost)
+            below = at.mul(self._below(end, at), self._series(end, -1, n, power, at))
+            total = at.sub(total, below)
         return total
 
     def _rise(self, k: int) -> Fraction:
         return 2 * (k - self._x / self.grid) - 1
 
     def _series(self, k: int, step: int, n: int, power: int, at: Arithmetic) -> Interval:
-        """Sum over 0 <= i < n of w(k + step i) r**i, r = exp(-t)."""
+        """Return the sum over 0 <= i < n of w(k + step i) r**i, r = exp(-t)."""
         one_less_r = at.neg(at.expm1(at.rational(-self._t)))
         one_less_rn = at.neg(at.expm1(at.rational(-n * self._t)))
         geometric = at.div(one_less_rn, one_less_r)
         if power == 1:
             return geometric
-        # (1 - r) sum of i r**i = sum of r**i over 1 <= i < n, less (n - 1) r**n
+        # (1 - r) sum of i r**i = sum of r**i over 1 <= i < n, minus (n - 1) r**n
         rn = at.exp(at.rational(-n * self._t))
         weighted = at.div(at.sub(at.shift(geometric, -1), at.scale(rn, n - 1)), one_less_r)
         return at.add(at.scale(geometric, self._rise(k)), at.scale(weighted, 2 * step))
 
     def _moment(self, power: int, at: Arithmetic) -> Interval:
-        """E (Y - x)**power."""
+        """Return E (Y - x)**power."""
         x, lower, upper, grid = self._x, self.lower, self.upper, self.grid
         first, last = self._first, self._last
         total = at.rational((lower - x) ** power)
@@ -227,19 +227,19 @@ class SnappedLaplace:
         return at.add(total, at.scale(self._at_least(last + 1, at), rise))
 
     def bias(self, *, bounds: bool = False) -> Any:
-        """Return the mean of the output less the value (clamped to the range): float or bounds."""
+        """Return the mean of the output minus the clamped value, as a float or as bounds."""
         if self._is_symmetric():
             return (0.0, 0.0) if bounds else 0.0
         return _answer(lambda at: self._moment(1, at), bounds)
 
     def mean(self, *, bounds: bool = False) -> Any:
-        """Return the mean of the output: float or bounds."""
+        """Return the mean of the output, as a float or as bounds."""
         if self._is_symmetric():
             return _answer(self._x, bounds)
         return _answer(lambda at: at.shift(self._moment(1, at), self._x), bounds)
 
     def var(self, *, bounds: bool = False) -> Any:
-        """Return the variance of the output: float or bounds."""
+        """Return the variance of the output, as a float or as bounds."""
 
         def variance(at: Arithmetic) -> Interval:
             bias = at.rational(0) if self._is_symmetric() else self._moment(1, at)
@@ -260,7 +260,7 @@ class SnappedLaplace:
         Returns
         -------
         float
-            The error is that from the value clamped to the range.
+            A distance from the value, clamped to the range.
 
         Raises
         ------
@@ -283,7 +283,7 @@ class SnappedLaplace:
 
         ends = [abs(self.lower - self._x), abs(self.upper - self._x)]
         candidates = [a for a in ends if is_enough(a)]
-        for side in (1, -1):  # the distances of multiples of the grid on either side of the value
+        for side in (1, -1):  # try the distances of multiples of the grid on each side
             n = self._last - self._cell if side > 0 else self._cell - self._first
             steps = partial(self._distance, side)
             nearest = 0 if self._first <= self._cell <= self._last else 1
@@ -294,13 +294,13 @@ class SnappedLaplace:
         return float_at_least(arithmetic(2200).rational(least).upper)
 
     def _distance(self, side: int, i: int) -> Fraction:
-        """Return how far the i-th multiple of the grid on a side of the value's cell is from it."""
+        """Return the distance of the i-th multiple of the grid on a side of the value's cell."""
         return abs((self._cell + side * i) * self.grid - self._x)
 
     # --- drawing
 
     def sample(self, size: Size = None, *, source: Source = "chacha20", threads: int = 1) -> Any:
-        """Draw outputs: `snapping_laplace` of the value, `size` times."""
+        """Draw outputs of `snapping_laplace` for the value, in the shape `size`."""
         if size is None:
             return snapping_laplace(self.value, **self._arguments, source=source, threads=threads)
         values = np.full(checked_size(size) or (), self.value)

@@ -1,22 +1,22 @@
-"""Mironov's snapping mechanism in doubles, to the bit: the one place where floats draw.
+"""Mironov's snapping mechanism in doubles, to the bit: the only module that draws with floats.
 
     F(x) = clamp(round_L(clamp(x) + S (lambda * LN(U)))),
 
-with doubles' + and *, LN the correctly rounded logarithm, S a fair sign, U a uniform double: (1 +
+with + and * of doubles, LN the correctly rounded logarithm, S a fair sign, U a uniform double: (1 +
 m/2**52) 2**-E, m of 52 fair bits, E the place of the first 1 among fair bits, at most 1022.
 round_L rounds to the nearest multiple of L, ties up.
 
 *How LN(U) is decided.* All steps after it are monotone in it: products with lambda, sums,
-rounding, clamps. So if l (1 + 2**-40) and l (1 - 2**-40) give the same output, for an l within
-2**-41 of log U relatively, LN(U) between them gives it, too; else MPFR computes LN(U).
+rounding, clamps. Let l be within 2**-41 of log U, relatively. If l (1 + 2**-40) and l (1 - 2**-40)
+give the same output, so does LN(U), which lies between them; else MPFR computes LN(U).
 
-*The logarithm l.* U = f 2**e with sqrt(1/2) <= f < sqrt(2), about. s = (f - 1)/(f + 1) has |s| <
-0.1717; f - 1 is exact, so that s has a relative error of at most 2**-52 or so; log f = 2 s (1 +
-s**2/3 + s**4/5 + ...). Of the series in s**2 < 0.0295 the terms from the ninth power on are below
-0.0295**9/19/(1 - 0.0295) < 2**-49 of its value; Horner's scheme has one rounding of 2**-53 for
-each of 18 operations, all terms positive: below 2**-48. If e = 0 that is all. Else |e| log 2 >=
-0.69 and |log f| < 0.347: the sum is at least half the larger, and its error below 2**-46. Both are
-far below 2**-41. Nothing here underflows: |s| >= 2**-55.
+*The logarithm l.* U = f 2**e with about sqrt(1/2) <= f < sqrt(2). s = (f - 1)/(f + 1) has |s| <
+0.1717. f - 1 is exact, so s has a relative error of at most about 2**-52. log f = 2 s (1 + s**2/3 +
+s**4/5 + ...). In this series in s**2 < 0.0295, the terms from the ninth power on are below
+0.0295**9/19/(1 - 0.0295) < 2**-49 of its value. Horner's scheme rounds each of 18 operations by
+2**-53, and all terms are positive: below 2**-48. If e = 0, these are all errors. Else |e| log 2 >=
+0.69 and |log f| < 0.347, so the sum is at least half the larger, and its error is below 2**-46.
+Both are far below 2**-41. Nothing here underflows, because |s| >= 2**-55.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ._sides import draw_words
 
 _Floats = NDArray[np.float64]
 
-#: Values at a time: their temporaries stay in the cache.
+#: How many values are drawn at a time, so that temporaries stay in the cache.
 _CHUNK = 2**13
 
 _LOG_2 = math.log(2)
@@ -42,7 +42,7 @@ _SERIES = [1 / (2 * k + 1) for k in range(8, -1, -1)]
 _SLACK = 2.0**-40
 _LAST_EXPONENT = 1022
 
-#: Of 11 bits: the place of the lowest 1, from 1 on; 11 where there is none.
+#: The place, from 1 on, of the lowest 1 among 11 bits; 11 if there is none.
 _FIRST_ONE = np.array([11, *((i & -i).bit_length() for i in range(1, 2**11))])
 
 _NEAREST = gmpy2.context(precision=53, round=gmpy2.RoundToNearest)
@@ -54,12 +54,12 @@ def LN(u: float) -> float:
 
 
 def uniform_doubles(words: NDArray[np.uint64], source: Source) -> tuple[_Floats, _Floats]:
-    """Return signs and uniform doubles: of a word 1 bit, 52 for m, 11 for E; more if they are 0."""
+    """Return signs and uniform doubles. A word has 1 bit for S, 52 for m, 11 for E, or more."""
     bits = words.view(np.int64)
     signs = np.where(bits < 0, -1.0, 1.0)
-    rest = (bits >> 52) & 0x7FF
-    exponents = _FIRST_ONE[rest]
-    open_ones = np.flatnonzero(rest == 0)
+    upper = (bits >> 52) & 0x7FF
+    exponents = _FIRST_ONE[upper]
+    open_ones = np.flatnonzero(upper == 0)
     while open_ones.size:
         more = draw_words(open_ones.size, source, 1).view(np.int64) & 0x7FF
         exponents[open_ones] += _FIRST_ONE[more]
@@ -70,7 +70,7 @@ def uniform_doubles(words: NDArray[np.uint64], source: Source) -> tuple[_Floats,
 
 
 def logarithm(u: _Floats) -> _Floats:
-    """Return log u, 0 < u < 1, within 2**-41 of it relatively, by the four operations alone."""
+    """Return log u for 0 < u < 1, to a relative 2**-41, by the four operations alone."""
     f, e = np.frexp(u)
     low = f < 0.7071
     f = np.where(low, 2 * f, f)
@@ -86,10 +86,12 @@ def logarithm(u: _Floats) -> _Floats:
     return series
 
 
-def _outputs(logs: _Floats, signs: _Floats, x: _Floats, given: Parameters, bound: float) -> _Floats:
-    """Return what the chain makes of logarithms."""
-    exponent = log2_of_grid(given.grid)
-    z = x + signs * (float(given.scale) * logs)
+def _outputs(
+    logs: _Floats, signs: _Floats, x: _Floats, settings: Parameters, bound: float
+) -> _Floats:
+    """Return the outputs of the chain of operations for logarithms LN(U)."""
+    exponent = log2_of_grid(settings.grid)
+    z = x + signs * (float(settings.scale) * logs)
     quotients = np.ldexp(z, -exponent)
     below = np.floor(quotients)
     below += quotients - below >= 0.5
@@ -98,23 +100,23 @@ def _outputs(logs: _Floats, signs: _Floats, x: _Floats, given: Parameters, bound
 
 
 def _snap_chunk(
-    x: _Floats, signs: _Floats, u: _Floats, given: Parameters, bound: float
+    x: _Floats, signs: _Floats, u: _Floats, settings: Parameters, bound: float
 ) -> tuple[_Floats, int]:
-    """Return noisy values, and how many of them MPFR had to decide."""
+    """Return noisy values, and how many of them MPFR decided."""
     x = np.clip(x, -bound, bound)
     logs = logarithm(u)
-    noisy = _outputs(logs * (1 + _SLACK), signs, x, given, bound)
-    undecided = np.flatnonzero(noisy != _outputs(logs * (1 - _SLACK), signs, x, given, bound))
+    noisy = _outputs(logs * (1 + _SLACK), signs, x, settings, bound)
+    undecided = np.flatnonzero(noisy != _outputs(logs * (1 - _SLACK), signs, x, settings, bound))
     if undecided.size:
         exact = np.array([LN(one) for one in u[undecided].tolist()])
-        noisy[undecided] = _outputs(exact, signs[undecided], x[undecided], given, bound)
+        noisy[undecided] = _outputs(exact, signs[undecided], x[undecided], settings, bound)
     return noisy, undecided.size
 
 
 def snap_in_doubles(
-    doubles: _Floats, given: Parameters, bound: float, source: Source, threads: int
+    doubles: _Floats, settings: Parameters, bound: float, source: Source, threads: int
 ) -> _Floats:
-    """Return noisy doubles: of an array with one axis."""
+    """Return doubles, one axis, with noise."""
     noisy: _Floats = empty(doubles.size, np.float64)
     try:
         for start in range(0, doubles.size, _CHUNK):
@@ -122,7 +124,7 @@ def snap_in_doubles(
             words = draw_words(doubles[part].size, source, threads)
             signs, u = uniform_doubles(words, source)
             words.fill(0)
-            noisy[part] = _snap_chunk(doubles[part], signs, u, given, bound)[0]
+            noisy[part] = _snap_chunk(doubles[part], signs, u, settings, bound)[0]
             signs.fill(0)
             u.fill(0)
     except BaseException:

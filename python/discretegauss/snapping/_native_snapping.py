@@ -1,4 +1,4 @@
-"""The side on which values leave their cells, by the compiled core."""
+"""The sides on which values leave their cells, drawn by the compiled core."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ._doubles import OnGrid
 
 
 class NativeSides:
-    """Values made ready in the C core (csrc/mechanisms/leave_cell.c).
+    """Values prepared by the C core (csrc/mechanisms/leave_cell.c).
 
     Parameters
     ----------
     places : OnGrid
-        Of the values.
+        The places of the values.
     step : Fraction
         At most 1.
     doublings : int
@@ -27,12 +27,12 @@ class NativeSides:
     """
 
     def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:
-        #: What the handle refers to.
+        #: The handle refers to these buffers.
         self._offset = ffi.from_buffer("int64_t[]", places.offset)
         self._shift = ffi.from_buffer("int64_t[]", places.shift)
         handle = ffi.new("dg_snapping **")
-        given = c_text(step), doublings, self._offset, self._shift
-        raise_for_status(lib.dg_snapping_new(handle, *given))
+        arguments = c_text(step), doublings, self._offset, self._shift
+        raise_for_status(lib.dg_snapping_new(handle, *arguments))
         self._handle = ffi.gc(handle[0], lib.dg_snapping_free)
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:

@@ -1,18 +1,18 @@
 """The parameters of a snapping mechanism, exact: the scale of its noise, its grid, its range.
 
-*The exact method.* The output is a function of x + Lap(scale), x clamped to the range, scale =
-sensitivity/epsilon, without error: it is epsilon-differentially private for real numbers x that
-differ by at most sensitivity, whatever grid and range are. A finer grid costs nothing.
+*The exact method.* The output is a function of x + Lap(scale), without error, for x clamped to the
+range and scale = sensitivity/epsilon. So it is epsilon-differentially private for real numbers x
+that differ by at most sensitivity, for any grid and range. A finer grid costs nothing.
 
 *Mironov's method.* With eta = 2**-53, the rounding of one operation, his theorem for sensitivity 1
-says (1 + 12 B eta)/lambda + 2 eta for noise of scale lambda. Doubles may be scaled by powers of
-two, so that for a sensitivity D that is one it says (D + 12 B eta)/lambda + 2 eta; that form is
-used for every D, with lambda = (D + 12 B eta)/(epsilon - 2 eta), rounded up. For other D it is not
-proven here, but checked for all inputs and all uniforms of short floats
-(tests/snapping/test_mironov.py), where the excess is a quarter of it at most. The theorem asks for
-lambda < B < 2**46 lambda. Besides, the noise has to reach past both ends of the range from either
-end, or outputs are possible for one input alone: uniform doubles end at 2**-1022, so the noise at
-708 lambda, hence 2 B + grid <= 708 lambda.
+gives the cost (1 + 12 B eta)/lambda + 2 eta for noise of scale lambda. Doubles may be scaled by
+powers of two, so for a sensitivity D that is one it gives (D + 12 B eta)/lambda + 2 eta. That form
+is used for every D, with lambda = (D + 12 B eta)/(epsilon - 2 eta), rounded up. For other D it is
+not proven here, but tests/snapping/test_mironov.py checks it for all inputs and all uniforms of
+short floats, where the excess is at most a quarter of it. The theorem needs lambda < B < 2**46
+lambda. Besides, the noise has to reach past both ends of the range from either end, because some
+outputs would else be possible for one input alone. Uniform doubles end at 2**-1022, and so noise
+ends at 708 lambda: hence 2 B + grid <= 708 lambda.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ Method = Literal["exact", "mironov"]
 #: The relative error of one rounded operation of doubles.
 ETA = Fraction(1, 2**53)
 
-#: Doubles beyond this and below its inverse are none, or have fewer bits.
+#: A power of two beyond this, or below its inverse, is no double or one of fewer bits.
 _MOST_EXPONENT = 1022
 
-#: So many multiples of the grid are doubles, all of them.
+#: All multiples of the grid up to this one are doubles.
 _MOST_MULTIPLES = 2**53
 
 
 class Range(NamedTuple):
-    """What outputs are clamped to: doubles, exactly."""
+    """The ends of the range to which outputs are clamped: doubles, as Fractions."""
 
     lower: Fraction
     upper: Fraction
 
 
 class Parameters(NamedTuple):
-    """What a snapping mechanism works with."""
+    """The exact parameters of a snapping mechanism."""
 
     scale: Fraction
-    """Of its Laplace noise."""
+    """The scale of its Laplace noise."""
     grid: Fraction
     """Outputs within the range are multiples of this power of two."""
     epsilon: Fraction
-    """What it guarantees: at most what was asked for."""
+    """The guaranteed cost, which is at most the epsilon that was asked for."""
     ends: Range
 
 
 def checked_method(method: object) -> Method:
-    """Return `method`."""
+    """Return `method`, if it is one."""
     rule = "method must be 'exact' or 'mironov'"
     if not isinstance(method, str):
         raise ParameterTypeError(f"{rule}, got {type(method).__name__}")
@@ -70,7 +70,7 @@ def checked_method(method: object) -> Method:
 
 
 def exact_double(value: object, name: str, rule: str) -> Fraction:
-    """Return a number that is a double; the rule says why it must be one."""
+    """Return a number that is a double. The rule, for the error, says why it must be one."""
     exact = exact_rational(value, name)
     try:
         is_one = Fraction(float(exact)) == exact
@@ -82,11 +82,11 @@ def exact_double(value: object, name: str, rule: str) -> Fraction:
 
 
 def _double(value: object, name: str) -> Fraction:
-    return exact_double(value, name, "a double, as it is an output")
+    return exact_double(value, name, "a double, because it is an output")
 
 
 def checked_range(bound: object, lower: object, upper: object) -> Range:
-    """Return the range that a bound, or both ends, are given for."""
+    """Return the range from a bound, or from both ends."""
     if bound is not None:
         if lower is not None or upper is not None:
             raise ParameterTypeError("bound or lower and upper must be given, got both")
@@ -95,7 +95,7 @@ def checked_range(bound: object, lower: object, upper: object) -> Range:
             raise refused("bound", "be positive", bound)
         return Range(-high, high)
     if lower is None or upper is None:
-        raise ParameterTypeError("bound must be given, or lower and upper in its place")
+        raise ParameterTypeError("bound must be given, or lower and upper instead")
     ends = Range(_double(lower, "lower"), _double(upper, "upper"))
     if ends.lower >= ends.upper:
         raise ParameterValueError(
@@ -119,7 +119,7 @@ def power_at_least(x: Fraction) -> Fraction:
 
 
 def exact_grid(grid: object, scale: Fraction, ends: Range) -> Fraction:
-    """Return the grid: as given, or the least power of two that is at least the scale."""
+    """Return the grid, by default the least power of two that is at least the scale."""
     step = power_at_least(scale) if grid is None else positive_number(grid, "grid")
     got = f"grid = {describe(step)}" if grid is None else describe(single(grid))
     exponent = log2_of_grid(step)
@@ -165,8 +165,8 @@ def mironov_parameters(epsilon: object, ends: Range, sensitivity: object) -> Par
         )
     if 2 * bound + grid > 708 * scale:
         raise ParameterValueError(
-            "bound must be so small that 2 bound + grid is at most 708 scales of the noise with "
-            f"method='mironov', got {describe(bound)} at a scale of {describe(scale)}"
+            "bound must be small enough that 2 bound + grid is at most 708 scales of the noise "
+            f"with method='mironov', got {describe(bound)} at a scale of {describe(scale)}"
         )
     return Parameters(scale, grid, (change + 12 * bound * ETA) / scale + 2 * ETA, ends)
 
@@ -186,11 +186,11 @@ def parameters(
     Parameters
     ----------
     epsilon : number
-        What a release may cost, > 0; any number type.
+        The most that a release may cost, > 0; any number type.
     bound : number
         Outputs are clamped to [-bound, bound]: a double, > 0.
     sensitivity : number, optional
-        By how much one person changes a value at most, > 0.
+        The most by which one person changes a value, > 0.
     method : {"exact", "mironov"}, optional
         As for `snapping_laplace`.
     grid, lower, upper : number, optional
@@ -199,7 +199,7 @@ def parameters(
     Returns
     -------
     tuple
-        Named: scale, grid, epsilon, each a Fraction, and the range.
+        Named: the scale, the grid and epsilon, each a Fraction, and the range.
 
     Raises
     ------
@@ -214,8 +214,8 @@ def parameters(
     >>> float(mironov.scale), mironov.epsilon <= Fraction(1, 3)
     (3.000000000000402, True)
     """
-    way, ends = checked_method(method), checked_range(bound, lower, upper)
-    if way == "exact":
+    is_exact, ends = checked_method(method) == "exact", checked_range(bound, lower, upper)
+    if is_exact:
         return exact_parameters(epsilon, ends, sensitivity, grid)
     if bound is None or grid is not None:
         raise ParameterTypeError("grid, lower and upper must not be given with method='mironov'")

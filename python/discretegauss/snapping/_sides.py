@@ -1,4 +1,4 @@
-"""What snapping draws, by the engine in use: the sides of cells, and random words."""
+"""Sides of cells and random words for snapping, drawn by the engine in use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if native is not None:
 
 
 def reference_sides(places: OnGrid, step: Fraction, doublings: int) -> Fill:
-    """Return sides by the twin in plain Python."""
+    """Return a `Fill` that draws the sides of values by the twin in plain Python."""
 
     def side(i: int, stream: reference.Bytes) -> int:
         offset, shift = int(places.offset[i]), int(places.shift[i])
@@ -30,7 +30,7 @@ def reference_sides(places: OnGrid, step: Fraction, doublings: int) -> Fill:
 
 
 class Sides:
-    """Cells of a length, in scales of the noise, made ready."""
+    """The length of cells, in scales of the noise, as step 2**doublings."""
 
     def __init__(self, cell: Fraction) -> None:
         self._doublings = 0
@@ -40,7 +40,7 @@ class Sides:
         self._step = cell
 
     def prepare(self, places: OnGrid) -> Fill:
-        """Return the sides of values made ready."""
+        """Return a `Fill` that draws the sides of values."""
         if native is None:
             return reference_sides(places, self._step, self._doublings)
         return NativeSides(places, self._step, self._doublings).fill

@@ -1,4 +1,4 @@
-"""The snapping mechanism: checks, shapes, and which method."""
+"""The snapping mechanism: checks of arguments, shapes, and the choice of the method."""
 
 from __future__ import annotations
 
@@ -70,27 +70,27 @@ def snapping_laplace(
     Parameters
     ----------
     values : number or array_like
-        Doubles, or numbers that doubles hold exactly; infinities are clamped. Rounding to doubles
-        is yours, as it may add to the sensitivity.
+        Doubles, or numbers that doubles hold exactly; infinities are clamped. You round other
+        numbers, because that may add to the sensitivity.
     epsilon : number
-        What the release of a value costs, > 0; any number type.
+        The cost of the release of a value, > 0; any number type.
     bound : number
         Values are clamped to [-bound, bound], before noise and after: a double, > 0.
     sensitivity : number, optional
-        By how much one person changes a value at most, > 0.
+        The most by which one person changes a value, > 0.
     method : {"exact", "mironov"}, optional
         "exact": the law of `SnappedLaplace`. "mironov": Mironov's floating-point mechanism, to the
         bit, with the noise that his theorem asks for; for comparison.
     grid : number, optional
-        Outputs are multiples of this power of two, or ends of the range. None: the least that is at
-        least the scale of the noise, sensitivity/epsilon, as in Mironov's. A finer grid costs
-        nothing.
+        Outputs are multiples of this power of two, or ends of the range. None: the least one that
+        is at least the scale of the noise, sensitivity/epsilon, as in Mironov's mechanism. A finer
+        grid costs nothing.
     lower, upper : number, optional
-        In the place of bound: the ends of a range, doubles.
+        The ends of a range, doubles, instead of bound.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as for `discretegauss.discrete_gaussian`.
+        The source of bits, as for `discretegauss.discrete_gaussian`.
     threads : int, optional
-        How many threads draw at most; 1 with a source of your own.
+        The most threads that draw; 1 with your own source.
     out : ndarray of float64, optional
         Array to fill and return instead of a new one; unchanged after an error.
 
@@ -108,11 +108,11 @@ def snapping_laplace(
 
     Notes
     -----
-    Guarantee of "exact": pure epsilon for values that differ by at most sensitivity as real
-    numbers, for any range and any grid; no float takes part in the draw. It is a function of the
-    value plus true Laplace noise, and its outputs are possible for all values alike.
+    Guaranteed by "exact": pure epsilon for values that differ by at most sensitivity as real
+    numbers, for any range and any grid. No float takes part in the draw. The output is a function
+    of the value plus true Laplace noise, and each output is possible for every value.
 
-    Not promised: time, which depends on the values and on the noise.
+    Not promised: the time, which depends on the values and on the noise.
 
     References
     ----------
@@ -130,16 +130,16 @@ def snapping_laplace(
     """
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
-    given = parameters(
+    settings = parameters(
         epsilon, bound, sensitivity, method=method, grid=grid, lower=lower, upper=upper
     )
     doubles = as_doubles(values)
     result = None if out is None else _checked_out(out, doubles.shape)
     flat = doubles.reshape(-1)
     if method == "exact":
-        noisy = mechanism(given).snap(flat, bits, n_threads)
+        noisy = mechanism(settings).snap(flat, bits, n_threads)
     else:
-        noisy = snap_in_doubles(flat, given, float(given.ends.upper), bits, n_threads)
+        noisy = snap_in_doubles(flat, settings, float(settings.ends.upper), bits, n_threads)
     noisy = noisy.reshape(doubles.shape)
     if result is not None:
         result[...] = noisy

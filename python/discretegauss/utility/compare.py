@@ -1,4 +1,4 @@
-"""Noises side by side: of the same rho, and for the same (epsilon, delta) over k queries."""
+"""Noises compared: at the same rho, and for the same (epsilon, delta) over k queries."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .gaussians import (
 
 
 class NoiseComparison(NamedTuple):
-    """Noises that all cost at most rho in zCDP, for an answer that one person changes by 1."""
+    """Noises that each cost at most rho in zCDP, for an answer that one person changes by 1."""
 
     rho: Fraction
     """1/(2 sigma2)."""
     gaussian: DiscreteGaussian
     laplace: DiscreteLaplace
-    """The least one, of six digits."""
+    """The one of least scale, to six digits."""
 
     def variances(self) -> dict[str, float]:
         """Return the variance of each noise, by name."""
@@ -43,21 +43,21 @@ class NoiseComparison(NamedTuple):
         }
 
     def tails(self, k: object) -> dict[str, float]:
-        """Return P(noise >= k) of each, by name, and the bound for the discrete Gaussian.
+        """Return P(noise >= k) of each noise, by name, and the bound for the discrete Gaussian.
 
         Parameters
         ----------
         k : number
-            Any finite number; any number type of this package, taken exactly. To noise of integers
-            what is between two of them is the one above.
+            Any finite number; any number type of this package, taken exactly. For integer noise a
+            k between two integers means the upper one.
 
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If k is no finite number, or beyond 2**4000 or nearer to 0 than 2**-4000.
+            If k is not a finite number, or is beyond 2**4000 or nearer to 0 than 2**-4000.
         """
         sigma2, exact = self.gaussian.sigma2, checked_point(k, "k")
-        before = math.ceil(exact) - 1  # an integer X is at least k where it is above this one
+        before = math.ceil(exact) - 1  # an integer is at least k if it is above this one
         return {
             "discrete Gaussian": self.gaussian.sf(before),
             "its bound": self.gaussian.tail_bound(exact),
@@ -73,22 +73,22 @@ def compare_noise(sigma2: object) -> NoiseComparison:
     Parameters
     ----------
     sigma2 : number
-        Of the discrete Gaussian, and the variance of the continuous one, which costs the same rho;
-        the rounded one, being made from that, costs no more. Positive.
+        The parameter of the discrete Gaussian, positive. It is also the variance of the continuous
+        Gaussian, which costs the same rho; rounding that one costs no more.
 
     Returns
     -------
     NoiseComparison
-        With rho, both discrete laws, ``variances()`` and ``tails(k)``.
+        It has rho, both discrete laws, ``variances()`` and ``tails(k)``.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If sigma2 is no positive number, or is beyond 2**4000 or nearer to 0 than 2**-4000.
+        If sigma2 is not a positive number, or is beyond 2**4000 or nearer to 0 than 2**-4000.
 
     Notes
     -----
-    The same rho is the measure of many releases together. For few, and with (epsilon, delta), the
+    rho is the right measure for many releases together. For few, and with (epsilon, delta), the
     Laplace may need less noise: see `compare_queries`.
 
     References
@@ -117,19 +117,19 @@ class QueriesComparison(NamedTuple):
     delta: Fraction
     queries: int
     gaussian_by_zcdp: DiscreteGaussian
-    """The least one by way of rho and the optimal conversion (Corollary 13)."""
+    """The one of least sigma2 by rho and the optimal conversion (Corollary 13)."""
     gaussian_tight: DiscreteGaussian
-    """The least one by the tight delta of k queries (Theorem 7)."""
+    """The one of least sigma2 by the tight delta of k queries (Theorem 7)."""
     laplace: DiscreteLaplace
-    """The least one by the optimal composition, for it the exact one."""
+    """The one of least scale by the optimal composition, which is exact for it."""
 
     def ratio_by_zcdp(self) -> float:
-        """Return the Laplace's variance over that of the Gaussian by way of zCDP.
+        """Return the Laplace's variance over that of the Gaussian by zCDP.
 
         Raises
         ------
         OverflowError
-            If epsilon is beyond some 2**29 for each query, and the variances below exp(-2**29).
+            If epsilon is beyond about 2**29 for each query, so variances are below exp(-2**29).
         """
         return _ratio(self.laplace, self.gaussian_by_zcdp)
 
@@ -145,7 +145,7 @@ class QueriesComparison(NamedTuple):
 
 
 def _ratio(one: Law, other: Law) -> float:
-    """Return the quotient of the variances, which may themselves be no floats."""
+    """Return the quotient of the variances, even if floats do not hold them."""
     one_spec, other_spec = centred(one), centred(other)
 
     def enclosure(bits: int) -> Interval:
@@ -155,8 +155,7 @@ def _ratio(one: Law, other: Law) -> float:
         return float_value(enclosure)
     except ArithmeticError as error:
         raise ParameterOverflowError(
-            "epsilon must be below about 2**29 for each query: beyond, variances are below "
-            "exp(-2**29)"
+            "epsilon must be below about 2**29 for each query, or variances are below exp(-2**29)"
         ) from error
 
 
@@ -170,12 +169,12 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
     delta : number
         Between 0 and 1, both excluded.
     queries : int
-        k: one person may change so many answers by 1 each, at most 100 000.
+        The number k of answers, at most 100 000; one person may change each by 1.
 
     Returns
     -------
     QueriesComparison
-        With the three laws, ``ratio_by_zcdp()`` and ``ratio_tight()``.
+        It has the three laws, ``ratio_by_zcdp()`` and ``ratio_tight()``.
 
     Raises
     ------
@@ -186,8 +185,8 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
     -----
     The Laplace's scale comes from the composition theorem of Kairouz, Oh and Viswanath, which is
     tight for all mechanisms with a pure epsilon and, at sensitivity 1, exact for the discrete
-    Laplace. Against it stand two Gaussians: by the zCDP conversion, as in the paper, which is not
-    tight and so favours the Laplace; and by the tight composition.
+    Laplace. It is compared with two Gaussians. One comes from the zCDP conversion, as in the paper,
+    which is not tight and so favours the Laplace; the other comes from the tight composition.
 
     References
     ----------
@@ -196,8 +195,8 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
     Examples
     --------
     >>> import discretegauss as dg
-    >>> found = dg.utility.compare_queries(epsilon=1, delta="1e-6", queries=100)
-    >>> f"{found.ratio_by_zcdp():.3f} {found.ratio_tight():.3f}"
+    >>> noise = dg.utility.compare_queries(epsilon=1, delta="1e-6", queries=100)
+    >>> f"{noise.ratio_by_zcdp():.3f} {noise.ratio_tight():.3f}"
     '1.690 1.944'
     """
     epsilon_exact, delta_exact = (
@@ -205,7 +204,7 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
         checked_probability(delta, "delta"),
     )
     k = query_count(queries)
-    # The Laplace first: it refuses too many queries.
+    # the Laplace comes first, because it refuses too many queries
     laplace = calibrate(DiscreteLaplace, epsilon=epsilon_exact, delta=delta_exact, queries=k)
     return QueriesComparison(
         epsilon_exact,

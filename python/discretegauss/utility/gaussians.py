@@ -1,7 +1,7 @@
-"""The continuous Gaussian, and the continuous Gaussian rounded to integers.
+"""The continuous Gaussian, and the continuous Gaussian rounded to integers, for comparison.
 
-For comparison only. Software that draws floats draws neither: what it draws has another law, with
-gaps, and does not have the privacy computed here.
+Software that draws floats draws neither. Its draws have another law, with gaps, and not the privacy
+computed here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..errors import ParameterOverflowError
 
 _HALF = Fraction(1, 2)
 _MOST_BITS = 2**12
-"""Differences above 5e-324 lose 1100 bits at most; what these do not tell is beyond MPFR's exp."""
+"""Differences above 5e-324 lose at most 1100 bits; this precision fails only beyond MPFR's exp."""
 _FARTHEST_BITS = (2**4000).bit_length()
 
 
@@ -35,7 +35,7 @@ def continuous_gaussian_sf(sigma2: object, x: object) -> float:
     Returns
     -------
     float
-        The value rounded, up to one unit of the last place.
+        The rounded value, with an error of at most one unit in the last place.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: obje
     Returns
     -------
     float
-        The smallest float that is at least that delta, or the next; 5e-324 for what is below it.
+        The smallest float that is at least delta, or the next; 5e-324 for a smaller delta.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: obje
 
     Examples
     --------
-    At sigma2 = 1 the discrete Gaussian gives away a little more at this epsilon, at others less:
+    At sigma2 = 1 the discrete Gaussian has a slightly larger delta here, and less at other epsilon:
 
     >>> import discretegauss as dg
     >>> dg.utility.continuous_gaussian_delta(1, 0) < dg.privacy.delta(dg.DiscreteGaussian(1), 0)
@@ -103,7 +103,7 @@ def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: obje
             return float_at_least(delta.upper)
         if bits >= _MOST_BITS:
             raise ParameterOverflowError(
-                "epsilon must be below about 2**30 where it is near sensitivity**2/(2 sigma2), "
+                "epsilon must be below about 2**30 if it is near sensitivity**2/(2 sigma2), "
                 f"got {describe(exact)}"
             )
         bits *= 2
@@ -122,7 +122,7 @@ def rounded_gaussian_pmf(sigma2: object, k: object) -> float:
     Returns
     -------
     float
-        The value rounded, up to one unit of the last place.
+        The rounded value, with an error of at most one unit in the last place.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def rounded_gaussian_pmf(sigma2: object, k: object) -> float:
 def rounded_gaussian_sf(sigma2: object, k: object) -> float:
     """Return P(R > k) for R, the normal law N(0, sigma2) rounded to the nearest integer.
 
-    Parameters, results and errors are those of `rounded_gaussian_pmf`; between integers the value
+    Parameters, results and errors are those of `rounded_gaussian_pmf`. Between integers the value
     is that at the integer below.
 
     Examples
@@ -172,13 +172,13 @@ def rounded_gaussian_variance(sigma2: object) -> float:
     Returns
     -------
     float
-        The value rounded, up to one unit of the last place. From sigma2 = 1 on it is sigma2 + 1/12
-        to eight digits.
+        The rounded value, with an error of at most one unit in the last place: sigma2 + 1/12 to
+        eight digits from sigma2 = 1 on.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If sigma2 is no positive number, is beyond 2**4000, or nearer to 0 than 2**-4000.
+        If sigma2 is not a positive number, is beyond 2**4000, or nearer to 0 than 2**-4000.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def _variance_of_wide(variance: Fraction, bits: int) -> Interval:
 
     sigma2 + 1/12 + sum over n >= 1 of (-1)**n exp(-2 pi**2 n**2 sigma2) (4 sigma2 + 1/(pi n)**2).
 
-    The terms alternate and fall, so what is left out is less than the first term that is.
+    The terms alternate and fall, so the omitted ones add up to less than the first of them.
     """
     at = arithmetic(bits)
     pi2 = at.power(at.pi(), 2)
@@ -216,10 +216,10 @@ def _variance_of_wide(variance: Fraction, bits: int) -> Interval:
 def _variance_of_narrow(variance: Fraction, bits: int) -> Interval:
     """Return the variance for sigma2 < 1/4, a sum over integers.
 
-    Of 2 (2 k - 1) P(N > k - 1/2) over k >= 1: k**2 is the sum of the 2 j - 1 for j = 1..k.
+    The terms are 2 (2 k - 1) P(N > k - 1/2), k >= 1, because k**2 is the sum of 2 j - 1, j = 1..k.
 
-    A term is less than 3 exp(-k/sigma2) < 1/16 of the one before, as exp(x**2) erfc(x) falls; so
-    what is left out is less than a tenth of the last term.
+    A term is less than 3 exp(-k/sigma2) < 1/16 of the one before, because exp(x**2) erfc(x) falls.
+    So the omitted terms add up to less than a tenth of the last one.
     """
     at = arithmetic(bits)
     total, k = at.rational(0), 1
@@ -231,19 +231,19 @@ def _variance_of_narrow(variance: Fraction, bits: int) -> Interval:
 
 
 def _upper_tail(variance: Fraction, x: Fraction, bits: int) -> Interval:
-    """Return P(N > x), erfc(x / sqrt(2 sigma2))/2."""
+    """Return P(N > x) = erfc(x / sqrt(2 sigma2))/2."""
     at = arithmetic(bits)
     ratio = at.sqrt(at.rational(x * x / (2 * variance)))
     return at.scale(at.erfc(at.neg(ratio) if x < 0 else ratio), _HALF)
 
 
 def checked_point(value: object, name: str) -> Fraction:
-    """Return where a tail is asked for: any number that is not too far from 1."""
+    """Return a point of a tail, exactly; refuse numbers that are too far from 1."""
     return _near(exact_rational(value, name), name)
 
 
 def _near(value: Fraction, name: str) -> Fraction:
-    """Refuse what is so far from 1 that the arithmetic would take minutes."""
+    """Return a number; refuse it if it is so far from 1 that the arithmetic would take minutes."""
     bits = max(value.numerator.bit_length(), value.denominator.bit_length())
     if bits > _FARTHEST_BITS:
         raise ParameterOverflowError(

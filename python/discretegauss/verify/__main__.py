@@ -1,4 +1,4 @@
-"""python -m discretegauss.verify."""
+"""The command ``python -m discretegauss.verify``."""
 
 import sys
 

@@ -6,18 +6,18 @@ t = 2**16 (2**i H g(y) - m) and C the clamp to [0, 2**16],
     C(v - error) <= C(t) <= C(v + error)
     v = base - floor(slope q / 2**24) + floor(bulge M / 2**16),  M = floor(q (2**24 - q) / 2**30)
 
-where q = floor(p), p = 2**24 n / width, n the number of integers of the range that are nearer to
-the centre than y, and width that of all of them, a power of two.
+where q = floor(p), p = 2**24 n / width. The range has `width` integers, a power of two; n of them
+are nearer to the centre than y.
 
 From v to a parabola. Let u = p/2**24 and l = base - slope u + 4 bulge u (1 - u). If
-width <= 2**24, p is an integer, and p = q; otherwise 0 <= p - q < 1. So, s being slope/2**24 or, if
-p = q, 0,
+width <= 2**24, p is an integer, and p = q; otherwise 0 <= p - q < 1. Let s = 0 if p = q, else
+s = slope/2**24. Then
 
     slope u - floor(slope q / 2**24)  is in  [0, s + 1),  and is 0 if slope is 0.
 
 With M(p) = p (2**24 - p) / 2**30, the last term of l is bulge M(p) / 2**16. M differs from M(q) by
-less than 1, and M(q) from M(p) by at most (p - q)/64, as abs(M') <= 1/64 on [0, 2**24]. So, k being
-(1 + 1/64) abs(bulge) / 2**16 or, if p = q, abs(bulge) / 2**16,
+less than 1. M(q) differs from M(p) by at most (p - q)/64, because abs(M') <= 1/64 on [0, 2**24].
+Let k = abs(bulge) / 2**16 if p = q, else 1 + 1/64 times that. Then
 
     floor(bulge M / 2**16) - bulge M(p) / 2**16  is in  (-1 - k, k],  and is 0 if bulge is 0.
 
@@ -26,29 +26,29 @@ Their sum is v - l, so
     v - error <= l - below,  below = error - (0 if slope == 0 else 1) - s - k
     v + error >= l + above,  above = error - (0 if bulge == 0 else 1) - k
 
-and it is enough that C(l - below) <= C(t) <= C(l + above).
+and it suffices that C(l - below) <= C(t) <= C(l + above).
 
-From integers to distances. On one side of the centre n grows by 1 from integer to integer as the
-distance D does by a fixed step, so u = (D - D0)/W, with D0 the distance of the first integer and W
-that of `width` steps, and l is a parabola in D with l'' = -8 bulge / W**2. The bounds are shown at
-all real D from the nearest to the farthest integer of the range. Only y = 0 may lie on the other
-side of the centre than the rest of its range, if f > 0: then it is looked at alone, and
-D0 = -f for the others. t falls as D grows. l need not, but on [a, b] its extremes are among its
-values at a, at b and at its turn, moved to a or b if it is not between them.
+From integers to distances. On one side of the centre, the distance D grows by a fixed step from
+integer to integer, and n by 1. So u = (D - D0)/W, where D0 is the distance of the first integer and
+W is `width` steps long, and l is a parabola in D with l'' = -8 bulge / W**2. The bounds are proven
+at all real D from the nearest to the farthest integer of the range. If f > 0, the centre lies
+between y = 0 and the other integers of its range. Then y = 0 is proven alone, and D0 = -f for the
+others. t falls as D grows. l need not fall, but on [a, b] its extremes are among its values at a,
+at b and at its turn, moved to a or b if it is not between them.
 
-The ends. Where g is a known ratio, so is D: phi has an inverse. So a distance `top` is known below
-which t >= 2**16 is certain, and a distance `zero` above which t <= 0 is certain. Up to `top` only
-C(l + above) = 2**16 is to be shown, from `zero` on only C(l - below) = 0.
+The ends. If g is a known ratio, so is D, because phi has an inverse. So a distance `top` is known
+below which t >= 2**16 is certain, and a distance `zero` above which t <= 0 is certain. Up to `top`
+only C(l + above) = 2**16 has to be proven, and from `zero` on only C(l - below) = 0.
 
-Between them, l - below <= t <= l + above on [a, b] (or, for either half of it, that the arc's
-side is clamped). Let q = t - l; q'' = t'' - l''. Where K_low <= q'' <= K_high on [a, b], q differs
-from its own chord by -q''(x) (D - a)(b - D)/2 for some x in (a, b), so
+Between the ends, l - below <= t <= l + above has to be proven on [a, b] (or, for either bound, that
+the arc's side is clamped). Let q = t - l; q'' = t'' - l''. If K_low <= q'' <= K_high on [a, b], q
+differs from its own chord by -q''(x) (D - a)(b - D)/2 for some x in (a, b), so
 
     q <= max(q(a), q(b)) + max(0, -K_low)  (b - a)**2 / 8
     q >= min(q(a), q(b)) - max(0,  K_high) (b - a)**2 / 8.
 
-Two values of g and a ball for g'' thus bound q on all of [a, b], not at sampled points. If the
-bounds do not do, the piece is cut in half. A violation at an end of a piece ends the proof at once.
+Two values of g and a ball for g'' thus bound q on all of [a, b], not at sampled points. If they do
+not suffice, the piece is cut in half. A violation at an end of a piece ends the proof at once.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _MOST_PIECES = 400
 
 
 class Use(NamedTuple):
-    """What an arc is for: 2**tail_level H g - level, from integer `near` outwards to `far`."""
+    """The target of an arc: 2**tail_level H g - level, from integer `near` outwards to `far`."""
 
     level: int
     tail_level: int
@@ -92,7 +92,7 @@ class _Claim:
         self._width = weight.length(width)
         self.second = -8 * ball(arc.bulge) / (self._width * self._width)
         self._turn = self._start
-        if arc.bulge != 0:  # where l' = 0
+        if arc.bulge != 0:  # move to where l' = 0
             self._turn += self._width * ball(Fraction(1, 2) - Fraction(arc.slope, 8 * arc.bulge))
         is_cut = width > _REACHES  # q is p rounded down
         fall = Fraction(arc.slope, _REACHES) if is_cut else 0
@@ -101,7 +101,7 @@ class _Claim:
         self.above = ball(arc.error - int(arc.bulge != 0) - bend)
 
     def signed_distance(self, y: int) -> arb:
-        """Return the distance on the range's side of the centre, at which l is for y."""
+        """Return the distance of y, negative if y is not on the range's side of the centre."""
         return self.weight.signed_distance(y, self.use.far < self.use.near)
 
     def arc(self, distance: arb) -> arb:
@@ -121,7 +121,7 @@ class _Claim:
 
 
 def _half(claim: _Claim, a: arb, b: arb, q: tuple[arb, arb], spread: tuple[arb, arb]) -> bool:
-    """Return whether both bounds are proven on [a, b]; q: its values at the ends of the piece."""
+    """Return whether both bounds are proven on [a, b]; q holds its values at a and b."""
     arcs = claim.extremes(a, b)
     upper = all(at + spread[0] <= claim.above for at in q) or all(
         arc + claim.above >= _ONE for arc in arcs
@@ -140,7 +140,7 @@ def _violated(claim: _Claim, at: arb, t: arb, q: arb) -> bool:
 
 
 def _between(claim: _Claim, near: arb, far: arb) -> bool | None:
-    """Prove both bounds on [near, far], exact ends. Returns: None where nothing is certain."""
+    """Prove both bounds on [near, far], exact ends. None means that nothing is certain."""
     pieces = [(near, far, claim.weight.weight(near), claim.weight.weight(far))]
     for _ in range(_MOST_PIECES):
         if not pieces:
@@ -178,13 +178,13 @@ def _at_integer(claim: _Claim, y: int) -> bool | None:
 
 
 def _from(claim: _Claim, y: int) -> bool | None:
-    """Prove both bounds from an integer on the range's side of the centre to the range's last."""
+    """Prove both bounds from y, which is on the range's side of the centre, to the range's end."""
     weight, use = claim.weight, claim.use
     if y == use.far:
         return _at_integer(claim, y)
     near, far = weight.distance(y).lower(), weight.distance(use.far).upper()
     if _reaches_one(claim, near, far) and _reaches_zero(claim, near, far):
-        return True  # says nothing, and nothing false
+        return True  # the arc bounds nothing, and so claims nothing false
     holds: list[bool | None] = []
     start, end = near, far
     if use.level + 1 <= claim.factor and use.tail_level == 0:
@@ -233,15 +233,15 @@ def arc_holds(arc: Arc, use: Use, table: Table, weight: Weight) -> bool | None:
     ----------
     arc : Arc
     use : Use
-        What the arc is for: integers of y >= 0 or of y < 0, not of both.
+        The target of the arc: integers y >= 0 or y < 0, not both.
     table : Table
     weight : Weight
-        Of the table's law.
+        The weight of the table's law.
 
     Returns
     -------
     bool or None
-        True: proven. False: refuted at some distance. None: not decided at this precision.
+        True: proven. False: refuted at some distance. None: undecided at this precision.
     """
     if not (0 <= arc.error <= _MOST_ERROR and 0 <= arc.slope <= _MOST_SLOPE):
         return False

@@ -1,4 +1,4 @@
-"""The laws that the verifier looks at: a fixed list, and random ones."""
+"""The laws whose tables are verified: a fixed list, and random ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fixed_cases() -> list[LawSpec]:
         for i, beta in enumerate(_BETAS)
         for j, scale in enumerate([_Q(10), _Q(1000), _Q(10**6)])
     ]
-    # Tables that once had a wrong bound of a cell, or none.
+    # laws whose cells are the hardest to bound
     cases += [
         LawSpec(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
         for scale, mu, beta in [
@@ -88,7 +88,7 @@ def _number(value: Fraction) -> str:
     return text if len(text) <= 40 else f"{text[:18]}...{text[-18:]} ({len(text)} characters)"
 
 
-def described(spec: LawSpec) -> str:
+def one_line(spec: LawSpec) -> str:
     """Return a law in one line."""
     law = LAWS[spec.kind]
     own = zip(law.parameters, (spec.parameter, spec.beta), strict=False)  # beta, if it has one

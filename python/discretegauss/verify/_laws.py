@@ -1,4 +1,4 @@
-"""The laws as the verifier sees them, apart from what computes them elsewhere: a line for each."""
+"""The laws that the verifier knows, a line for each, independent of the code that draws them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Shape(NamedTuple):
 
 
 class VerifiedLaw(NamedTuple):
-    """What a kind of law is called, and the shape of a law of that kind."""
+    """The name of a kind of law, its parameters, and the shape of each law of that kind."""
 
     name: str
     parameters: tuple[str, ...]
-    """Names of `LawSpec.parameter` and, if there is one, of `LawSpec.beta`."""
+    """The names of `LawSpec.parameter` and, if the kind has one, of `LawSpec.beta`."""
     shape: Callable[[LawSpec], Shape]
 
 
@@ -41,4 +41,4 @@ LAWS = {
         lambda spec: Shape(spec.beta, spec.parameter, _1),
     ),
 }
-"""Random cases choose among them in this order."""
+"""Random cases choose from this order."""

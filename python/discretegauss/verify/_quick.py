@@ -1,4 +1,4 @@
-"""That an installed package draws what its specification says: ``verify --quick``."""
+"""Check that an installed package draws what its specification says: ``verify --quick``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _LAWS = [
     ("1" + "0" * 40, "12345678901234567890"),
 ]
 
-#: Of the draws of cell tables (tests/vectors/README.md) from the stream `_fill`, law by law.
+#: The digest of draws by cell tables (tests/vectors/README.md) from the stream `_fill`, law by law.
 _CELLS = "d1f0c90b4731732d2aa07a9836a3630101ece8b48f5f04089cfc097ed3e92d01"
 
 
 def _fill() -> Callable[[memoryview], None]:
-    """Return the stream SHA-256(0), SHA-256(1), ..., of which every call begins anew."""
+    """Return the stream SHA-256(0), SHA-256(1), ..., from its beginning."""
     position, ready = 0, bytearray()
 
     def fill(out: memoryview) -> None:
@@ -55,15 +55,15 @@ def _as_specified() -> bool:
         p, m = Fraction(parameter), Fraction(mu)
         tape = reference.CallableBytes(_fill())
         expected = [reference.discrete_gaussian(p, m, tape) for _ in range(_N)]
-        drawn = discrete_gaussian(
+        draws = discrete_gaussian(
             p, mu=m, size=_N, dtype=object, source=_fill(), method="reference"
         )
-        if list(drawn) != expected:
+        if list(draws) != expected:
             return False
         tape = reference.CallableBytes(_fill())
         expected = [reference.discrete_laplace(p, m, tape) for _ in range(_N)]
-        drawn = discrete_laplace(p, mu=m, size=_N, dtype=object, source=_fill(), method="reference")
-        if list(drawn) != expected:
+        draws = discrete_laplace(p, mu=m, size=_N, dtype=object, source=_fill(), method="reference")
+        if list(draws) != expected:
             return False
     tape = reference.CallableBytes(_fill())
     expected = [reference.geometric_exp(1, 3, tape) for _ in range(_N)]
@@ -71,14 +71,14 @@ def _as_specified() -> bool:
 
 
 def _system_draws() -> bool:
-    """Two fills differ, and none is 100 standard deviations out: it has P < 2**-7000."""
+    """Return whether two fills differ, and no draw is 100 sigma from 0, which has P < 2**-7000."""
     first, second = (discrete_gaussian(100, size=1000, dtype=np.int64) for _ in range(2))
     largest = max(int(np.abs(fill).max()) for fill in (first, second))
     return largest < 1000 and not np.array_equal(first, second)
 
 
 def quick_checks() -> Iterator[tuple[str, bool]]:
-    """Generate what is checked, and whether it holds: a second in all."""
+    """Generate each checked statement and whether it holds. All take about a second."""
     yield "draws are the specification's, bit for bit", _as_specified()
     if build_info()["engine"] == "native":
         yield "draws of cell tables are the published protocol's", _cells_digest() == _CELLS

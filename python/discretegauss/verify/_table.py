@@ -1,4 +1,4 @@
-"""A cell table as plain data, copied out of the C core: what the verifier looks at."""
+"""A cell table as data, copied out of the C core for the verifier."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """``dg_table`` of csrc/cells/table.h, its names kept; `full` is ``block_of``.
+    """``dg_table`` of csrc/cells/table.h, with the same names; `full` is ``block_of``.
 
-    `arcs` are those of the partial cells, in their order, then ``tail_arcs``.
+    `arcs` has the arcs of the partial cells, in their order, then ``tail_arcs``.
     """
 
     spec: LawSpec
@@ -59,15 +59,15 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def built(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
-    """Return a sampler of the C core that has the table, freed with its last reference."""
+def sampler_of(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
+    """Return a sampler of the C core that holds the table; its last reference frees it."""
     from .._drawing.native import c_texts, raise_for_status
     from .._native import ffi, lib
 
     sizes = {"index_bits": index_bits, "block_bits": block_bits}
     sampler, options = ffi.new("dg_sampler **"), ffi.new("dg_options *", sizes)
-    given = int(spec.kind), *c_texts(spec), lib.DG_CELLS, options
-    raise_for_status(lib.dg_sampler_new_with(sampler, *given))
+    arguments = int(spec.kind), *c_texts(spec), lib.DG_CELLS, options
+    raise_for_status(lib.dg_sampler_new_with(sampler, *arguments))
     return ffi.gc(sampler[0], lib.dg_sampler_free)
 
 
@@ -79,16 +79,16 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     spec : LawSpec
         A discrete Laplace, Gaussian or generalised Gaussian.
     index_bits, block_bits : int, optional
-        The table's size and its blocks'; -1: the core chooses.
+        The size of the table and of its blocks; -1: the core chooses.
 
     Raises
     ------
     ParameterValueError
-        The core has no such table.
+        The core has no table for this law.
     """
     from .._native import ffi, lib
 
-    handle, info = built(spec, index_bits, block_bits), ffi.new("dg_sampler_info *")
+    handle, info = sampler_of(spec, index_bits, block_bits), ffi.new("dg_sampler_info *")
     lib.dg_sampler_describe(info, handle)
     block = ffi.new("int32_t *")
     level = ffi.new("uint32_t *")
@@ -123,7 +123,7 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     )
 
 
-#: ``DG_REACH_BITS``: of an integer's place in its range, all that an arc looks at.
+#: ``DG_REACH_BITS``: an arc depends on this many bits of an integer's place in its range.
 REACH_BITS = 24
 
 #: ``DG_SPECIAL_CODE``: the code of a piece that belongs to no block.

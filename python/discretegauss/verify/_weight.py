@@ -1,4 +1,4 @@
-"""The weight of a law in ball arithmetic (python-flint's arb), seen from a table's blocks.
+"""The weight of a law in ball arithmetic (python-flint's arb), in the units of a table.
 
 Distances are in units of 2**-48 of a block: D(y) = abs(y - f) 2**48 / 2**block_bits for an
 integer y counted from c = floor(mu + 1/2), f = mu - c. With R the scale in that unit, and beta and
@@ -7,7 +7,7 @@ the divisor of the law's `Shape`,
     phi(D) = (D/R)**beta/divisor
     g(D)   = exp(phi(D(0)) - phi(D)),  so that g = 1 at y = 0
 
-Every method returns a ball that holds the true value; the precision is that of ``flint.ctx`` when
+Every method returns a ball that holds the true value. The precision is that of ``flint.ctx`` when
 the object is made and when it is used.
 """
 
@@ -24,13 +24,13 @@ from ._laws import LAWS
 if TYPE_CHECKING:
     from flint import arb
 
-#: Binary places of a distance, in blocks: a unit of the verifier's own.
+#: Binary places of a distance, in blocks. The unit belongs to the verifier alone.
 DISTANCE_BITS = 48
 
 
 @contextmanager
 def precision(n_bits: int) -> Iterator[None]:
-    """Compute with balls of so many bits."""
+    """Compute with balls of `n_bits` within a ``with`` block."""
     from flint import ctx
 
     before = ctx.prec
@@ -63,7 +63,7 @@ class Weight:
         self._weights: dict[int, arb] = {}
 
     def length(self, n: int) -> arb:
-        """Return how long n integers are."""
+        """Return the length of n integers."""
         return ball(n * self._unit)
 
     def distance(self, y: int) -> arb:
@@ -71,7 +71,7 @@ class Weight:
         return ball(abs(y - self.f) * self._unit)
 
     def signed_distance(self, y: int, left: bool) -> arb:
-        """Return D(y), as a negative number if y is on the other side of the centre."""
+        """Return D(y) on the left or the right side, negative if y is on the other side."""
         return ball((self.f - y if left else y - self.f) * self._unit)
 
     def phi(self, distance: arb) -> arb:
@@ -83,11 +83,11 @@ class Weight:
         return (self._phi_at_zero - self.phi(distance)).exp()
 
     def weight_at(self, y: int) -> arb:
-        """Return g(D(y)); exactly 1 where abs(y - f) = abs(f)."""
+        """Return g(D(y)), which is exactly 1 if abs(y - f) = abs(f)."""
         known = self._weights.get(y)
         if known is None:
-            # elsewhere phi(D(0)) - phi(D(y)) is algebraic and not 0, and so g is transcendental:
-            # it is never equal to a rational, and every comparison is decided at some precision
+            # otherwise phi(D(0)) - phi(D(y)) is algebraic and not 0, so g is transcendental. It
+            # never equals a rational, so some precision decides every comparison.
             known = ball(1) if abs(y - self.f) == abs(self.f) else self.weight(self.distance(y))
             self._weights[y] = known
         return known
@@ -113,6 +113,6 @@ class Weight:
         return g_near.union(g_far) * curvature
 
     def distance_where(self, ratio: Fraction) -> arb:
-        """Return the distance at which g = ratio; 0 < ratio <= 1."""
+        """Return the distance at which g = ratio, for 0 < ratio <= 1."""
         level = ball(1 / ratio).log() + self._phi_at_zero
         return (level * self._divisor) ** ball(1 / self._beta) * self._scale

@@ -1,31 +1,31 @@
 """Prove cell tables right, by arithmetic that shares nothing with the code that builds them.
 
-``python -m discretegauss.verify [--random N]`` takes tables from the C core as plain data and
-proves, by ball arithmetic (python-flint's arb), the facts that the exactness of draws rests on
+``python -m discretegauss.verify [--random N]`` takes tables from the C core as data and proves, by
+ball arithmetic (python-flint's arb), the facts on which the exactness of draws depends
 (csrc/cells/PROOF.md). With w = 2**block_bits, H = height, y = x - floor(mu + 1/2), g(0) = 1:
 
 1. *Core.* The blocks are first_block ... last_block, block 0 among them; block j has n_j cells,
    levels 0 ... n_j - 1, each once, and n_j >= H max g on the block.
 2. *Full cells* of a block are its levels 0 ... full_j - 1, and full_j <= H min g on the block.
-3. *Arcs.* Every arc bounds what it claims to, at every integer of its range, of which there may be
-   2**2000: ``discretegauss.verify._arcs`` has the argument.
+3. *Arcs.* Every arc keeps its claim at every integer of its range, which may have 2**2000 integers;
+   ``discretegauss.verify._arcs`` has the argument.
 4. *Tails.* On both sides H g <= 1 at the first integer outside the core, r0, and
    g(r0 + W) <= g(r0)/2, W = w 2**tail_bits. phi is convex, so phi(r + W) - phi(r) grows with r, and
    H g <= 2**-i on the whole i-th tail block. A side has 2 * 2**tail_bits cells.
-5. *Count.* A cell is its index; full, partial, left tail, right tail follow one another, fit
-   2**index_bits, and what is left over rejects. So each of the 2**index_bits is of one kind.
+5. *Count.* A cell is an index. Full, partial, left tail and right tail cells follow one another and
+   fit 2**index_bits; indices beyond them reject. So each of the 2**index_bits is of one kind.
 
-Facts 1, 2 and 4 need g at single integers: g is largest and least on a block at its ends, as
-abs(y - f) grows from y = 0 outwards. Comparisons are made at ever higher precision until they are
-certain; they end, because exp of an algebraic number other than 0 is never rational, and where the
-exponent is 0 the weight is taken as exactly 1.
+Facts 1, 2 and 4 need g at single integers, because abs(y - f) grows from y = 0 outwards: g is
+largest and least on a block at its ends. Comparisons are made at ever higher precision until they
+are certain. They end, because exp of an algebraic number other than 0 is never rational, and
+because the weight is exactly 1 if the exponent is 0.
 
-``--quick`` proves nothing of tables: it draws from fixed bits and compares (``_quick``), in a
+``--quick`` proves nothing about tables. It draws from fixed bits and compares (``_quick``), in a
 second, and needs neither python-flint nor the compiled core.
 
-The proof needs python-flint (``pip install python-flint``). Exit codes: 0 all proven, 1 a table is
-wrong or not proven, 2 wrong arguments or no python-flint, 3 the results could not be written (a
-full disk, a closed stdout), 141 nobody reads them any more: both say nothing about the tables.
+The proof needs python-flint (``pip install python-flint``). Exit codes: 0 all proven; 1 a table is
+wrong or not proven; 2 wrong arguments, or python-flint or the compiled core is missing. 3 (results
+could not be written) and 141 (their reader is gone) say nothing about the tables.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .._law import LawSpec
 from .._version import __version__
 from ..errors import ParameterValueError
 from ._arcs import Use, arc_holds
-from ._cases import described, fixed_cases, random_cases
+from ._cases import fixed_cases, one_line, random_cases
 from ._table import REACH_BITS, SPECIAL_CODE, Table, copy_out
 from ._weight import Weight, ball, precision
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 _UNREAD = 141  # 128 + SIGPIPE
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
-_NEEDED = {
+_REQUIREMENTS = {
     "flint": "python-flint: pip install python-flint",
     "discretegauss._native": "the compiled core, whose tables it looks at",
 }
@@ -69,7 +69,7 @@ class VerificationError(Exception):
 
 
 class Proven(NamedTuple):
-    """How much was proven: blocks, full cells, arcs."""
+    """How many blocks, full cells and arcs were proven right."""
 
     blocks: int
     full_cells: int
@@ -77,20 +77,20 @@ class Proven(NamedTuple):
 
 
 class _Weights:
-    """The law's weight at every precision that was needed, each made once."""
+    """The law's weight at each precision that a question needed, made once and kept."""
 
     def __init__(self, spec: LawSpec, block_bits: int) -> None:
         self._spec, self._block_bits = spec, block_bits
-        self._made: dict[int, Weight] = {}
+        self._by_precision: dict[int, Weight] = {}
 
     def certain(self, question: Callable[[Weight], bool | None]) -> bool | None:
-        """Return the answer of the first precision that gives one; None: no precision does."""
+        """Return the answer at the first precision that gives one, or None if none does."""
         n_bits = _FIRST_PRECISION
         while n_bits <= _LAST_PRECISION:
             with precision(n_bits):
-                if n_bits not in self._made:
-                    self._made[n_bits] = Weight(self._spec, self._block_bits)
-                answer = question(self._made[n_bits])
+                if n_bits not in self._by_precision:
+                    self._by_precision[n_bits] = Weight(self._spec, self._block_bits)
+                answer = question(self._by_precision[n_bits])
             if answer is not None:
                 return answer
             n_bits *= 2
@@ -103,13 +103,13 @@ def _at_most(left: arb, right: arb) -> bool | None:
 
 def _under(height: int, y: int, n: int, weight: Weight) -> bool | None:
     if n >= height:
-        return True  # g <= 1, however close to 1 (which could take 10**5 bits to see)
+        return True  # g <= 1, even if it would take 10**5 bits to see that g < 1
     return _at_most(height * weight.weight_at(y), ball(n))
 
 
 def _over(height: int, y: int, n: int, weight: Weight) -> bool | None:
     if n == 0:
-        return True  # g > 0, however close to 0
+        return True  # g > 0, even if it is very small
     return _at_most(ball(n), height * weight.weight_at(y))
 
 
@@ -128,7 +128,7 @@ def _ends(block: int, table: Table) -> tuple[int, int]:
 
 
 def _verify_layout(table: Table) -> None:
-    """Facts 1, 2 and 5, as far as they are about counts, and the sizes that facts 3 and 4 use."""
+    """Prove the counts in facts 1, 2 and 5, and the sizes that facts 3 and 4 use."""
     n_cells = len(table.full) + len(table.partial) + 2 * table.n_tail_side
     _require(n_cells <= 2**table.index_bits, "the cells fit 2**index_bits")
     _require(table.n_tail_side == 2 * 2**table.tail_bits, "n_tail_side = 2 * 2**tail_bits")
@@ -154,7 +154,7 @@ def _verify_layout(table: Table) -> None:
 
 
 def _verify_core(table: Table, weights: _Weights) -> None:
-    """Facts 1 and 2."""
+    """Prove facts 1 and 2."""
     full = Counter(table.full)
     partial_levels: dict[int, list[int]] = {}
     for cell in table.partial:
@@ -178,7 +178,7 @@ def _verify_core(table: Table, weights: _Weights) -> None:
 
 
 def _verify_rows(table: Table) -> None:
-    """Fact 5: every row and position leads to one cell, and every cell is led to once."""
+    """Prove fact 5: each pair of row and position leads to one cell, and each cell has one pair."""
     size = 1 << table.position_bits
     _require(len(table.rows) * size == 1 << table.index_bits, "as many positions as cells")
     coded: Counter[int] = Counter()
@@ -198,7 +198,7 @@ def _verify_rows(table: Table) -> None:
     _require(coded == Counter(table.full[: table.n_coded]), "blocks have their full cells")
     _require(
         sorted(special) == list(range(table.n_coded, 1 << table.index_bits)),
-        "every other cell is led to once",
+        "one row and position leads to each other cell",
     )
 
 
@@ -216,7 +216,7 @@ def _halves(start: int, beyond: int, weight: Weight) -> bool | None:
 
 
 def _verify_tails(table: Table, weights: _Weights) -> None:
-    """Fact 4."""
+    """Prove fact 4."""
     width = 1 << (table.block_bits + table.tail_bits)
     for left in (True, False):
         start = _tail_start(left, table)
@@ -233,7 +233,7 @@ def _verify_tails(table: Table, weights: _Weights) -> None:
 
 
 def _uses(table: Table) -> Iterator[Use]:
-    """Generate what each arc is for, in the order of the arcs."""
+    """Generate the targets of the arcs, in the order of the arcs."""
     for cell in table.partial:
         yield Use(cell.level, 0, *_ends(cell.block, table))
     parts = 1 << table.tail_arc_bits
@@ -247,7 +247,7 @@ def _uses(table: Table) -> Iterator[Use]:
 
 
 def _verify_arcs(table: Table, weights: _Weights) -> None:
-    """Fact 3."""
+    """Prove fact 3."""
     for number, (arc, use) in enumerate(zip(table.arcs, _uses(table), strict=True)):
         _require(
             weights.certain(partial(arc_holds, arc, use, table)),
@@ -262,17 +262,17 @@ def verify(table: Table) -> Proven:
     Parameters
     ----------
     table : Table
-        A table as data; ``copy_out(spec)`` gives the C core's.
+        A table as data; ``copy_out(spec)`` returns the C core's.
 
     Returns
     -------
     Proven
-        What the proof covers.
+        How much the proof covers.
 
     Raises
     ------
     VerificationError
-        A fact does not hold, or its proof was not found; the message names it.
+        A fact does not hold, or no proof was found; the message names the fact.
     """
     weights = _Weights(table.spec, table.block_bits)
     _verify_layout(table)
@@ -284,9 +284,9 @@ def verify(table: Table) -> Proven:
 
 
 def _print(line: str) -> None:
-    if sys.stdout is None:  # it was closed when the process began
+    if sys.stdout is None:  # stdout was closed when the process began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    print(line, flush=True)  # what cannot be written is an error here, not when Python ends
+    print(line, flush=True)  # flush, so that a failure raises here and not when Python ends
 
 
 def _run(cases: Iterable[LawSpec]) -> int:
@@ -297,14 +297,14 @@ def _run(cases: Iterable[LawSpec]) -> int:
             proven = verify(copy_out(spec))
         except ParameterValueError:
             n_refused += 1
-            _print(f"no table: {described(spec)}")
+            _print(f"no table: {one_line(spec)}")
         except VerificationError as error:
             n_wrong += 1
-            _print(f"WRONG: {described(spec)}: {error}\n  {spec!r}")
+            _print(f"WRONG: {one_line(spec)}: {error}\n  {spec!r}")
         else:
             n_right += 1
             n_arcs += proven.arcs
-            _print(f"proven: {described(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
+            _print(f"proven: {one_line(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
     _print(
         f"{n_right} tables proven ({n_arcs} arcs), {n_wrong} wrong or not proven, "
         f"{n_refused} without a table, {time.perf_counter() - start:.0f} s"
@@ -324,11 +324,11 @@ def _run_quick() -> int:
 
 
 def _written(run: Callable[[], int], name: str) -> int:
-    """Return the exit code of what prints its results; 3 if they cannot be written."""
+    """Return the exit code of `run`, which prints its results; 3 if they cannot be written."""
     try:
         return run()
     except OSError as error:
-        # Else the interpreter tries to write the rest when it ends, and complains again.
+        # otherwise the interpreter would try again to write when it ends, and complain again
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
@@ -340,18 +340,18 @@ def _written(run: Callable[[], int], name: str) -> int:
 def main(
     arguments: Sequence[str] | None = None, name: str = "python -m discretegauss.verify"
 ) -> int:
-    """Run the command line of that name; return its exit code."""
+    """Run the command line, and return its exit code."""
     parser = argparse.ArgumentParser(
         prog=name,
         description="Prove the C core's cell tables right, by independent ball arithmetic.",
     )
     parser.add_argument(
-        "--random", type=int, default=0, metavar="N", help="as many random laws, after the list"
+        "--random", type=int, default=0, metavar="N", help="prove N random laws, too"
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="instead: that what is installed draws as specified; a second, without python-flint",
+        help="only check, in a second and without python-flint, that draws are as specified",
     )
     options = parser.parse_args(arguments)
     if options.random < 0:
@@ -360,11 +360,11 @@ def main(
         if options.random:
             parser.error("--random goes with the proof, not with --quick")
         return _written(_run_quick, name)
-    for module, advice in _NEEDED.items():
+    for module, advice in _REQUIREMENTS.items():
         if find_spec(module) is None:
             print(f"{name} needs {advice}", file=sys.stderr)
             return 2
-    rng = random.SystemRandom()  # which laws are looked at; a wrong one is printed in full
+    rng = random.SystemRandom()  # no seed is needed, because a wrong law is printed in full
     return _written(lambda: _run([*fixed_cases(), *random_cases(options.random, rng)]), name)
 
 

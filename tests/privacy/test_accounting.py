@@ -90,11 +90,11 @@ def test_losses_beyond_the_range_count_as_infinite() -> None:
 
 def test_losses_below_the_range_count_as_one_in_it() -> None:
     """No probability is lost, and none moved to a smaller loss: at multiples below 0, where those
-    losses count, the hockey stick is that of the definition (both directions are the same) or more.
+    losses count, the hockey stick is that of the definition (both adjacencies agree) or more.
     """
     law, h = dg.DiscreteGaussian(100), 0.05  # five losses to a multiple
-    (direction,) = dg.privacy.loss(law, width=Fraction(h))._directions
-    masses, _, rest = direction.masses()
+    (adjacency,) = dg.privacy.loss(law, width=Fraction(h))._adjacencies
+    masses, _, rest = adjacency.masses()
     found, _, infinite = _cut_off(masses, h, rest, math.exp(-11))
     assert math.exp(-14) < infinite < math.exp(-11)
     assert len(found) < len(masses)

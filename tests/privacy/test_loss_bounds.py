@@ -24,13 +24,13 @@ def test_bounds_are_on_their_sides(block: int) -> None:
     with mp.workdps(60), np.errstate(all="ignore"):
         for seed in range(20 * block, 20 * block + 20):
             case, chance = random_case(seed), random.Random(-1 - seed)
-            ways = case.loss._directions
-            farthest = min(700.0, max(way._largest for way in ways))
+            sides = case.loss._adjacencies
+            farthest = min(700.0, max(side._largest for side in sides))
             epsilon = chance.choice([0.0, farthest * chance.random() ** chance.choice([1, 3])])
             exact = case.deltas(epsilon)
             nearby = case.deltas(max(epsilon - 1 / 64, 0.0))  # an atom may lie just beyond epsilon
             for way, delta, near in zip(
-                ways if len(ways) == 2 else ways * 2, exact, nearby, strict=True
+                sides if len(sides) == 2 else sides * 2, exact, nearby, strict=True
             ):
                 lower = _exactly(way.delta_below(Fraction(epsilon)))
                 upper = _exactly(way.delta_above(Fraction(epsilon)))

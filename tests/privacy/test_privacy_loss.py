@@ -204,7 +204,7 @@ def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Frac
         with_person = [rate * a + (1 - rate) * b for a, b in zip(here, moved, strict=True)]
         loss = loss_of(law, change, sampling=sampling) ** releases
         both = []
-        for one in loss._directions * 2 if sampling == 1 else loss._directions:
+        for one in loss._adjacencies * 2 if sampling == 1 else loss._adjacencies:
             both.append([(one.delta_below(e), one.delta_above(e)) for e in _EPSILONS])
         for (p, q), found in zip([(with_person, moved), (moved, with_person)], both, strict=True):
             for epsilon, (lower, upper) in zip(_EPSILONS, found, strict=True):

@@ -68,17 +68,17 @@ class Plan(NamedTuple):
 
 
 class Choices:
-    """All releases, in one direction, and where to look for their bounds."""
+    """All releases, for one adjacency, and where to look for their bounds."""
 
     def __init__(
         self,
         releases: Sequence[tuple[Release, int]],
         *,
-        swapped: bool,
+        adding: bool,
         width: Fraction | None,
         most: int,
     ) -> None:
-        self._releases, self._swapped = releases, swapped
+        self._releases, self._adding = releases, adding
         self._width, self._most = width, most
         self._count = sum(count for _, count in releases)
         self._saddle = lru_cache(maxsize=64)(self._new_saddle)
@@ -87,7 +87,7 @@ class Choices:
     def _few(self) -> list[_Few]:
         found = []
         for release, count in self._releases:
-            cells = release.cells(swapped=self._swapped, widest=max(release.span / _LOOK, 1e-300))
+            cells = release.cells(adding=self._adding, widest=max(release.span / _LOOK, 1e-300))
             near = np.isfinite(cells.top) & (cells.p_up > 0)
             loss, p = (cells.loss + cells.top / 2)[near], cells.p_up[near]
             if not loss.size:

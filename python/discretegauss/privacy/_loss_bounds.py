@@ -1,4 +1,4 @@
-"""Bounds on delta and epsilon of many releases in one direction, by sums that suit the question.
+"""Bounds on delta and epsilon of many releases for one adjacency, by sums that suit the question.
 
 *Moments.* They bound delta and epsilon of more releases than buckets tell apart.
 With L the sum of all losses, M(s) = E(exp(s L)) over finite losses, which is a product over the
@@ -86,8 +86,8 @@ class _Optimistic(NamedTuple):
     width: Width
 
 
-class Direction(Choices):
-    """Bounds of all releases, in one direction."""
+class AdjacencyBounds(Choices):
+    """Bounds of all releases, for one adjacency."""
 
     def __init__(self, *releases: Any, **how: Any) -> None:
         super().__init__(*releases, **how)
@@ -97,7 +97,7 @@ class Direction(Choices):
 
     def _cells(self, release: Release, plan: Plan) -> Cells:
         widest = plan.width.about / _PARTS
-        return release.cells(swapped=self._swapped, widest=widest, tilt=plan.s)
+        return release.cells(adding=self._adding, widest=widest, tilt=plan.s)
 
     def _new_pessimistic(self, tilt: int) -> _Pessimistic:
         plan = self._plan(tilt)
@@ -116,7 +116,7 @@ class Direction(Choices):
         widest = math.sqrt(8 * _AIM / (self._count * s * (s + 1)))
         for release, count in self._releases:
             fine = max(widest, release.span * 2.0**-16)
-            cells = release.cells(swapped=self._swapped, widest=fine, tilt=s)
+            cells = release.cells(adding=self._adding, widest=fine, tilt=s)
             log = _UP.add(log, _UP.mul(log_moment(cells, s), count))
         return s, _UP.div(log, s)
 
@@ -168,7 +168,7 @@ class Direction(Choices):
         """Return bounds on the probability of an infinite loss."""
         low, up = ZERO, ZERO
         for release, count in self._releases:
-            cells = release.cells(swapped=self._swapped, widest=math.inf)
+            cells = release.cells(adding=self._adding, widest=math.inf)
             low = _joint(low, cells.infinity_mass, count, up=False)
             up = _joint(up, cells.mass_above, count, up=True)
         return low, up

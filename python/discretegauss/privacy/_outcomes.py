@@ -19,7 +19,7 @@ never falls in x, nor does that of a sample. So a cell is an interval of x, and 
 between those at its ends; integers are cells of their own where they are not too many.
 
 For log-concave noise D is the worst change of at most D, sampled or not: for any epsilon, one
-direction is s times the unsampled delta at 1 + (exp(epsilon) - 1)/s, the other (1 - exp(epsilon) (1
+adjacency is s times the unsampled delta at 1 + (exp(epsilon) - 1)/s, the other (1 - exp(epsilon) (1
 - s)) times the one at s exp(epsilon)/(1 - exp(epsilon) (1 - s)), both of the multiplier, and each
 grows with D (hockey_stick.py).
 
@@ -68,7 +68,7 @@ _LEAST_RATE = Fraction(1, 2**200)
 
 
 class Cells(NamedTuple):
-    """All outcomes of a release, in one direction."""
+    """All outcomes of a release, for one adjacency."""
 
     loss: Floats
     top: Floats
@@ -89,8 +89,8 @@ class Cells(NamedTuple):
         outside = zip(*(part[6:9] for part in parts), strict=True)
         return cls._make([*map(np.concatenate, arrays), *map(sum, outside), None])
 
-    def swapped(self, rate: Fraction) -> Cells:
-        """Return the cells of the other direction of sampled releases: with P and Q exchanged.
+    def adding(self, rate: Fraction) -> Cells:
+        """Return the cells of a sampled release for add adjacency: with P and Q exchanged.
 
         Where losses are low, Q is at most P/(1 - s); where they are high, it is below P.
         """
@@ -117,17 +117,17 @@ class Cells(NamedTuple):
 class Release(ABC):
     """One release, by its losses."""
 
-    #: Whether both directions are alike.
+    #: Whether both adjacencies have the same losses.
     symmetric: bool
 
     #: What losses are multiples of, if they are.
     unit: Fraction | None = None
 
     @abstractmethod
-    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes; losses of a cell differ by at most ``widest``, or nearly so.
 
-        They may differ by more where there is little mass, tilted by exp(tilt loss).
+        ``adding`` asks for add adjacency, else P has the person (remove). They may differ by more where there is little mass, tilted by exp(tilt loss).
         """
 
     @property
@@ -144,7 +144,7 @@ class Outcome(NamedTuple):
     loss: Interval | None = None
 
 
-def both_ways(p: Interval, q: Interval, loss: Interval | None = None) -> list[Outcome]:
+def mirrored(p: Interval, q: Interval, loss: Interval | None = None) -> list[Outcome]:
     """Return an outcome, and the one whose probabilities are exchanged."""
     return [Outcome(p, q, loss), Outcome(q, p, None if loss is None else _AT.neg(loss))]
 
@@ -162,29 +162,29 @@ class Outcomes(Release):
     ) -> None:
         self._outcomes, self._rate, self.unit = outcomes, rate, unit if rate == 1 else None
         self.symmetric = symmetric and rate == 1
-        self._kept = lru_cache(maxsize=2)(self.in_direction)
+        self._kept = lru_cache(maxsize=2)(self.cells_for)
 
     @property
     def span(self) -> float:
         """How far losses lie apart."""
         ends = [0.0]
-        for swapped in (False, True):
-            cells = self._kept(swapped=swapped)
+        for adding in (False, True):
+            cells = self._kept(adding=adding)
             ends += (np.abs(cells.loss) + np.where(cells.top < FARTHEST, cells.top, 0)).tolist()
         return 2 * max(ends)
 
-    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes."""
         del widest, tilt
-        return self._kept(swapped=swapped)
+        return self._kept(adding=adding)
 
-    def in_direction(self, *, swapped: bool) -> Cells:
+    def cells_for(self, *, adding: bool) -> Cells:
         """Return all outcomes."""
         rows, multiples = [], []
         under = over = infinity_mass = _ZERO
         for given in self._outcomes:
             p, q, loss = sampled(given, self._rate)
-            if swapped:
+            if adding:
                 p, q, loss = q, p, None if loss is None else _AT.neg(loss)
             if p.upper <= 0:
                 continue
@@ -254,13 +254,13 @@ def far_apart(most: object, rate: Fraction) -> Outcomes:
     """Return a release of which one outcome has a probability of at most so much, each way."""
     little = Interval(_ZERO.lower, most)
     rest = _AT.sub(_AT.rational(1), little)
-    return Outcomes(both_ways(rest, little), rate)
+    return Outcomes(mirrored(rest, little), rate)
 
 
 def nearly_alike(loss: Interval, infinity_mass: Interval, rate: Fraction) -> Outcomes:
     """Return a release with such losses, unless, with this probability each, they are infinite."""
     rest = _AT.sub(_AT.rational(1), infinity_mass)
-    return Outcomes([Outcome(rest, rest, loss), *both_ways(infinity_mass, _ZERO)], rate)
+    return Outcomes([Outcome(rest, rest, loss), *mirrored(infinity_mass, _ZERO)], rate)
 
 
 def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:
@@ -289,21 +289,21 @@ TOO_WIDE, NO_CHANGE = 2**500, Fraction(1, 2**500)
 
 
 class Noise(Release):
-    """Noise: of the other direction the cells are those of one, swapped; unless both are alike."""
+    """Noise. The cells for add adjacency are those for remove adjacency, with P and Q exchanged."""
 
     def __init__(self, rate: Fraction) -> None:
         self._rate, self._exact_rate = max(rate, _LEAST_RATE), rate >= _LEAST_RATE
         self.symmetric = rate == 1
-        self._kept = lru_cache(maxsize=8)(self._in_direction)
+        self._kept = lru_cache(maxsize=8)(self._cells_for)
 
-    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes."""
-        other = swapped and not self.symmetric
+        other = adding and not self.symmetric
         return self._kept(other, *self._fineness(widest, -1 - tilt if other else tilt))
 
-    def _in_direction(self, swapped: bool, fineness: int, tilt: float) -> Cells:
-        if swapped:
-            found = self._kept(False, fineness, tilt).swapped(self._rate)
+    def _cells_for(self, adding: bool, fineness: int, tilt: float) -> Cells:
+        if adding:
+            found = self._kept(False, fineness, tilt).adding(self._rate)
         else:
             found = self._made(fineness, tilt)
         if self._exact_rate:
@@ -394,7 +394,7 @@ class IntegerNoise(Noise):
     @property
     def span(self) -> float:
         """How far losses lie apart."""
-        cells = self.cells(swapped=False, widest=1.0)
+        cells = self.cells(adding=False, widest=1.0)
         near = cells.top < FARTHEST
         return 2 * float(np.abs(cells.loss[near]).max(initial=2.0**-1000))
 
@@ -453,8 +453,8 @@ class IntegerNoise(Noise):
     def _ends(self) -> Cells:
         """Return the two cells beyond which the loss of a Laplace law does not vary."""
         at_0, at_d = self._tail(0), self._tail(self.change)
-        ends = both_ways(at_0, at_d, _AT.rational(self._exact_loss(0)))
-        return Outcomes(ends, self._rate, unit=self.unit).in_direction(swapped=False)
+        ends = mirrored(at_0, at_d, _AT.rational(self._exact_loss(0)))
+        return Outcomes(ends, self._rate, unit=self.unit).cells_for(adding=False)
 
     def _exact_loss(self, x: int) -> Rational:
         exact = self._formulas.exact_phi  # type: ignore[attr-defined]
@@ -468,7 +468,7 @@ class IntegerNoise(Noise):
             return _AT.div(_AT.exp(_AT.neg(phi_at(self.spec, x, _AT))), total)
 
         outcomes = [Outcome(mass(x), mass(x + self.change), self._loss_about(x)) for x in xs]
-        return Outcomes(outcomes, self._rate, unit=self.unit).in_direction(swapped=False)
+        return Outcomes(outcomes, self._rate, unit=self.unit).cells_for(adding=False)
 
     def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
         return self._formulas.exponents(self.spec, xs.astype(np.float64))
@@ -741,12 +741,12 @@ class LaplaceNoise(Noise):
         del tilt
         d, cut, count = self._change, self._cut, 1 << fineness
         if cut is None:
-            outcomes = both_ways(self._beyond(gmpy2.mpq(0)), self._beyond(d), _AT.rational(d))
+            outcomes = mirrored(self._beyond(gmpy2.mpq(0)), self._beyond(d), _AT.rational(d))
         else:
             at_0, at_d = self._mass(gmpy2.mpq(0), cut - d), self._mass(d, cut)
-            outcomes = both_ways(at_0, at_d, _AT.rational(d))
-            outcomes += both_ways(self._mass(cut - d, cut), _AT.rational(0))
-        ends = Outcomes(outcomes, self._rate).in_direction(swapped=False)
+            outcomes = mirrored(at_0, at_d, _AT.rational(d))
+            outcomes += mirrored(self._mass(cut - d, cut), _AT.rational(0))
+        ends = Outcomes(outcomes, self._rate).cells_for(adding=False)
         # between them, from -d to 0, the loss is 2 z + d
         step = float_nearest(_AT.rational(d / count))
         half_step = _AT.rational(d / count / 2)

@@ -49,7 +49,7 @@ def pld(
     Returns
     -------
     dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
-        For both directions of adding or removing a person; to be composed there.
+        For both adjacencies, a person added or removed; to be composed there.
 
     Raises
     ------

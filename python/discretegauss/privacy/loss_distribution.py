@@ -27,7 +27,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from ._loss_bounds import Direction
+from ._loss_bounds import AdjacencyBounds
 from ._noise_of_sum import noise_of_sum
 from ._outcomes import (
     GaussianNoise,
@@ -36,7 +36,7 @@ from ._outcomes import (
     Outcome,
     Outcomes,
     Release,
-    both_ways,
+    mirrored,
 )
 
 #: Buckets of a sum, at most, unless asked for.
@@ -63,8 +63,8 @@ class PrivacyLoss:
     suits the question, and all releases are composed at once, by Fourier transforms of floats whose
     errors are bounded beforehand; all that is rounded is rounded away from the truth, so that the
     upper bound of delta is never below it, and the lower never above. The upper bound also holds
-    where a release is chosen in view of earlier ones. Both directions are kept: with a person
-    against without, and without against with.
+    where a release is chosen in view of earlier ones. Both adjacencies are kept: a person
+    removed, and a person added.
 
     Sources: Koskela, Jalko and Honkela, *Computing Tight Differential Privacy Guarantees Using FFT*
     (AISTATS 2020); Meiser and Mohammadi, *Tight on Budget? Tight Bounds for r-Fold Approximate
@@ -81,12 +81,12 @@ class PrivacyLoss:
     True
     """
 
-    __slots__ = ("_directions", "_most", "_releases", "_width")
+    __slots__ = ("_adjacencies", "_most", "_releases", "_width")
 
     _releases: dict[Release, int]
     _width: Fraction | None
     _most: int
-    _directions: list[Direction]
+    _adjacencies: list[AdjacencyBounds]
 
     def __init__(self) -> None:
         raise TypeError(
@@ -104,7 +104,10 @@ class PrivacyLoss:
             ("_releases", releases),
             ("_width", width),
             ("_most", most),
-            ("_directions", [Direction(kinds, swapped=s, width=width, most=most) for s in sides]),
+            (
+                "_adjacencies",
+                [AdjacencyBounds(kinds, adding=s, width=width, most=most) for s in sides],
+            ),
         ):
             object.__setattr__(found, name, value)
         return found
@@ -198,7 +201,7 @@ class PrivacyLoss:
         loss = _AT.rational(exact)
         low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
         high = _AT.sub(kept, low)
-        outcomes = both_ways(known, none) + both_ways(high, low, loss)
+        outcomes = mirrored(known, none) + mirrored(high, low, loss)
         release = Outcomes(outcomes, sampling_rate(sampling), unit=_unit(exact), symmetric=True)
         return cls._of_one(release, None, most)
 
@@ -278,10 +281,10 @@ class PrivacyLoss:
         """
         exact = at_least_zero(epsilon, "epsilon")
         with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
-            upper = max(float_at_least(one.delta_above(exact)) for one in self._directions)
+            upper = max(float_at_least(one.delta_above(exact)) for one in self._adjacencies)
             if not bounds:
                 return upper
-            return max(float_at_most(one.delta_below(exact)) for one in self._directions), upper
+            return max(float_at_most(one.delta_below(exact)) for one in self._adjacencies), upper
 
     def epsilon(self, delta: object, *, bounds: bool = False) -> Any:
         """Return the least epsilon >= 0 at a delta, or an upper bound close to it.
@@ -302,20 +305,20 @@ class PrivacyLoss:
         if exact > 1:
             raise refused("delta", "be at most 1", delta)
         with np.errstate(all="ignore"):
-            upper = max(one.epsilon_above(exact) for one in self._directions)
+            upper = max(one.epsilon_above(exact) for one in self._adjacencies)
             if not bounds:
                 return upper
-            return max(one.epsilon_below(exact) for one in self._directions), upper
+            return max(one.epsilon_below(exact) for one in self._adjacencies), upper
 
     @property
     def infinite(self) -> tuple[float, float]:
         """Bounds on the probability of an infinite loss: below it no delta has an epsilon."""
         with np.errstate(all="ignore"):
-            lower, upper = zip(*(one.infinite() for one in self._directions), strict=True)
+            lower, upper = zip(*(one.infinite() for one in self._adjacencies), strict=True)
         return float_at_most(max(lower)), float_at_least(max(upper))
 
     def to_dp_accounting(self) -> Any:
-        """Return the upper bounds as a PrivacyLossDistribution of dp-accounting, both directions.
+        """Return the upper bounds as a PrivacyLossDistribution of dp-accounting, for both adjacencies.
 
         Raises
         ------
@@ -335,7 +338,7 @@ class PrivacyLoss:
         except ImportError as error:
             raise ImportError("this needs dp-accounting: pip install dp-accounting") from error
         pmfs = []
-        for one in self._directions:
+        for one in self._adjacencies:
             with np.errstate(all="ignore"):
                 masses, width, infinite = _cut_off(*one.masses(), cut)
             pmfs.append(pld_pmf.create_pmf(masses, width, infinite, pessimistic_estimate=True))

@@ -79,9 +79,9 @@ class DiscreteGaussianFormulas(RationalFormulas):
             return term_by_term(self, spec, bits, order)
         return _moments_by_poisson(spec, bits, order)
 
-    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, sensitivity: int) -> int | None:
         """Return the least x whose loss, (2 x D + D**2)/(2 sigma2), is above epsilon."""
-        threshold = epsilon * gmpy2.mpq(spec.parameter) / change - gmpy2.mpq(change, 2)
+        threshold = epsilon * gmpy2.mpq(spec.parameter) / sensitivity - gmpy2.mpq(sensitivity, 2)
         return int(threshold.numerator // threshold.denominator) + 1
 
 

@@ -65,9 +65,9 @@ class DiscreteLaplaceFormulas(RationalFormulas):
         """Return the scale, rounded down."""
         return math.floor(spec.parameter)
 
-    def pure_epsilon(self, spec: LawSpec, change: int) -> Rational:
-        """Return change/scale, the loss at every x >= mu."""
-        return change / gmpy2.mpq(spec.parameter)
+    def pure_epsilon(self, spec: LawSpec, sensitivity: int) -> Rational:
+        """Return sensitivity/scale, the loss at every x >= mu."""
+        return sensitivity / gmpy2.mpq(spec.parameter)
 
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
         """Return the moments of the Laplace, from geometric sums on both sides of mu.
@@ -108,14 +108,14 @@ class DiscreteLaplaceFormulas(RationalFormulas):
         energy = at.scale(at.div(beyond, total), 1 / s)
         return About(mu, [mean_of(n) for n in range(1, order + 1)], energy, at)
 
-    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, sensitivity: int) -> int | None:
         """Return the least x whose loss is above epsilon.
 
         It is (2 x + D)/scale on -D <= x <= 0, and D/scale on x >= 0.
         """
-        if epsilon >= self.pure_epsilon(spec, change):
+        if epsilon >= self.pure_epsilon(spec, sensitivity):
             return None
-        threshold = (epsilon * gmpy2.mpq(spec.parameter) - change) / 2
+        threshold = (epsilon * gmpy2.mpq(spec.parameter) - sensitivity) / 2
         return int(threshold.numerator // threshold.denominator) + 1
 
 

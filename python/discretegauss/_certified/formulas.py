@@ -104,8 +104,8 @@ class Formulas(ABC):
     def whole_width(self, spec: LawSpec) -> int:
         """Return about how wide the law is, in integers, rounded down."""
 
-    def pure_epsilon(self, spec: LawSpec, change: int) -> Rational | None:
-        """Return the largest phi(x + change) - phi(x), change at least 1; None if there is none."""
+    def pure_epsilon(self, spec: LawSpec, sensitivity: int) -> Rational | None:
+        """Return the largest phi(x + sensitivity) - phi(x); None if there is none."""
         return None
 
     def exact_variance(self, spec: LawSpec) -> Fraction | None:
@@ -133,10 +133,10 @@ class RationalFormulas(Formulas):
         """Return phi(x)."""
 
     @abstractmethod
-    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
-        """Return the least x with phi(x + change) - phi(x) > epsilon; None if there is none.
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, sensitivity: int) -> int | None:
+        """Return the least x with phi(x + sensitivity) - phi(x) > epsilon; None if there is none.
 
-        The law is centred, epsilon an mpq of at least minus the largest loss, change at least 1.
+        The law is centred, epsilon an mpq of at least minus the largest loss.
         """
 
     def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:

@@ -127,7 +127,8 @@ class Release(ABC):
     def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes; losses of a cell differ by at most ``widest``, or nearly so.
 
-        ``adding`` asks for add adjacency, else P has the person (remove). They may differ by more where there is little mass, tilted by exp(tilt loss).
+        They may differ by more where there is little mass, tilted by exp(tilt loss). ``adding``
+        asks for add adjacency, else for remove adjacency.
         """
 
     @property
@@ -283,9 +284,9 @@ def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:
     return found, off
 
 
-#: Noise that reaches so far has losses next to floats of 0; so has a change below the other. Losses
-#: beyond the first are as good as infinite.
-TOO_WIDE, NO_CHANGE = 2**500, Fraction(1, 2**500)
+#: If noise reaches further than this, or the sensitivity is less, losses differ from 0 by less than
+#: floats tell. Losses above the first count as infinite.
+TOO_WIDE, LEAST_SENSITIVITY = 2**500, Fraction(1, 2**500)
 
 
 class Noise(Release):
@@ -360,35 +361,35 @@ _FLOAT_INTEGERS = 2**52
 
 
 class IntegerNoise(Noise):
-    """Noise of a law of integers, moved by ``change``."""
+    """Noise of a law of integers, moved by ``sensitivity``."""
 
-    def __init__(self, spec: LawSpec, change: int, rate: Fraction) -> None:
+    def __init__(self, spec: LawSpec, sensitivity: int, rate: Fraction) -> None:
         super().__init__(rate)
-        self.spec, self.change = spec, change
+        self.spec, self.sensitivity = spec, sensitivity
         self._formulas = formulas_of(self.spec)
         self._floats = self._formulas.has_exponents(self.spec) or (
             spec.kind is Kind.SKELLAM and parameters_in_range(spec.parameter, spec.mu)
         )
         reach = self._formulas.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
         self._reach = int(_AT.up.ceil(reach)) + 1
-        if self._reach + change > _FLOAT_INTEGERS:
+        if self._reach + sensitivity > _FLOAT_INTEGERS:
             self._floats = False
         #: With the Laplace the loss varies on this side of 0 alone.
-        self._bounded = self._formulas.pure_epsilon(self.spec, change) is not None
+        self._bounded = self._formulas.pure_epsilon(self.spec, sensitivity) is not None
         if isinstance(self._formulas, RationalFormulas):
-            self._unit, self._first, self._step = _unit_of(self._formulas, self.spec, change)
+            self._unit, self._first, self._step = _unit_of(self._formulas, self.spec, sensitivity)
             self.unit = self._unit if rate == 1 else None
 
     @classmethod
-    def of(cls, spec: LawSpec, change: int, rate: Fraction) -> Release:
+    def of(cls, spec: LawSpec, sensitivity: int, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
-        found = cls(spec, change, rate)
-        if phi_at(spec, change, arithmetic(64)).lower > TOO_WIDE:
-            return far_apart(found._tail((change + 1) // 2).upper, rate)
-        if found._reach + change < TOO_WIDE:
+        found = cls(spec, sensitivity, rate)
+        if phi_at(spec, sensitivity, arithmetic(64)).lower > TOO_WIDE:
+            return far_apart(found._tail((sensitivity + 1) // 2).upper, rate)
+        if found._reach + sensitivity < TOO_WIDE:
             return found
         beyond = Interval(_AT.rational(0).lower, found._beyond())
-        low, high = found._loss_about(-found._reach - change), found._loss_about(found._reach)
+        low, high = found._loss_about(-found._reach - sensitivity), found._loss_about(found._reach)
         return nearly_alike(Interval(low.lower, high.upper), beyond, rate)
 
     @property
@@ -403,7 +404,7 @@ class IntegerNoise(Noise):
 
     def _ranges(self) -> list[tuple[int, int]]:
         """Return the integers to look at, as one half-open range or two, far from each other."""
-        d = self.change
+        d = self.sensitivity
         if self._bounded:  # beyond there are two cells more
             reach = min(self._reach, d - 1)
             near_d, near_0 = (1 - d, 1 - d + reach), (-reach, 0)
@@ -452,13 +453,13 @@ class IntegerNoise(Noise):
 
     def _ends(self) -> Cells:
         """Return the two cells beyond which the loss of a Laplace law does not vary."""
-        at_0, at_d = self._tail(0), self._tail(self.change)
+        at_0, at_d = self._tail(0), self._tail(self.sensitivity)
         ends = mirrored(at_0, at_d, _AT.rational(self._exact_loss(0)))
         return Outcomes(ends, self._rate, unit=self.unit).cells_for(adding=False)
 
     def _exact_loss(self, x: int) -> Rational:
         exact = self._formulas.exact_phi  # type: ignore[attr-defined]
-        return exact(self.spec, x + self.change) - exact(self.spec, x)
+        return exact(self.spec, x + self.sensitivity) - exact(self.spec, x)
 
     def _few(self, xs: range) -> Cells:
         """Return cells of one integer each, whatever the parameters."""
@@ -467,7 +468,7 @@ class IntegerNoise(Noise):
         def mass(x: int) -> Interval:
             return _AT.div(_AT.exp(_AT.neg(phi_at(self.spec, x, _AT))), total)
 
-        outcomes = [Outcome(mass(x), mass(x + self.change), self._loss_about(x)) for x in xs]
+        outcomes = [Outcome(mass(x), mass(x + self.sensitivity), self._loss_about(x)) for x in xs]
         return Outcomes(outcomes, self._rate, unit=self.unit).cells_for(adding=False)
 
     def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
@@ -481,7 +482,7 @@ class IntegerNoise(Noise):
             loss = (self._first + xs * self._step).astype(np.float64) * float(self._unit)
             return loss, np.abs(loss) * 2.0**-51
         before = self._exponents(xs) if before is None else before
-        after = self._exponents(xs + self.change) if after is None else after
+        after = self._exponents(xs + self.sensitivity) if after is None else after
         loss = (after.high - before.high) + (after.low - before.low)
         off = np.abs(loss) * 2.0**-51 + 2.0**-80 * (1 + np.minimum(before.high, after.high))
         return loss, off
@@ -492,7 +493,7 @@ class IntegerNoise(Noise):
         One of both exponents is at most `_REACH` or so. Where the other is beyond what the law's
         formulas tells apart, it is even larger, and the loss as good as infinite.
         """
-        xs, d = np.arange(first, stop), self.change
+        xs, d = np.arange(first, stop), self.sensitivity
         # most integers are in both
         both = np.arange(first, stop + d) if d < xs.size else np.concatenate([xs, xs + d])
         exponents = self._exponents(both)
@@ -517,7 +518,7 @@ class IntegerNoise(Noise):
 
     def _runs(self, first: int, stop: int) -> Cells:
         """Return cells of many integers, by tails at both ends."""
-        d, pieces = self.change, _RUNS if self._floats else _FEW_RUNS
+        d, pieces = self.sensitivity, _RUNS if self._floats else _FEW_RUNS
         cuts = {first + (stop - first) * i // pieces for i in range(pieces + 1)}
         cuts |= {x for x in (0, 1, -d, 1 - d) if first < x < stop}
         starts = sorted(cuts)
@@ -535,11 +536,11 @@ class IntegerNoise(Noise):
     def _loss_about(self, x: int) -> Interval:
         if isinstance(self._formulas, RationalFormulas):
             return _AT.rational(self._exact_loss(x))
-        if 2 * x + self.change == 0:
+        if 2 * x + self.sensitivity == 0:
             return _AT.rational(0)
         bits = arithmetic(192 + 2 * abs(x).bit_length())
         phi = self._formulas.phi
-        return bits.sub(phi(self.spec, x + self.change, bits), phi(self.spec, x, bits))
+        return bits.sub(phi(self.spec, x + self.sensitivity, bits), phi(self.spec, x, bits))
 
     def _masses(self, starts: list[int]) -> tuple[Floats, Floats]:
         """Return bounds of the masses from each integer to the next, by the shorter tails.
@@ -566,11 +567,13 @@ class IntegerNoise(Noise):
         return values
 
 
-def _unit_of(formulas: RationalFormulas, spec: LawSpec, change: int) -> tuple[Fraction, int, int]:
+def _unit_of(
+    formulas: RationalFormulas, spec: LawSpec, sensitivity: int
+) -> tuple[Fraction, int, int]:
     """Return a number of which all losses are multiples, that of the loss at 0, and a step's."""
     phi = formulas.exact_phi
-    loss = phi(spec, change) - phi(spec, 0)
-    step = loss - (phi(spec, change - 1) - phi(spec, -1))
+    loss = phi(spec, sensitivity) - phi(spec, 0)
+    step = loss - (phi(spec, sensitivity - 1) - phi(spec, -1))
     common = loss.denominator * step.denominator
     unit = gmpy2.mpq(
         gmpy2.gcd(loss.numerator * step.denominator, step.numerator * loss.denominator), common
@@ -596,16 +599,16 @@ class GaussianNoise(Noise):
 
     def __init__(self, mu2: Rational, rate: Fraction) -> None:
         super().__init__(rate)
-        self.change = float_nearest(_AT.sqrt(_AT.rational(mu2)))
-        self._fewest = 64.0 if self.change < 8 else 2.5 * (self._BEYOND + self.change)
+        self.sensitivity = float_nearest(_AT.sqrt(_AT.rational(mu2)))
+        self._fewest = 64.0 if self.sensitivity < 8 else 2.5 * (self._BEYOND + self.sensitivity)
 
     @classmethod
-    def of(cls, sigma2: Rational, change: Rational, rate: Fraction) -> Release:
+    def of(cls, sigma2: Rational, sensitivity: Rational, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
-        mu2 = change * change / sigma2
-        if NO_CHANGE**2 <= mu2 <= 1600:
+        mu2 = sensitivity * sensitivity / sigma2
+        if LEAST_SENSITIVITY**2 <= mu2 <= 1600:
             return cls(mu2, rate)
-        if mu2 < NO_CHANGE**2:
+        if mu2 < LEAST_SENSITIVITY**2:
             loss = _AT.scale(_AT.sqrt(_AT.rational(mu2)), 13)
             return nearly_alike(
                 Interval(_AT.neg(loss).lower, loss.upper), _AT.rational(Fraction(cls._TAIL)), rate
@@ -615,7 +618,7 @@ class GaussianNoise(Noise):
     @property
     def span(self) -> float:
         """How far losses lie apart."""
-        return 2 * self.change * (self._BEYOND + self.change / 2)
+        return 2 * self.sensitivity * (self._BEYOND + self.sensitivity / 2)
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
         """Cells are fine where the tilted mass is: the tilt need not be exact."""
@@ -623,7 +626,7 @@ class GaussianNoise(Noise):
 
     def _ends(self, fineness: int, tilt: float) -> Floats:
         """Return ends of cells, multiples of powers of 2, as are middles: nothing is rounded."""
-        d = self.change
+        d = self.sensitivity
         coarse = 2.0 ** -math.ceil(math.log2(self._fewest))
         first, last = math.floor((-self._BEYOND - d) / coarse), math.ceil(self._BEYOND / coarse)
         starts = np.arange(first, last) * coarse
@@ -649,7 +652,7 @@ class GaussianNoise(Noise):
         return np.append(ends, last * coarse)
 
     def _made(self, fineness: int, tilt: float) -> Cells:
-        d = self.change
+        d = self.sensitivity
         ends = self._ends(fineness, tilt)
         losses = d * ends + d * d / 2
         off = 2.0**-50 * d * (np.abs(ends) + d)
@@ -690,39 +693,41 @@ def _normal_masses(middle: Floats, half: Floats, move: float) -> Floats:
 
 
 class LaplaceNoise(Noise):
-    """The Laplace law of scale 1, moved by ``change``, at most 300; cut off beyond ``cut``."""
+    """The Laplace law of scale 1, moved by ``sensitivity``, at most 300; cut off beyond ``cut``."""
 
     _FEWEST, _LARGEST = 128, 300
 
-    def __init__(self, change: Rational, cut: Rational | None, rate: Fraction) -> None:
+    def __init__(self, sensitivity: Rational, cut: Rational | None, rate: Fraction) -> None:
         super().__init__(rate)
-        self._change, self._cut = change, cut
-        self.unit = fraction_of(change) if rate == 1 else None
+        self._sensitivity, self._cut = sensitivity, cut
+        self.unit = fraction_of(sensitivity) if rate == 1 else None
         self._weight = _AT.rational(1)
         if cut is not None:
             self._weight = _AT.neg(_AT.expm1(_AT.rational(-cut)))
 
     @classmethod
-    def of(cls, change: Rational, cut: Rational | None, rate: Fraction) -> Release:
+    def of(cls, sensitivity: Rational, cut: Rational | None, rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
-        if NO_CHANGE <= change <= cls._LARGEST:
-            return cls(change, cut, rate)
-        if change < NO_CHANGE:
+        if LEAST_SENSITIVITY <= sensitivity <= cls._LARGEST:
+            return cls(sensitivity, cut, rate)
+        if sensitivity < LEAST_SENSITIVITY:
             infinity_mass = (
-                _AT.rational(0) if cut is None else cls(change, cut, rate)._mass(cut - change, cut)
+                _AT.rational(0)
+                if cut is None
+                else cls(sensitivity, cut, rate)._mass(cut - sensitivity, cut)
             )
-            d = _AT.rational(change)
+            d = _AT.rational(sensitivity)
             return nearly_alike(Interval(_AT.neg(d).lower, d.upper), infinity_mass, rate)
-        return far_apart(_AT.exp(_AT.rational(-change / 2)).upper, rate)
+        return far_apart(_AT.exp(_AT.rational(-sensitivity / 2)).upper, rate)
 
     @property
     def span(self) -> float:
         """How far losses lie apart."""
-        return float_at_least(_AT.rational(2 * self._change).upper)
+        return float_at_least(_AT.rational(2 * self._sensitivity).upper)
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
         """Return how often the interval between both ends of losses is halved."""
-        parts = max(float(2 * self._change) / widest, self._FEWEST)
+        parts = max(float(2 * self._sensitivity) / widest, self._FEWEST)
         return math.ceil(math.log2(min(parts, _MOST_CELLS))), 0.0
 
     def _mass(self, x: Rational, y: Rational) -> Interval:
@@ -739,7 +744,7 @@ class LaplaceNoise(Noise):
 
     def _made(self, fineness: int, tilt: float) -> Cells:
         del tilt
-        d, cut, count = self._change, self._cut, 1 << fineness
+        d, cut, count = self._sensitivity, self._cut, 1 << fineness
         if cut is None:
             outcomes = mirrored(self._beyond(gmpy2.mpq(0)), self._beyond(d), _AT.rational(d))
         else:

@@ -98,7 +98,7 @@ from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, 
 from ._calibrate_shares import calibrate_shares
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
-from .question import Change, is_vector, least_variance, refuse_vector
+from .question import Sensitivity, is_vector, least_variance, refuse_vector
 from .renyi import RenyiCurve
 from .zcdp import SumOfGaussians, minus_log_upper, rho_lower
 from .zcdp import rho as rho_of
@@ -283,9 +283,11 @@ def calibrate(
 
 
 @lru_cache(maxsize=64)
-def _delta(spec: LawSpec, change: int, queries: int, rate: Fraction, epsilon: Fraction) -> float:
+def _delta(
+    spec: LawSpec, sensitivity: int, queries: int, rate: Fraction, epsilon: Fraction
+) -> float:
     """Return delta; what the last searches tried is kept, so the same call again is fast."""
-    return cost_of(spec, change, queries, rate).delta(epsilon)
+    return cost_of(spec, sensitivity, queries, rate).delta(epsilon)
 
 
 class _Asked:
@@ -334,8 +336,8 @@ class _Asked:
 
     def of_shares(self, law_of: Callable[[Fraction], Law]) -> Law:
         """Return the law of each share, or for vectors; its parameter is a variance."""
-        change = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
-        return calibrate_shares(law_of, *self.epsilon_delta, change, self.queries, self.rate)
+        sensitivity = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
+        return calibrate_shares(law_of, *self.epsilon_delta, sensitivity, self.queries, self.rate)
 
     def is_of_shares(self) -> bool:
         """Return whether noise in shares is asked for, or for vectors."""
@@ -366,7 +368,7 @@ class _Asked:
         begins to be met, and not always the least.
         """
         self.require_no_shares()
-        (epsilon, delta), change = self.epsilon_delta, whole_sensitivity(self.sensitivity)
+        (epsilon, delta), sensitivity = self.epsilon_delta, whole_sensitivity(self.sensitivity)
         if (law_of is not DiscreteLaplace or self.rate != 1) and not self.is_in_reach():
             rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
             raise refused("delta", rule, delta)
@@ -375,7 +377,7 @@ class _Asked:
         def excess(parameter: Fraction) -> float:
             """Return log(found/delta), at most 0 where the budget is met, and only there."""
             spec = centred(law_of(parameter))
-            found = _delta(spec, change, self.queries, self.rate, epsilon)
+            found = _delta(spec, sensitivity, self.queries, self.rate, epsilon)
             log = math.log(found) - log_delta if found else _NOTHING
             return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
@@ -395,7 +397,7 @@ class _Asked:
         Their losses add up to nearly normal ones (the central limit theorem): with J/scale**2 the
         Fisher information of one, to those of a normal mean moved by mu deviations,
 
-            mu**2 = rate**2 queries (exp((change/scale)**2 J) - 1),    (change/scale)**2 J queries
+            mu**2 = rate**2 queries (exp((s/scale)**2 J) - 1),    (s/scale)**2 J queries
 
         with sampling and without; J = beta**2 G(2 - 1/beta)/G(1/beta), and 1 for a Gaussian's
         sigma.
@@ -426,43 +428,42 @@ def _gaussian(asked: _Asked) -> Law:
     if asked.rate != 1:
         return asked.crossing(DiscreteGaussian, 2)
     if asked.clients > 1 and rho is not None:
-        change = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
+        sensitivity = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
         each = rho / queries
-        guess = change.squared / (2 * change.clients * each)
-        return DiscreteGaussian(least_variance(change.cost, each, guess, "the budget"))
+        guess = sensitivity.squared / (2 * sensitivity.clients * each)
+        return DiscreteGaussian(least_variance(sensitivity.cost, each, guess, "the budget"))
     if rho is not None:
         squared = queries * positive_number(asked.sensitivity, "sensitivity") ** 2
         return DiscreteGaussian(squared / (2 * rho))
-    change_of_one = whole_sensitivity(asked.sensitivity)
-    return DiscreteGaussian(
-        GaussianTarget(*asked.epsilon_delta, change_of_one, queries).least_sigma2()
-    )
+    whole = whole_sensitivity(asked.sensitivity)
+    target = GaussianTarget(*asked.epsilon_delta, whole, queries)
+    return DiscreteGaussian(target.least_sigma2())
 
 
 def _laplace(asked: _Asked) -> Law:
     asked.require_no_shares()
     rho, queries = asked.budget.rho, asked.queries
-    change = whole_sensitivity(asked.sensitivity)
+    sensitivity = whole_sensitivity(asked.sensitivity)
     if asked.rate != 1:
         return asked.crossing(DiscreteLaplace)
     if rho is not None:
-        return DiscreteLaplace(_scale_for_rho(rho / queries, change))
+        return DiscreteLaplace(_scale_for_rho(rho / queries, sensitivity))
     epsilon, delta = asked.budget.epsilon, asked.budget.delta
-    pure = queries * change / epsilon if epsilon else None
+    pure = queries * sensitivity / epsilon if epsilon else None
     return asked.crossing(DiscreteLaplace, enough=pure) if delta else DiscreteLaplace(pure)
 
 
-def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
+def _scale_for_rho(rho: Fraction, sensitivity: int) -> Fraction:
     """Return the least decimal scale that costs at most rho, for one query: rho falls with it."""
     bits = abs(rho.numerator.bit_length() - rho.denominator.bit_length())
     if bits > _MOST_RHO_BITS:
         rule = f"be between 2**-{_MOST_RHO_BITS} and 2**{_MOST_RHO_BITS} for each query"
         raise refused("rho", rule, rho, ParameterOverflowError)
-    # of a change by 1 rho is eps0 tanh(eps0/2), below both eps0 and eps0**2/2 and near the lesser
+    # If the sensitivity is 1, rho is eps0 tanh(eps0/2): a little less than eps0 and eps0**2/2.
     exact = gmpy2.mpq(rho)
     eps0 = max(exact, gmpy2.mpq(arithmetic(64).up.sqrt(2 * exact)))
-    guess = Fraction(int(eps0.denominator), int(eps0.numerator)) * change
-    return least_decimal(lambda scale: rho_of(DiscreteLaplace(scale), change) <= rho, guess)
+    guess = Fraction(int(eps0.denominator), int(eps0.numerator)) * sensitivity
+    return least_decimal(lambda scale: rho_of(DiscreteLaplace(scale), sensitivity) <= rho, guess)
 
 
 def _generalized(asked: _Asked) -> Law:
@@ -479,15 +480,15 @@ def _skellam(asked: _Asked) -> Law:
     of_a_number &= positive_number(asked.sensitivity, "sensitivity").denominator == 1
     if of_a_number and asked.is_in_reach() and 2 * asked.log_scale() < _MOST_CROSSED:
         return asked.crossing(Skellam, 2)
-    change = Change(asked.clients, asked.sensitivity, *asked.vector)
+    sensitivity = Sensitivity(asked.clients, asked.sensitivity, *asked.vector)
     if not epsilon:
         raise refused("epsilon", "be above 0 for Skellam noise", epsilon)
 
     def cost(variance: Fraction) -> Any:
-        total = variance * change.clients
-        return RenyiCurve.of_skellam(change, total, queries).epsilon_upper(delta)
+        total = variance * sensitivity.clients
+        return RenyiCurve.of_skellam(sensitivity, total, queries).epsilon_upper(delta)
 
-    guess = queries * change.squared / (2 * change.clients * epsilon)
+    guess = queries * sensitivity.squared / (2 * sensitivity.clients * epsilon)
     return Skellam(least_variance(cost, epsilon, guess, "epsilon"))
 
 
@@ -512,11 +513,11 @@ the steps of decimals."""
 
 
 class GaussianTarget(NamedTuple):
-    """(epsilon, delta) for so many queries, each changed by at most ``change``."""
+    """(epsilon, delta) for so many queries, each of this sensitivity."""
 
     epsilon: Fraction
     delta: Fraction
-    change: int
+    sensitivity: int
     queries: int
 
     def least_sigma2(self) -> Fraction:
@@ -557,21 +558,21 @@ class GaussianTarget(NamedTuple):
 
     def end(self, m: int) -> Fraction:
         """Return v(m), from which on m counts no more; of several queries that of their sum."""
-        return self.change * (2 * m + self.queries * self.change) / (2 * self.epsilon)
+        return self.sensitivity * (2 * m + self.queries * self.sensitivity) / (2 * self.epsilon)
 
     def piece_of(self, sigma2: Fraction) -> int:
         """Return the m with v(m - 1) <= sigma2 < v(m)."""
-        x = self.epsilon * sigma2 / self.change - Fraction(self.queries * self.change, 2)
+        x = self.epsilon * sigma2 / self.sensitivity - Fraction(self.queries * self.sensitivity, 2)
         return math.floor(x) + 1
 
     def met_by(self, sigma2: Fraction) -> bool:
         """Return whether that is proven, as `delta` does it."""
         spec = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2)
-        one = as_one_query(spec, self.change, self.queries)
+        one = as_one_query(spec, self.sensitivity, self.queries)
         if one is not None:
-            law, change, factor = one
-            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), change, self.delta / factor)
-        return _delta(spec, self.change, self.queries, _ONE, self.epsilon) <= self.delta
+            law, sensitivity, factor = one
+            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), sensitivity, self.delta / factor)
+        return _delta(spec, self.sensitivity, self.queries, _ONE, self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:
         """Return about the sigma2 looked for, to six digits or so.
@@ -579,13 +580,15 @@ class GaussianTarget(NamedTuple):
         log(-log(delta)) is nearly a line in log(sigma2).
         """
         goal, epsilon = minus_log_upper(self.delta), gmpy2.mpq(self.epsilon)
-        change = self.queries * self.change  # of the single query that stands for all
+        sensitivity = self.queries * self.sensitivity  # of the single query that stands for all
 
         def sigma2(u: float) -> Fraction:
-            return change**2 * fraction_of(_UP.exp(u))
+            return sensitivity**2 * fraction_of(_UP.exp(u))
 
         def excess(u: float) -> float:
-            return log_of_log(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u)), epsilon, change, goal)
+            return log_of_log(
+                LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u)), epsilon, sensitivity, goal
+            )
 
         # What is enough by way of zCDP is a little too large.
         rho = rho_lower(self.epsilon, self.delta)

@@ -261,30 +261,30 @@ def _cost(
     return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
 
 
-def cost_of_sum(one: Law, change: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
+def cost_of_sum(one: Law, sensitivity: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
     """Return what so many sums of shares give away, each share of this law."""
     spec = centred(one)
-    if spec.kind is not Kind.SKELLAM or not change.of_a_number:
-        return cost_of_shares(spec, change, count, rate)
-    total = spec._replace(parameter=spec.parameter * change.clients)
-    return cost_of(total, int(change.norm), count, rate)
+    if spec.kind is not Kind.SKELLAM or not sensitivity.of_a_number:
+        return cost_of_shares(spec, sensitivity, count, rate)
+    total = spec._replace(parameter=spec.parameter * sensitivity.clients)
+    return cost_of(total, int(sensitivity.norm), count, rate)
 
 
-def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
+def cost_of(spec: LawSpec, sensitivity: int, count: int, rate: Fraction) -> _Cost:
     """Return what so many queries give away, with the noise of a law that is centred."""
     if spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return cost_of_shares(spec, SumOfGaussians(1, change, 1, None), count, rate)
+        return cost_of_shares(spec, SumOfGaussians(1, sensitivity, 1, None), count, rate)
     rho = None
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
-        rho = count * change**2 / (2 * spec.parameter)
-        if (query := as_one_query(spec, change, count)) is not None:
+        rho = count * sensitivity**2 / (2 * spec.parameter)
+        if (query := as_one_query(spec, sensitivity, count)) is not None:
             return HockeyStick(*query, rho)
         if count > _MOST_COMPOSED:
             return RenyiCurve.of_rho(rho)
     if rate == 1 and count == 1:
-        return HockeyStick(spec, change)
-    pure = formulas_of(spec).pure_epsilon(spec, change) if rate == 1 else None
-    return _Composed(loss_of_queries(spec, change, count, rate), pure and pure * count, rho)
+        return HockeyStick(spec, sensitivity)
+    pure = formulas_of(spec).pure_epsilon(spec, sensitivity) if rate == 1 else None
+    return _Composed(loss_of_queries(spec, sensitivity, count, rate), pure and pure * count, rho)
 
 
 #: What answers: each has delta, log_delta, epsilon and pure.

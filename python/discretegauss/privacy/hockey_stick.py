@@ -121,22 +121,22 @@ class HockeyStick:
 
     Attributes
     ----------
-    spec, change : LawSpec, int
+    spec, sensitivity : LawSpec, int
         The noise, centred, and D.
     factor : mpq
-        delta is that of the query, or more by this factor at most.
+        delta is at most this times the delta of the query.
     rho : Fraction, optional
         Of discrete Gaussians, what they cost in zCDP.
     """
 
     spec: LawSpec
-    change: int
+    sensitivity: int
     factor: Any = _ONE
     rho: Fraction | None = None
 
     def delta(self, epsilon: Fraction) -> float:
         """Return the least delta, rounded up."""
-        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.change)
+        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.sensitivity)
         if found is None:
             return 0.0
         delta = _UP.mul(found.upper(), self.factor)
@@ -144,7 +144,7 @@ class HockeyStick:
 
     def log_delta(self, epsilon: Fraction) -> float:
         """Return its logarithm, rounded up."""
-        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.change)
+        found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.sensitivity)
         if found is None:
             return -math.inf
         log = _UP.add(found.log_upper(), _UP.log(_UP.add(self.factor, ZERO)))
@@ -161,11 +161,11 @@ class HockeyStick:
 
     def epsilon(self, delta: Fraction) -> float:
         """Return the least epsilon, rounded up."""
-        return least_epsilon(self.spec, self.change, gmpy2.mpq(delta) / self.factor)
+        return least_epsilon(self.spec, self.sensitivity, gmpy2.mpq(delta) / self.factor)
 
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0, of a discrete Laplace."""
-        pure = formulas_of(self.spec).pure_epsilon(self.spec, self.change)
+        pure = formulas_of(self.spec).pure_epsilon(self.spec, self.sensitivity)
         return None if pure is None else float_at_least(_UP.add(pure, ZERO))
 
 
@@ -239,19 +239,19 @@ class _Line(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _line_at(spec: LawSpec, m: int, change: int, bits: int) -> _Line:
-    """Return the line of the half-line from m; m >= -change/2."""
+def _line_at(spec: LawSpec, m: int, sensitivity: int, bits: int) -> _Line:
+    """Return the line of the half-line from m; m >= -sensitivity/2."""
     at, formulas, shift = arithmetic(bits + 4), formulas_of(spec), gmpy2.mpq(0)
     if isinstance(formulas, RationalFormulas):
-        loss: Any = formulas.exact_log_ratio(spec, m, m + change)
+        loss: Any = formulas.exact_log_ratio(spec, m, m + sensitivity)
     else:
-        loss = _log_ratio(spec, m, m + change, bits)
+        loss = _log_ratio(spec, m, m + sensitivity, bits)
     if isinstance(formulas, RationalFormulas) and m >= 1:
         shift = formulas.exact_phi(spec, m)
         unit = at.div(at.rational(1), kept_normaliser(spec, bits)[1])
     else:
         unit = _mass(spec, m, bits)
-    near, right = _two_tails(spec, m if m >= 1 else 1 - m, m + change, bits)
+    near, right = _two_tails(spec, m if m >= 1 else 1 - m, m + sensitivity, bits)
     b = at.mul(unit, right)
     if m >= 1:
         return _Line(shift, at.mul(unit, near), None, b, loss)
@@ -287,22 +287,24 @@ def _two_tails(spec: LawSpec, x: int, y: int, bits: int) -> tuple[Interval, Inte
     return tail, at_y
 
 
-def _exceeds_from(spec: LawSpec, epsilon: Any, change: int, bits: int) -> tuple[int, Any] | None:
+def _exceeds_from(
+    spec: LawSpec, epsilon: Any, sensitivity: int, bits: int
+) -> tuple[int, Any] | None:
     """Return m, and by how much its loss may be below epsilon, at most; None if there is none.
 
     No loss before m exceeds epsilon. It is infinity where next to no outcome loses as much.
     """
     formulas = formulas_of(spec)
     if isinstance(formulas, RationalFormulas):
-        first = formulas.loss_exceeds_from(spec, epsilon, change)
+        first = formulas.loss_exceeds_from(spec, epsilon, sensitivity)
         return None if first is None else (first, ZERO)
     at, bits = arithmetic(64), bits + min(int(epsilon).bit_length(), _MOST_BITS)
     last = int(formulas.distance_of(spec, Interval(_FARTHEST_PHI, _FARTHEST_PHI), at).upper) + 1
 
     def is_before(x: int) -> bool:
-        return bool(log_weight_ratio(spec, x, x + change, bits).upper <= epsilon)
+        return bool(log_weight_ratio(spec, x, x + sensitivity, bits).upper <= epsilon)
 
-    low, step = -((change + 1) // 2), formulas.whole_width(spec) + 1  # loss(low) is at most 0
+    low, step = -((sensitivity + 1) // 2), formulas.whole_width(spec) + 1  # loss(low) is at most 0
     high = low + 1
     while high < last and is_before(high):
         low, high, step = high, min(high + step, last), 2 * step
@@ -310,14 +312,16 @@ def _exceeds_from(spec: LawSpec, epsilon: Any, change: int, bits: int) -> tuple[
         return last, gmpy2.inf()
     # a loss at x + y varies by beta y/(x + D) of itself or so
     fine = bits + min(int(spec.beta).bit_length(), 256)
-    while high - low > 1 + (abs(low) + change >> fine):
+    while high - low > 1 + (abs(low) + sensitivity >> fine):
         middle = (low + high) // 2
         low, high = (middle, high) if is_before(middle) else (low, middle)
-    loss = log_weight_ratio(spec, low + 1, low + 1 + change, bits).lower
+    loss = log_weight_ratio(spec, low + 1, low + 1 + sensitivity, bits).lower
     return low + 1, at.up.sub(epsilon, loss) if loss <= epsilon else ZERO
 
 
-def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) -> Enclosed | None:
+def delta_enclosed(
+    spec: LawSpec, epsilon: Any, sensitivity: int, aim: int = _AIM
+) -> Enclosed | None:
     """Return delta by (1), to a relative width of 2**-aim; None if it is 0.
 
     Parameters
@@ -326,18 +330,18 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
         The noise, centred.
     epsilon : mpq
         At least 0.
-    change : int
+    sensitivity : int
         D, at least 1.
     aim : int, optional
         What is asked for; it is missed where it would take too many bits.
     """
-    bits = min(aim + 10 + _cancelling_bits(spec, change), _MOST_BITS)
-    first = _exceeds_from(spec, epsilon, change, bits)
+    bits = min(aim + 10 + _cancelling_bits(spec, sensitivity), _MOST_BITS)
+    first = _exceeds_from(spec, epsilon, sensitivity, bits)
     if first is None:
         return None
     while True:
         m, less = first
-        line = _line_at(spec, m, change, bits)
+        line = _line_at(spec, m, sensitivity, bits)
         found = line.at(epsilon, bits)
         if less:
             found = _with_more(found, line.a.upper, less, bits)
@@ -346,7 +350,7 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, change: int, aim: int = _AIM) ->
             return found
         bits = min(bits + max(missing + 8, bits // 2), _MOST_BITS)
         if less:
-            first = _exceeds_from(spec, epsilon, change, bits) or first
+            first = _exceeds_from(spec, epsilon, sensitivity, bits) or first
 
 
 def _with_more(found: Enclosed, tail: Any, less: Any, bits: int) -> Enclosed:
@@ -358,9 +362,9 @@ def _with_more(found: Enclosed, tail: Any, less: Any, bits: int) -> Enclosed:
     return Enclosed(found.shift, Interval(factor.lower, min(factor.upper, tail)), rest)
 
 
-def _cancelling_bits(spec: LawSpec, change: int) -> int:
-    """Return about how many bits cancel in delta, log2(sigma/change); too few cost time alone."""
-    return max(0, formulas_of(spec).whole_width(spec).bit_length() - change.bit_length()) + 8
+def _cancelling_bits(spec: LawSpec, sensitivity: int) -> int:
+    """Return about how many bits cancel in delta: log2(sigma/D). Too few cost time alone."""
+    return max(0, formulas_of(spec).whole_width(spec).bit_length() - sensitivity.bit_length()) + 8
 
 
 def relative_bits(value: Interval) -> int:
@@ -376,11 +380,11 @@ def relative_bits(value: Interval) -> int:
     return max(-20, -int(gmpy2.get_exp(rough.up.div(width, value.lower))))
 
 
-def delta_is_at_most(spec: LawSpec, epsilon: Any, change: int, delta: Any) -> bool:
+def delta_is_at_most(spec: LawSpec, epsilon: Any, sensitivity: int, delta: Any) -> bool:
     """Return whether the noise is proven to have (epsilon, delta), two mpq; delta > 0."""
     aim = _AIM
     while True:
-        enclosed = delta_enclosed(spec, epsilon, change, aim)
+        enclosed = delta_enclosed(spec, epsilon, sensitivity, aim)
         if enclosed is None:
             return True
         known = enclosed.is_at_most(delta, aim + 20)
@@ -389,14 +393,14 @@ def delta_is_at_most(spec: LawSpec, epsilon: Any, change: int, delta: Any) -> bo
         aim *= 2
 
 
-def log_of_log(spec: LawSpec, epsilon: Any, change: int, goal: Any) -> float:
+def log_of_log(spec: LawSpec, epsilon: Any, sensitivity: int, goal: Any) -> float:
     """Return about log(-log(delta)/goal), from -50 to 50, for guesses."""
-    enclosed = delta_enclosed(spec, epsilon, change)
+    enclosed = delta_enclosed(spec, epsilon, sensitivity)
     log = -gmpy2.inf() if enclosed is None else enclosed.log_upper()
     return float(min(_UP.log(_UP.div(_UP.minus(log), goal)), 50)) if log < 0 else -50.0
 
 
-def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
+def least_epsilon(spec: LawSpec, sensitivity: int, delta: Any) -> float:
     """Return the least float at which the noise is proven to have (epsilon, delta); maybe inf.
 
     log(-log(delta)) is nearly a line in log(epsilon): false position comes near. delta is convex in
@@ -407,25 +411,25 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     @cache
     def holds(n: int) -> bool:
         x = float_at(n)
-        return not x <= _LARGEST_FLOAT or delta_is_at_most(spec, gmpy2.mpq(x), change, delta)
+        return not x <= _LARGEST_FLOAT or delta_is_at_most(spec, gmpy2.mpq(x), sensitivity, delta)
 
     if holds(0):
         return 0.0
     goal = minus_log_upper(delta)
 
     def excess(u: float) -> float:
-        return log_of_log(spec, gmpy2.mpq(math.exp(u)), change, goal)
+        return log_of_log(spec, gmpy2.mpq(math.exp(u)), sensitivity, goal)
 
     found, formulas = 0.0, formulas_of(spec)
-    if change > _LINES or formulas.pure_epsilon(spec, change) is None:
+    if sensitivity > _LINES or formulas.pure_epsilon(spec, sensitivity) is None:
         # where phi is -log(delta) the tail is about delta
         x = int(formulas.distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
-        start = _UP.log(log_weight_ratio(spec, x, x + change, 64).lower)
+        start = _UP.log(log_weight_ratio(spec, x, x + sensitivity, 64).lower)
         found = math.exp(zero_of(excess, float(start), _LARGEST_LOG))
-    bits = _AIM + 10 + _cancelling_bits(spec, change)
+    bits = _AIM + 10 + _cancelling_bits(spec, sensitivity)
     for tries in range(_LINES):
-        first = _exceeds_from(spec, gmpy2.mpq(found), change, bits)
-        line = first and _line_at(spec, first[0], change, bits).reaches(delta, bits)
+        first = _exceeds_from(spec, gmpy2.mpq(found), sensitivity, bits)
+        line = first and _line_at(spec, first[0], sensitivity, bits).reaches(delta, bits)
         if line is None or not 0 < line <= _LARGEST_FLOAT:
             break
         found, before = float(line), found
@@ -434,12 +438,12 @@ def least_epsilon(spec: LawSpec, change: int, delta: Any) -> float:
     return float_at(first_true(holds, ordinal(found), low=0))
 
 
-def as_one_query(spec: LawSpec, change: int, queries: int) -> tuple[LawSpec, int, Any] | None:
-    """Return noise, change and factor of (2); None where the factor is above 1 + 2**-50.
+def as_one_query(spec: LawSpec, sensitivity: int, queries: int) -> tuple[LawSpec, int, Any] | None:
+    """Return noise, sensitivity and density ratio of (2); None if the ratio is above 1 + 2**-50.
 
-    The noise is a discrete Gaussian, each query changed by at most ``change``.
+    The noise is a discrete Gaussian, each query of this sensitivity.
     """
     factor = gmpy2.mpq(1) if queries == 1 else factor_upper(spec.parameter, queries)
     if factor is None or factor > _LARGEST_FACTOR:
         return None
-    return spec._replace(parameter=spec.parameter * queries), change * queries, factor
+    return spec._replace(parameter=spec.parameter * queries), sensitivity * queries, factor

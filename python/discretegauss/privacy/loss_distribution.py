@@ -136,8 +136,8 @@ class PrivacyLoss:
     ) -> PrivacyLoss:
         """Return the loss of continuous Gaussian noise with variance sigma2: as `loss`."""
         variance = gmpy2.mpq(positive_number(sigma2, "sigma2"))
-        change = gmpy2.mpq(positive_number(sensitivity, "sensitivity"))
-        noise = GaussianNoise.of(variance, change, sampling_rate(sampling))
+        exact_sensitivity = gmpy2.mpq(positive_number(sensitivity, "sensitivity"))
+        noise = GaussianNoise.of(variance, exact_sensitivity, sampling_rate(sampling))
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -165,11 +165,11 @@ class PrivacyLoss:
             As for `loss`.
         """
         exact_scale = positive_number(scale, "scale")
-        change = positive_number(sensitivity, "sensitivity")
+        exact_sensitivity = positive_number(sensitivity, "sensitivity")
         exact_cut = None if cut is None else positive_number(cut, "cut")
-        if exact_cut is not None and exact_cut < change:
+        if exact_cut is not None and exact_cut < exact_sensitivity:
             raise refused("cut", "be at least the sensitivity", cut)
-        loss = gmpy2.mpq(change / exact_scale)
+        loss = gmpy2.mpq(exact_sensitivity / exact_scale)
         reach = None if exact_cut is None else gmpy2.mpq(exact_cut / exact_scale)
         noise = LaplaceNoise.of(loss, reach, sampling_rate(sampling))
         return cls._of_one(noise, width, most)
@@ -318,7 +318,7 @@ class PrivacyLoss:
         return float_at_most(max(lower)), float_at_least(max(upper))
 
     def to_dp_accounting(self) -> Any:
-        """Return the upper bounds as a PrivacyLossDistribution of dp-accounting, for both adjacencies.
+        """Return the upper bounds as a PrivacyLossDistribution of dp-accounting.
 
         Raises
         ------
@@ -405,16 +405,16 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
-    rate, change = sampling_rate(sampling), whole_sensitivity(sensitivity)
+    rate, exact_sensitivity = sampling_rate(sampling), whole_sensitivity(sensitivity)
     if not isinstance(law, SumOfDraws):
-        noise: Release = IntegerNoise.of(centred(law), change, rate)
+        noise: Release = IntegerNoise.of(centred(law), exact_sensitivity, rate)
     else:
         if law.law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
             raise ParameterValueError(
                 "law must be a sum of discrete Gaussian or Skellam shares: of others no cost is "
                 f"known, got {law!r}"
             )
-        of_sum = noise_of_sum(centred(law.law), law.clients, change, rate)
+        of_sum = noise_of_sum(centred(law.law), law.clients, exact_sensitivity, rate)
         if of_sum is None:
             raise ParameterOverflowError(
                 "clients must be fewer, the law narrower, or the sensitivity smaller, for the loss "
@@ -430,7 +430,7 @@ def loss_of_release(release: Release) -> PrivacyLoss:
 
 
 @lru_cache(maxsize=4)
-def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) -> PrivacyLoss:
+def loss_of_queries(spec: LawSpec, sensitivity: int, queries: int, rate: Fraction) -> PrivacyLoss:
     """Return the loss of so many queries with the noise of a law that is centred.
 
     The last few are kept, with their sums.
@@ -438,7 +438,7 @@ def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) ->
     if queries.bit_length() > MOST_COUNT_BITS:
         rule = f"be below 2**{MOST_COUNT_BITS} for this noise"
         raise refused("queries", rule, queries, ParameterOverflowError)
-    return loss_of_release(IntegerNoise.of(spec, change, rate)) ** queries
+    return loss_of_release(IntegerNoise.of(spec, sensitivity, rate)) ** queries
 
 
 def _cut_off(

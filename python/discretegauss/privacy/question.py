@@ -68,7 +68,7 @@ def least_variance(
     return least_decimal(lambda variance: bool(cost(variance) <= exact), guess)
 
 
-class Change:
+class Sensitivity:
     """Checked, with the smallest sum norm that follows: of integers L <= sqrt(d) D and L <= D**2.
 
     Attributes

@@ -87,7 +87,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from .question import AT, Change, clients_of, is_vector, refuse_vector
+from .question import AT, Sensitivity, clients_of, is_vector, refuse_vector
 
 
 def rho(
@@ -165,20 +165,20 @@ def rho(
             "alone; epsilon, delta and renyi take it"
         )
         raise refused("sampling", rule, rate)
-    laws, changes = _entries(law), _entries(sensitivity)
-    if laws is None and changes is None:
+    laws, sensitivities = _entries(law), _entries(sensitivity)
+    if laws is None and sensitivities is None:
         return count * rho_of_one(law, sensitivity, dimension, sum_norm)
     if laws is None:
-        laws = [law] * len(changes or ())
-    if changes is None:
-        changes = [sensitivity] * len(laws)
-    if len(laws) != len(changes) or not laws:
+        laws = [law] * len(sensitivities or ())
+    if sensitivities is None:
+        sensitivities = [sensitivity] * len(laws)
+    if len(laws) != len(sensitivities) or not laws:
         raise ParameterValueError(
             "law and sensitivity must have as many entries, at least one, "
-            f"got {len(laws)} and {len(changes)}"
+            f"got {len(laws)} and {len(sensitivities)}"
         )
     total = Fraction(0)
-    for place, pair in enumerate(zip(laws, changes, strict=True)):
+    for place, pair in enumerate(zip(laws, sensitivities, strict=True)):
         try:
             total += rho_of_one(*pair, dimension, sum_norm)
         except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
@@ -387,8 +387,8 @@ def rho_of_one(
     one, clients = clients_of(law)
     spec = centred(one)
     if clients > 1:
-        change = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
-        return fraction_of(change.cost(spec.parameter))
+        of_shares = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
+        return fraction_of(of_shares.cost(spec.parameter))
     if is_vector(dimension, sum_norm) and spec.kind is not Kind.DISCRETE_GAUSSIAN:
         refuse_vector(dimension, sum_norm, "this law")  # a Gaussian needs the norm alone
     return rho_of_law(spec, sensitivity)
@@ -456,7 +456,7 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
     return AT.scale(total, 10)
 
 
-class SumOfGaussians(Change):
+class SumOfGaussians(Sensitivity):
     """What one person changes, and the rho of a sum of discrete Gaussian shares."""
 
     def cost(self, sigma2: Fraction) -> Any:

@@ -313,7 +313,7 @@ def _tilt(part: Part, tilt: float) -> _Tilted:
 
 
 def summed(
-    parts: Sequence[Part], tilt: float, start: int, size: int, rates: tuple[float, float]
+    parts: Sequence[Part], tilt: float, start: int, size: int, chernoff_rates: tuple[float, float]
 ) -> Sum:
     """Return the masses of the sum at ``size`` indices, a power of 2, from ``start`` on.
 
@@ -325,7 +325,7 @@ def summed(
         Above 0, of 28 bits, for each index.
     start, size : int
         The window.
-    rates : (float, float)
+    chernoff_rates : (float, float)
         For the bounds of what is below and above the window, both above 0: any will do.
     """
     error = transform_error(size)
@@ -351,8 +351,8 @@ def summed(
     off = np.where(kept, np.minimum(wrong, 2.0) * bound, bound)
     total_wrong = float((off + inverse_error(size) * bound).sum()) * 4 / size * (1 + 2.0**-20)
     mass = np.roll(inverse(product), -(start % size))
-    under = _chernoff(parts, tilt, -rates[0], start - 1, log_scale)
-    over = _chernoff(parts, tilt, rates[1], start + size, log_scale)
+    under = _chernoff(parts, tilt, -chernoff_rates[0], start - 1, log_scale)
+    over = _chernoff(parts, tilt, chernoff_rates[1], start + size, log_scale)
     index = start + np.arange(size)
     return Sum(index, mass, total_wrong + 1e-250, lost, tilt, log_scale, (under, over))
 
@@ -370,13 +370,17 @@ def _power(base: NDArray[Any], count: int) -> NDArray[Any]:
             base = base * base
 
 
-def _chernoff(parts: Sequence[Part], tilt: float, rate: float, end: int, log_scale: Any) -> float:
-    """Return a bound on the tilted mass of sums from ``end`` on, or down to it if rate < 0."""
-    extreme = [int(part.at.max() if rate > 0 else part.at.min()) * part.times for part in parts]
-    if (sum(extreme) < end) if rate > 0 else (sum(extreme) > end):
+def _chernoff(
+    parts: Sequence[Part], tilt: float, chernoff_rate: float, end: int, log_scale: Any
+) -> float:
+    """Bound the tilted mass of sums from ``end`` on; if the rate is below 0, of sums up to it."""
+    extreme = [
+        int(part.at.max() if chernoff_rate > 0 else part.at.min()) * part.times for part in parts
+    ]
+    if (sum(extreme) < end) if chernoff_rate > 0 else (sum(extreme) > end):
         return 0.0
-    other = few_bits(tilt + rate)
-    if (other - tilt) * rate <= 0:
+    other = few_bits(tilt + chernoff_rate)
+    if (other - tilt) * chernoff_rate <= 0:
         return 1.0
     log = _AT.neg(log_scale)
     for part in parts:

@@ -173,19 +173,19 @@ class Choices:
         """Return the ends outside which little of the tilted sum lies, and rates for these."""
         log, mean, variance = self._moments(s)
         deviation = math.sqrt(variance) + 1e-12
-        rates = np.exp(np.linspace(-3, 6, 28)) / deviation
+        chernoff_rates = np.exp(np.linspace(-3, 6, 28)) / deviation
         ends, best = [], []
         for sign in (-1.0, 1.0):
-            tilts = s + sign * rates
-            found = np.full(rates.size, within - log)
+            tilts = s + sign * chernoff_rates
+            found = np.full(chernoff_rates.size, within - log)
             for loss, log_weight, count, *_ in self._few:
                 exponents = np.outer(tilts, loss) + log_weight
                 most = exponents.max(axis=1)
                 found += count * (most + np.log(np.exp(exponents - most[:, None]).sum(axis=1)))
-            found /= rates
+            found /= chernoff_rates
             place = int(np.argmin(found))
             ends.append(sign * float(found[place]))
-            best.append(float(rates[place]))
+            best.append(float(chernoff_rates[place]))
         if not ends[0] <= mean <= ends[1]:  # more is lost in the logarithms than is looked for
             ends = [mean - _DEVIATIONS * deviation, mean + _DEVIATIONS * deviation]
         return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
@@ -255,7 +255,7 @@ class Choices:
         epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
         epsilon = min(max(epsilon, 0.0), self._largest)
         least = self._exponent(self._saddle(epsilon), epsilon)
-        bottom, top, rates = self._window(s, self._within(s, epsilon, least))
+        bottom, top, chernoff_rates = self._window(s, self._within(s, epsilon, least))
         if self._count == 1:
             bottom, top = self._smallest, self._largest
         width, length = self._widths(s, bottom, top)
@@ -268,13 +268,15 @@ class Choices:
                     break
                 other = self._window(less, within)
                 if other[1] - other[0] < (top - bottom) / 1.5:
-                    s, (bottom, top, rates) = less, other
+                    s, (bottom, top, chernoff_rates) = less, other
             width, length = self._widths(s, bottom, top)
         h = width.about
         size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
         size = 1 << max(math.ceil(math.log2(size)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        return Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+        return Plan(
+            width, s, few_bits(s * h), start, size, (chernoff_rates[0] * h, chernoff_rates[1] * h)
+        )
 
     def _within(self, s: float, epsilon: float, least: float) -> float:
         """Return how little may be outside: where the tilt is not the best, less."""

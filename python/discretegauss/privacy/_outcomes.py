@@ -9,7 +9,7 @@ which lies between P exp(-top) and P, where Q itself may be below every float. `
 infinite. What is in no cell has less P than ``mass_below``, if its loss is low, and ``mass_above``,
 if it is high; an infinite loss has at least the mass ``infinity_mass``, which is in no cell.
 
-With Poisson sampling at rate s the person is in the sample with probability s: P becomes s P + (1 -
+With Poisson sampling at a sampling rate s, the person is in the sample with probability s: P becomes s P + (1 -
 s) Q. If a pair (P, Q) dominates all pairs that a release may make of neighbours, whichever of them
 comes first, so does the sampled one (Zhu, Dong and Wang, AISTATS 2022, Theorem 11).
 
@@ -63,7 +63,7 @@ _LARGEST_LOSS = 600.0
 #: More than what underflows.
 TINY = 1e-300
 
-#: Below this rate what holds for it is said instead: from below nothing.
+#: Lower sampling rates get the upper bounds of this one, and no lower bounds.
 _LEAST_RATE = Fraction(1, 2**200)
 
 
@@ -89,7 +89,7 @@ class Cells(NamedTuple):
         outside = zip(*(part[6:9] for part in parts), strict=True)
         return cls._make([*map(np.concatenate, arrays), *map(sum, outside), None])
 
-    def adding(self, rate: Fraction) -> Cells:
+    def adding(self, sampling_rate: Fraction) -> Cells:
         """Return the cells of a sampled release for add adjacency: with P and Q exchanged.
 
         Where losses are low, Q is at most P/(1 - s); where they are high, it is below P.
@@ -109,7 +109,7 @@ class Cells(NamedTuple):
             p_low * back * (1 - wrong),
             p_up * back * (1 + wrong) + TINY,
             self.mass_above + float(far.sum()) * (1 + 2.0**-20),
-            self.mass_below / float(1 - rate) * (1 + 2.0**-20),
+            self.mass_below / float(1 - sampling_rate) * (1 + 2.0**-20),
             0.0,
         )
 
@@ -156,13 +156,17 @@ class Outcomes(Release):
     def __init__(
         self,
         outcomes: list[Outcome],
-        rate: Fraction,
+        sampling_rate: Fraction,
         *,
         unit: Fraction | None = None,
         symmetric: bool = False,
     ) -> None:
-        self._outcomes, self._rate, self.unit = outcomes, rate, unit if rate == 1 else None
-        self.symmetric = symmetric and rate == 1
+        self._outcomes, self._sampling_rate, self.unit = (
+            outcomes,
+            sampling_rate,
+            unit if sampling_rate == 1 else None,
+        )
+        self.symmetric = symmetric and sampling_rate == 1
         self._kept = lru_cache(maxsize=2)(self.cells_for)
 
     @property
@@ -184,7 +188,7 @@ class Outcomes(Release):
         rows, multiples = [], []
         under = over = infinity_mass = _ZERO
         for given in self._outcomes:
-            p, q, loss = sampled(given, self._rate)
+            p, q, loss = sampled(given, self._sampling_rate)
             if adding:
                 p, q, loss = q, p, None if loss is None else _AT.neg(loss)
             if p.upper <= 0:
@@ -240,40 +244,40 @@ def _loss_of(p: Interval, q: Interval) -> Interval:
     return Interval(low, high)
 
 
-def sampled(outcome: Outcome, rate: Fraction) -> Outcome:
+def sampled(outcome: Outcome, sampling_rate: Fraction) -> Outcome:
     """Return what Poisson sampling makes of an outcome."""
     p, q, loss = outcome
-    if rate == 1:
+    if sampling_rate == 1:
         return outcome
-    mixed = _AT.add(_AT.scale(p, rate), _AT.scale(q, 1 - rate))
+    mixed = _AT.add(_AT.scale(p, sampling_rate), _AT.scale(q, 1 - sampling_rate))
     if loss is not None:
-        loss = _AT.log1p(_AT.scale(_AT.expm1(loss), rate))
+        loss = _AT.log1p(_AT.scale(_AT.expm1(loss), sampling_rate))
     return Outcome(mixed, q, loss)
 
 
-def far_apart(most: object, rate: Fraction) -> Outcomes:
+def far_apart(most: object, sampling_rate: Fraction) -> Outcomes:
     """Return a release of which one outcome has a probability of at most so much, each way."""
     little = Interval(_ZERO.lower, most)
     rest = _AT.sub(_AT.rational(1), little)
-    return Outcomes(mirrored(rest, little), rate)
+    return Outcomes(mirrored(rest, little), sampling_rate)
 
 
-def nearly_alike(loss: Interval, infinity_mass: Interval, rate: Fraction) -> Outcomes:
+def nearly_alike(loss: Interval, infinity_mass: Interval, sampling_rate: Fraction) -> Outcomes:
     """Return a release with such losses, unless, with this probability each, they are infinite."""
     rest = _AT.sub(_AT.rational(1), infinity_mass)
-    return Outcomes([Outcome(rest, rest, loss), *mirrored(infinity_mass, _ZERO)], rate)
+    return Outcomes([Outcome(rest, rest, loss), *mirrored(infinity_mass, _ZERO)], sampling_rate)
 
 
-def sampled_losses(loss: Floats, rate: Fraction) -> tuple[Floats, Floats]:
+def sampled_losses(loss: Floats, sampling_rate: Fraction) -> tuple[Floats, Floats]:
     """Return about log(1 - s + s exp(loss)), and how far that is off; for s of 2**-200 at least.
 
     numpy's logarithm is not trusted: its exponential is compared. Beyond 600, where that is not
     taken, 1 - s is next to nothing beside the rest.
     """
-    if rate == 1:
+    if sampling_rate == 1:
         return loss, np.zeros_like(loss)
-    share, rest = float(rate), float(1 - rate)
-    log_share = float_at_most(_AT.log(_AT.rational(rate)).lower)
+    share, rest = float(sampling_rate), float(1 - sampling_rate)
+    log_share = float_at_most(_AT.log(_AT.rational(sampling_rate)).lower)
     clipped = np.clip(loss, -700.0, _LARGEST_LOSS)
     grown = rest + share * exponential_in_floats(clipped)
     found = np.log(grown)
@@ -292,9 +296,12 @@ TOO_WIDE, LEAST_SENSITIVITY = 2**500, Fraction(1, 2**500)
 class Noise(Release):
     """Noise. The cells for add adjacency are those for remove adjacency, with P and Q exchanged."""
 
-    def __init__(self, rate: Fraction) -> None:
-        self._rate, self._exact_rate = max(rate, _LEAST_RATE), rate >= _LEAST_RATE
-        self.symmetric = rate == 1
+    def __init__(self, sampling_rate: Fraction) -> None:
+        self._sampling_rate, self._exact_rate = (
+            max(sampling_rate, _LEAST_RATE),
+            sampling_rate >= _LEAST_RATE,
+        )
+        self.symmetric = sampling_rate == 1
         self._kept = lru_cache(maxsize=8)(self._cells_for)
 
     def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
@@ -304,7 +311,7 @@ class Noise(Release):
 
     def _cells_for(self, adding: bool, fineness: int, tilt: float) -> Cells:
         if adding:
-            found = self._kept(False, fineness, tilt).adding(self._rate)
+            found = self._kept(False, fineness, tilt).adding(self._sampling_rate)
         else:
             found = self._made(fineness, tilt)
         if self._exact_rate:
@@ -323,10 +330,10 @@ class Noise(Release):
         self, low: Floats, high: Floats, here: tuple[Floats, Floats], moved: tuple[Floats, Floats]
     ) -> Cells:
         """Return cells with unsampled losses in [low, high], and bounds of both masses."""
-        first, off = sampled_losses(low, self._rate)
-        last, off_last = sampled_losses(high, self._rate)
+        first, off = sampled_losses(low, self._sampling_rate)
+        last, off_last = sampled_losses(high, self._sampling_rate)
         loss = first - off * (1 + 2.0**-20)
-        s, rest = float(self._rate), float(1 - self._rate)
+        s, rest = float(self._sampling_rate), float(1 - self._sampling_rate)
         error = 2.0**-50  # of the rounded rate, two products and a sum
         p_low, p_up = (
             (s * w + rest * m) * factor
@@ -363,8 +370,8 @@ _FLOAT_INTEGERS = 2**52
 class IntegerNoise(Noise):
     """Noise of a law of integers, moved by ``sensitivity``."""
 
-    def __init__(self, spec: LawSpec, sensitivity: int, rate: Fraction) -> None:
-        super().__init__(rate)
+    def __init__(self, spec: LawSpec, sensitivity: int, sampling_rate: Fraction) -> None:
+        super().__init__(sampling_rate)
         self.spec, self.sensitivity = spec, sensitivity
         self._formulas = formulas_of(self.spec)
         self._floats = self._formulas.has_exponents(self.spec) or (
@@ -378,19 +385,19 @@ class IntegerNoise(Noise):
         self._bounded = self._formulas.pure_epsilon(self.spec, sensitivity) is not None
         if isinstance(self._formulas, RationalFormulas):
             self._unit, self._first, self._step = _unit_of(self._formulas, self.spec, sensitivity)
-            self.unit = self._unit if rate == 1 else None
+            self.unit = self._unit if sampling_rate == 1 else None
 
     @classmethod
-    def of(cls, spec: LawSpec, sensitivity: int, rate: Fraction) -> Release:
+    def of(cls, spec: LawSpec, sensitivity: int, sampling_rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
-        found = cls(spec, sensitivity, rate)
+        found = cls(spec, sensitivity, sampling_rate)
         if phi_at(spec, sensitivity, arithmetic(64)).lower > TOO_WIDE:
-            return far_apart(found._tail((sensitivity + 1) // 2).upper, rate)
+            return far_apart(found._tail((sensitivity + 1) // 2).upper, sampling_rate)
         if found._reach + sensitivity < TOO_WIDE:
             return found
         beyond = Interval(_AT.rational(0).lower, found._beyond())
         low, high = found._loss_about(-found._reach - sensitivity), found._loss_about(found._reach)
-        return nearly_alike(Interval(low.lower, high.upper), beyond, rate)
+        return nearly_alike(Interval(low.lower, high.upper), beyond, sampling_rate)
 
     @property
     def span(self) -> float:
@@ -455,7 +462,7 @@ class IntegerNoise(Noise):
         """Return the two cells beyond which the loss of a Laplace law does not vary."""
         at_0, at_d = self._tail(0), self._tail(self.sensitivity)
         ends = mirrored(at_0, at_d, _AT.rational(self._exact_loss(0)))
-        return Outcomes(ends, self._rate, unit=self.unit).cells_for(adding=False)
+        return Outcomes(ends, self._sampling_rate, unit=self.unit).cells_for(adding=False)
 
     def _exact_loss(self, x: int) -> Rational:
         exact = self._formulas.exact_phi  # type: ignore[attr-defined]
@@ -469,7 +476,7 @@ class IntegerNoise(Noise):
             return _AT.div(_AT.exp(_AT.neg(phi_at(self.spec, x, _AT))), total)
 
         outcomes = [Outcome(mass(x), mass(x + self.sensitivity), self._loss_about(x)) for x in xs]
-        return Outcomes(outcomes, self._rate, unit=self.unit).cells_for(adding=False)
+        return Outcomes(outcomes, self._sampling_rate, unit=self.unit).cells_for(adding=False)
 
     def _exponents(self, xs: NDArray[np.int64]) -> Pairs:
         return self._formulas.exponents(self.spec, xs.astype(np.float64))
@@ -597,23 +604,25 @@ class GaussianNoise(Noise):
     _TAIL = 2e-33
     """More than P(N > 12)."""
 
-    def __init__(self, mu2: Rational, rate: Fraction) -> None:
-        super().__init__(rate)
+    def __init__(self, mu2: Rational, sampling_rate: Fraction) -> None:
+        super().__init__(sampling_rate)
         self.sensitivity = float_nearest(_AT.sqrt(_AT.rational(mu2)))
         self._fewest = 64.0 if self.sensitivity < 8 else 2.5 * (self._BEYOND + self.sensitivity)
 
     @classmethod
-    def of(cls, sigma2: Rational, sensitivity: Rational, rate: Fraction) -> Release:
+    def of(cls, sigma2: Rational, sensitivity: Rational, sampling_rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
         mu2 = sensitivity * sensitivity / sigma2
         if LEAST_SENSITIVITY**2 <= mu2 <= 1600:
-            return cls(mu2, rate)
+            return cls(mu2, sampling_rate)
         if mu2 < LEAST_SENSITIVITY**2:
             loss = _AT.scale(_AT.sqrt(_AT.rational(mu2)), 13)
             return nearly_alike(
-                Interval(_AT.neg(loss).lower, loss.upper), _AT.rational(Fraction(cls._TAIL)), rate
+                Interval(_AT.neg(loss).lower, loss.upper),
+                _AT.rational(Fraction(cls._TAIL)),
+                sampling_rate,
             )
-        return far_apart(_AT.erfc(_AT.sqrt(_AT.rational(mu2 / 8))).upper, rate)
+        return far_apart(_AT.erfc(_AT.sqrt(_AT.rational(mu2 / 8))).upper, sampling_rate)
 
     @property
     def span(self) -> float:
@@ -632,16 +641,16 @@ class GaussianNoise(Noise):
         starts = np.arange(first, last) * coarse
         losses = d * starts + d * d / 2
         share = 1.0
-        if self._rate != 1:
-            log_rate = math.log(float(self._rate))
-            log_odds = math.log(float(1 - self._rate)) - log_rate - losses
+        if self._sampling_rate != 1:
+            log_rate = math.log(float(self._sampling_rate))
+            log_odds = math.log(float(1 - self._sampling_rate)) - log_rate - losses
             share = np.exp(-np.logaddexp(0.0, log_odds))
             losses = losses + log_rate + np.logaddexp(0.0, log_odds)
         # the loss varies by so much in a coarse cell, and may by so much more where little mass is
         varies = d * coarse * share * math.exp(min(d * coarse, 1))
         weight = np.logaddexp(
-            math.log(float(self._rate)) - starts**2 / 2,
-            math.log(float(1 - self._rate) or TINY) - (starts + d) ** 2 / 2,
+            math.log(float(self._sampling_rate)) - starts**2 / 2,
+            math.log(float(1 - self._sampling_rate) or TINY) - (starts + d) ** 2 / 2,
         )
         weight = weight + tilt * losses
         spare = np.exp2(np.minimum((weight.max() - weight) / 2, 40))
@@ -697,28 +706,30 @@ class LaplaceNoise(Noise):
 
     _FEWEST, _LARGEST = 128, 300
 
-    def __init__(self, sensitivity: Rational, cut: Rational | None, rate: Fraction) -> None:
-        super().__init__(rate)
+    def __init__(
+        self, sensitivity: Rational, cut: Rational | None, sampling_rate: Fraction
+    ) -> None:
+        super().__init__(sampling_rate)
         self._sensitivity, self._cut = sensitivity, cut
-        self.unit = fraction_of(sensitivity) if rate == 1 else None
+        self.unit = fraction_of(sensitivity) if sampling_rate == 1 else None
         self._weight = _AT.rational(1)
         if cut is not None:
             self._weight = _AT.neg(_AT.expm1(_AT.rational(-cut)))
 
     @classmethod
-    def of(cls, sensitivity: Rational, cut: Rational | None, rate: Fraction) -> Release:
+    def of(cls, sensitivity: Rational, cut: Rational | None, sampling_rate: Fraction) -> Release:
         """Return the release, whatever the parameters."""
         if LEAST_SENSITIVITY <= sensitivity <= cls._LARGEST:
-            return cls(sensitivity, cut, rate)
+            return cls(sensitivity, cut, sampling_rate)
         if sensitivity < LEAST_SENSITIVITY:
             infinity_mass = (
                 _AT.rational(0)
                 if cut is None
-                else cls(sensitivity, cut, rate)._mass(cut - sensitivity, cut)
+                else cls(sensitivity, cut, sampling_rate)._mass(cut - sensitivity, cut)
             )
             d = _AT.rational(sensitivity)
-            return nearly_alike(Interval(_AT.neg(d).lower, d.upper), infinity_mass, rate)
-        return far_apart(_AT.exp(_AT.rational(-sensitivity / 2)).upper, rate)
+            return nearly_alike(Interval(_AT.neg(d).lower, d.upper), infinity_mass, sampling_rate)
+        return far_apart(_AT.exp(_AT.rational(-sensitivity / 2)).upper, sampling_rate)
 
     @property
     def span(self) -> float:
@@ -751,7 +762,7 @@ class LaplaceNoise(Noise):
             at_0, at_d = self._mass(gmpy2.mpq(0), cut - d), self._mass(d, cut)
             outcomes = mirrored(at_0, at_d, _AT.rational(d))
             outcomes += mirrored(self._mass(cut - d, cut), _AT.rational(0))
-        ends = Outcomes(outcomes, self._rate).cells_for(adding=False)
+        ends = Outcomes(outcomes, self._sampling_rate).cells_for(adding=False)
         # between them, from -d to 0, the loss is 2 z + d
         step = float_nearest(_AT.rational(d / count))
         half_step = _AT.rational(d / count / 2)

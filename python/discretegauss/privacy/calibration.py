@@ -86,9 +86,9 @@ from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
+    checked_sampling_rate,
     positive_number,
     query_count,
-    sampling_rate,
     whole_sensitivity,
     word_count,
 )
@@ -284,10 +284,10 @@ def calibrate(
 
 @lru_cache(maxsize=64)
 def _delta(
-    spec: LawSpec, sensitivity: int, queries: int, rate: Fraction, epsilon: Fraction
+    spec: LawSpec, sensitivity: int, queries: int, sampling_rate: Fraction, epsilon: Fraction
 ) -> float:
     """Return delta; what the last searches tried is kept, so the same call again is fast."""
-    return cost_of(spec, sensitivity, queries, rate).delta(epsilon)
+    return cost_of(spec, sensitivity, queries, sampling_rate).delta(epsilon)
 
 
 class _Asked:
@@ -305,7 +305,7 @@ class _Asked:
         sum_norm: object,
     ) -> None:
         self.budget, self.sensitivity, self.beta = budget, sensitivity, beta
-        self.queries, self.rate = query_count(queries), sampling_rate(sampling)
+        self.queries, self.sampling_rate = query_count(queries), checked_sampling_rate(sampling)
         self.clients = 1 if clients is None else word_count(clients, "clients")
         self.vector = dimension, sum_norm
         is_vector(*self.vector)  # or says what is wrong
@@ -337,7 +337,9 @@ class _Asked:
     def of_shares(self, law_of: Callable[[Fraction], Law]) -> Law:
         """Return the law of each share, or for vectors; its parameter is a variance."""
         sensitivity = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
-        return calibrate_shares(law_of, *self.epsilon_delta, sensitivity, self.queries, self.rate)
+        return calibrate_shares(
+            law_of, *self.epsilon_delta, sensitivity, self.queries, self.sampling_rate
+        )
 
     def is_of_shares(self) -> bool:
         """Return whether noise in shares is asked for, or for vectors."""
@@ -369,7 +371,7 @@ class _Asked:
         """
         self.require_no_shares()
         (epsilon, delta), sensitivity = self.epsilon_delta, whole_sensitivity(self.sensitivity)
-        if (law_of is not DiscreteLaplace or self.rate != 1) and not self.is_in_reach():
+        if (law_of is not DiscreteLaplace or self.sampling_rate != 1) and not self.is_in_reach():
             rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
             raise refused("delta", rule, delta)
         log_delta = log_of(delta)
@@ -377,7 +379,7 @@ class _Asked:
         def excess(parameter: Fraction) -> float:
             """Return log(found/delta), at most 0 where the budget is met, and only there."""
             spec = centred(law_of(parameter))
-            found = _delta(spec, sensitivity, self.queries, self.rate, epsilon)
+            found = _delta(spec, sensitivity, self.queries, self.sampling_rate, epsilon)
             log = math.log(found) - log_delta if found else _NOTHING
             return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
@@ -412,8 +414,8 @@ class _Asked:
             return (math.log(found) if found > 0 else _NOTHING) - log_delta
 
         log_mu = zero_of(excess, 0.0, 14.0)
-        if self.rate != 1:
-            share = 2 * log_mu - log_of(self.rate**2 * self.queries)  # of exp(mu1**2) - 1
+        if self.sampling_rate != 1:
+            share = 2 * log_mu - log_of(self.sampling_rate**2 * self.queries)  # of exp(mu1**2) - 1
             log_mu1 = math.log(math.log1p(math.exp(share)) if share < 700 else share) / 2
         else:
             log_mu1 = log_mu - log_of(Fraction(self.queries)) / 2
@@ -423,9 +425,9 @@ class _Asked:
 
 def _gaussian(asked: _Asked) -> Law:
     rho, queries = asked.budget.rho, asked.queries
-    if asked.is_of_shares() and (rho is None or asked.rate != 1):
+    if asked.is_of_shares() and (rho is None or asked.sampling_rate != 1):
         return asked.of_shares(DiscreteGaussian)
-    if asked.rate != 1:
+    if asked.sampling_rate != 1:
         return asked.crossing(DiscreteGaussian, 2)
     if asked.clients > 1 and rho is not None:
         sensitivity = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
@@ -444,7 +446,7 @@ def _laplace(asked: _Asked) -> Law:
     asked.require_no_shares()
     rho, queries = asked.budget.rho, asked.queries
     sensitivity = whole_sensitivity(asked.sensitivity)
-    if asked.rate != 1:
+    if asked.sampling_rate != 1:
         return asked.crossing(DiscreteLaplace)
     if rho is not None:
         return DiscreteLaplace(_scale_for_rho(rho / queries, sensitivity))
@@ -472,7 +474,7 @@ def _generalized(asked: _Asked) -> Law:
 
 
 def _skellam(asked: _Asked) -> Law:
-    if asked.rate != 1:
+    if asked.sampling_rate != 1:
         of_shares = asked.is_of_shares()
         return asked.of_shares(Skellam) if of_shares else asked.crossing(Skellam, 2)
     (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")

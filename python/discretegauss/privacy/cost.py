@@ -26,9 +26,9 @@ from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
+    checked_sampling_rate,
     positive_number,
     query_count,
-    sampling_rate,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
@@ -244,10 +244,10 @@ def _cost(
     dimension: object,
     sum_norm: object,
 ) -> _Cost:
-    count, rate = query_count(queries), sampling_rate(sampling)
+    count, sampling_rate = query_count(queries), checked_sampling_rate(sampling)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
-        if rate != 1 or positive_number(sensitivity, "sensitivity") != 1:
+        if sampling_rate != 1 or positive_number(sensitivity, "sensitivity") != 1:
             raise ParameterTypeError(
                 "sensitivity and sampling are in a PrivacyLoss already: give them to what makes it"
             )
@@ -255,36 +255,40 @@ def _cost(
     one, clients = clients_of(law)
     if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
         return cost_of_sum(
-            one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, rate
+            one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, sampling_rate
         )
     refuse_vector(dimension, sum_norm, "this law")
-    return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
+    return cost_of(centred(one), whole_sensitivity(sensitivity), count, sampling_rate)
 
 
-def cost_of_sum(one: Law, sensitivity: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
+def cost_of_sum(
+    one: Law, sensitivity: SumOfGaussians, count: int, sampling_rate: Fraction
+) -> _Cost:
     """Return what so many sums of shares give away, each share of this law."""
     spec = centred(one)
     if spec.kind is not Kind.SKELLAM or not sensitivity.of_a_number:
-        return cost_of_shares(spec, sensitivity, count, rate)
+        return cost_of_shares(spec, sensitivity, count, sampling_rate)
     total = spec._replace(parameter=spec.parameter * sensitivity.clients)
-    return cost_of(total, int(sensitivity.norm), count, rate)
+    return cost_of(total, int(sensitivity.norm), count, sampling_rate)
 
 
-def cost_of(spec: LawSpec, sensitivity: int, count: int, rate: Fraction) -> _Cost:
+def cost_of(spec: LawSpec, sensitivity: int, count: int, sampling_rate: Fraction) -> _Cost:
     """Return what so many queries give away, with the noise of a law that is centred."""
     if spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return cost_of_shares(spec, SumOfGaussians(1, sensitivity, 1, None), count, rate)
+        return cost_of_shares(spec, SumOfGaussians(1, sensitivity, 1, None), count, sampling_rate)
     rho = None
-    if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
+    if sampling_rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         rho = count * sensitivity**2 / (2 * spec.parameter)
         if (query := as_one_query(spec, sensitivity, count)) is not None:
             return HockeyStick(*query, rho)
         if count > _MOST_COMPOSED:
             return RenyiCurve.of_rho(rho)
-    if rate == 1 and count == 1:
+    if sampling_rate == 1 and count == 1:
         return HockeyStick(spec, sensitivity)
-    pure = formulas_of(spec).pure_epsilon(spec, sensitivity) if rate == 1 else None
-    return _Composed(loss_of_queries(spec, sensitivity, count, rate), pure and pure * count, rho)
+    pure = formulas_of(spec).pure_epsilon(spec, sensitivity) if sampling_rate == 1 else None
+    return _Composed(
+        loss_of_queries(spec, sensitivity, count, sampling_rate), pure and pure * count, rho
+    )
 
 
 #: What answers: each has delta, log_delta, epsilon and pure.

@@ -19,8 +19,8 @@ from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
     at_least_zero,
+    checked_sampling_rate,
     positive_number,
-    sampling_rate,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
@@ -137,7 +137,7 @@ class PrivacyLoss:
         """Return the loss of continuous Gaussian noise with variance sigma2: as `loss`."""
         variance = gmpy2.mpq(positive_number(sigma2, "sigma2"))
         exact_sensitivity = gmpy2.mpq(positive_number(sensitivity, "sensitivity"))
-        noise = GaussianNoise.of(variance, exact_sensitivity, sampling_rate(sampling))
+        noise = GaussianNoise.of(variance, exact_sensitivity, checked_sampling_rate(sampling))
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -171,7 +171,7 @@ class PrivacyLoss:
             raise refused("cut", "be at least the sensitivity", cut)
         loss = gmpy2.mpq(exact_sensitivity / exact_scale)
         reach = None if exact_cut is None else gmpy2.mpq(exact_cut / exact_scale)
-        noise = LaplaceNoise.of(loss, reach, sampling_rate(sampling))
+        noise = LaplaceNoise.of(loss, reach, checked_sampling_rate(sampling))
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -202,7 +202,9 @@ class PrivacyLoss:
         low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
         high = _AT.sub(kept, low)
         outcomes = mirrored(known, none) + mirrored(high, low, loss)
-        release = Outcomes(outcomes, sampling_rate(sampling), unit=_unit(exact), symmetric=True)
+        release = Outcomes(
+            outcomes, checked_sampling_rate(sampling), unit=_unit(exact), symmetric=True
+        )
         return cls._of_one(release, None, most)
 
     @classmethod
@@ -237,7 +239,7 @@ class PrivacyLoss:
         >>> round(response.delta(0), 12)
         0.5
         """
-        release = Outcomes(_outcomes(p, q, bounds), sampling_rate(sampling))
+        release = Outcomes(_outcomes(p, q, bounds), checked_sampling_rate(sampling))
         return cls._of_one(release, width, most)
 
     def compose(self, *others: PrivacyLoss) -> PrivacyLoss:
@@ -405,16 +407,19 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
-    rate, exact_sensitivity = sampling_rate(sampling), whole_sensitivity(sensitivity)
+    sampling_rate, exact_sensitivity = (
+        checked_sampling_rate(sampling),
+        whole_sensitivity(sensitivity),
+    )
     if not isinstance(law, SumOfDraws):
-        noise: Release = IntegerNoise.of(centred(law), exact_sensitivity, rate)
+        noise: Release = IntegerNoise.of(centred(law), exact_sensitivity, sampling_rate)
     else:
         if law.law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
             raise ParameterValueError(
                 "law must be a sum of discrete Gaussian or Skellam shares: of others no cost is "
                 f"known, got {law!r}"
             )
-        of_sum = noise_of_sum(centred(law.law), law.clients, exact_sensitivity, rate)
+        of_sum = noise_of_sum(centred(law.law), law.clients, exact_sensitivity, sampling_rate)
         if of_sum is None:
             raise ParameterOverflowError(
                 "clients must be fewer, the law narrower, or the sensitivity smaller, for the loss "
@@ -430,7 +435,9 @@ def loss_of_release(release: Release) -> PrivacyLoss:
 
 
 @lru_cache(maxsize=4)
-def loss_of_queries(spec: LawSpec, sensitivity: int, queries: int, rate: Fraction) -> PrivacyLoss:
+def loss_of_queries(
+    spec: LawSpec, sensitivity: int, queries: int, sampling_rate: Fraction
+) -> PrivacyLoss:
     """Return the loss of so many queries with the noise of a law that is centred.
 
     The last few are kept, with their sums.
@@ -438,7 +445,7 @@ def loss_of_queries(spec: LawSpec, sensitivity: int, queries: int, rate: Fractio
     if queries.bit_length() > MOST_COUNT_BITS:
         rule = f"be below 2**{MOST_COUNT_BITS} for this noise"
         raise refused("queries", rule, queries, ParameterOverflowError)
-    return loss_of_release(IntegerNoise.of(spec, sensitivity, rate)) ** queries
+    return loss_of_release(IntegerNoise.of(spec, sensitivity, sampling_rate)) ** queries
 
 
 def _cut_off(

@@ -69,9 +69,9 @@ from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
+    checked_sampling_rate,
     positive_number,
     query_count,
-    sampling_rate,
     whole_sensitivity,
     word_count,
 )
@@ -178,7 +178,7 @@ def renyi(
     1.0024375
     """
     count, (one, clients) = query_count(queries), clients_of(law)
-    rate, at = sampling_rate(sampling), arithmetic(_PRECISIONS[0])
+    sampling_rate, at = checked_sampling_rate(sampling), arithmetic(_PRECISIONS[0])
     is_skellam = one._spec.kind is Kind.SKELLAM
     exact = _whole_order(order) if is_skellam else _order(order)
     divergence: Callable[[Fraction], Any]
@@ -196,10 +196,10 @@ def renyi(
     else:
         rho = rho_of_one(law, sensitivity, dimension, sum_norm)
         divergence = RenyiCurve.of_rho(rho).divergence
-    if rate != 1:
+    if sampling_rate != 1:
         if exact > _LAST_SAMPLED:
             raise refused("order", f"be at most {_LAST_SAMPLED} with sampling", order)
-        moment = sampled_moment(divergence, exact, rate)
+        moment = sampled_moment(divergence, exact, sampling_rate)
         return float_at_least(at.up.mul(moment, gmpy2.mpq(count / (exact - 1))))
     found = divergence(exact)
     if isinstance(found, Fraction):

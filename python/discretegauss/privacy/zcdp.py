@@ -78,9 +78,9 @@ from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
+    checked_sampling_rate,
     positive_number,
     query_count,
-    sampling_rate,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
@@ -159,12 +159,12 @@ def rho(
     True
     """
     count = query_count(queries)
-    if (rate := sampling_rate(sampling)) != 1:
+    if (sampling_rate := checked_sampling_rate(sampling)) != 1:
         rule = (
             "be 1 for a rho, which bounds divergences of all orders: sampling lessens low ones "
             "alone; epsilon, delta and renyi take it"
         )
-        raise refused("sampling", rule, rate)
+        raise refused("sampling", rule, sampling_rate)
     laws, sensitivities = _entries(law), _entries(sensitivity)
     if laws is None and sensitivities is None:
         return count * rho_of_one(law, sensitivity, dimension, sum_norm)
@@ -439,9 +439,9 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
     The terms fall, so the first term of a block is its largest.
     """
     total = AT.rational(0)
-    rate = AT.scale(AT.power(AT.pi(), 2), -2 * sigma2)
+    exponent = AT.scale(AT.power(AT.pi(), 2), -2 * sigma2)
     if sigma2 > _ALIKE_FROM:
-        first = AT.exp(AT.scale(rate, Fraction(1, 2)))
+        first = AT.exp(AT.scale(exponent, Fraction(1, 2)))
         return AT.scale(first, 10 * (clients - 1))
     # from k on, the exponent changes by at most 20 sigma2/(k + 1) in all
     last = int(20 * sigma2 * _EACH)
@@ -450,7 +450,7 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
         length = clients - k
         if k <= last:
             length = min(1 if k < _EACH else k // _EACH + 1, length)
-        term = AT.exp(AT.scale(rate, Fraction(k, k + 1)))
+        term = AT.exp(AT.scale(exponent, Fraction(k, k + 1)))
         total = AT.add(total, AT.scale(term, length))
         k += length
     return AT.scale(total, 10)

@@ -21,7 +21,7 @@ from privacy_reference import gaussian_weight, mp
 
 import discretegauss as dg
 from discretegauss._certified import convolution
-from discretegauss._certified.convolution import factor_upper
+from discretegauss._certified.convolution import density_ratio_upper
 from discretegauss._certified.interval import arithmetic
 from discretegauss._law import Kind, LawSpec
 from discretegauss.privacy import (
@@ -73,7 +73,7 @@ MORE_SUMS = [("1/2", "2"), ("1", "2"), ("2", "3"), ("3", "5"), ("8", "3")]
 @pytest.mark.parametrize(("sigma2", "queries"), [*SUMS, *evidence(*MORE_SUMS)])
 def test_delta_is_that_of_all_outcomes(sigma2: str, queries: str) -> None:
     exact_sigma2, k = Fraction(sigma2), int(queries)
-    law, factor = dg.DiscreteGaussian(sigma2), factor_upper(exact_sigma2, k)
+    law, factor = dg.DiscreteGaussian(sigma2), density_ratio_upper(exact_sigma2, k)
     for e, change in itertools.product((Fraction(1, 5), Fraction(2), Fraction(6)), (1, 2)):
         exact = delta_by_convolution(exact_sigma2, k, e, change)
         found = delta(law, e, change, queries=k)
@@ -247,7 +247,7 @@ def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.Mon
             )
             eta = one + ku**2 / 2 * mpmath.exp(ku)
             assert eta <= convolution._eta_upper(Fraction(numerator, 32), k)
-            factor = factor_upper(Fraction(numerator, 32), k)
+            factor = density_ratio_upper(Fraction(numerator, 32), k)
             if factor is not None:
                 assert (1 + eta) / (1 - eta) <= mpmath.mpf(factor.numerator) / factor.denominator
                 told += 1
@@ -257,9 +257,13 @@ def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.Mon
 def test_the_factor_is_near_1_from_small_sigma2_on() -> None:
     """What the documentation says of it."""
     for queries in (2, 3, 10, 100, 1000):
-        assert 1 < factor_upper(Fraction(2), queries) < 1 + Fraction(1, 10**7)
-        assert 1 < factor_upper(Fraction(4), queries) < 1 + Fraction(1, 10**15)
-    assert factor_upper(Fraction(1, 10), 100) is factor_upper(Fraction(1, 100), 2) is None
+        assert 1 < density_ratio_upper(Fraction(2), queries) < 1 + Fraction(1, 10**7)
+        assert 1 < density_ratio_upper(Fraction(4), queries) < 1 + Fraction(1, 10**15)
+    assert (
+        density_ratio_upper(Fraction(1, 10), 100)
+        is density_ratio_upper(Fraction(1, 100), 2)
+        is None
+    )
 
 
 def test_where_the_factor_says_nothing_it_is_less_than_by_rho() -> None:

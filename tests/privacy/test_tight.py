@@ -41,7 +41,7 @@ from discretegauss.privacy import (
     zcdp_delta_standard,
 )
 from discretegauss.privacy.hockey_stick import (
-    Enclosed,
+    Scaled,
     delta_enclosed,
     delta_is_at_most,
     relative_bits,
@@ -382,12 +382,12 @@ def test_bounds_of_a_delta_are_bounds_at_any_precision() -> None:
     for _ in range(500):
         shift = gmpy2.mpq(generator.randrange(4000), 97)
         factor = at.rational(Fraction(generator.randrange(1, 1009), 1009))
-        enclosed = Enclosed(shift, factor, None)
+        enclosed = Scaled(shift, factor, None)
         scale = at.exp(at.rational(-shift))
         assert enclosed.lower(8) <= at.mul(scale, factor).lower
         assert at.mul(scale, factor).upper <= enclosed.upper(8) <= 2 * enclosed.lower(8)
         assert at.shift(at.log(factor), -shift).upper <= enclosed.log_upper(8)
-        near_1 = Enclosed(gmpy2.mpq(0), at.sub(at.rational(1), factor), factor)
+        near_1 = Scaled(gmpy2.mpq(0), at.sub(at.rational(1), factor), factor)
         assert at.log1p(at.neg(factor)).lower <= near_1.log_upper(8)
 
 
@@ -398,7 +398,7 @@ def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int,
     at = arithmetic(80)
     factor = Interval(at.rational(low).lower, at.rational(high).upper)
     rest = at.sub(at.rational(1), factor) if low > 0.5 else None
-    number = Enclosed(gmpy2.mpq(0), factor, rest)
+    number = Scaled(gmpy2.mpq(0), factor, rest)
     assert number.lower() == low
     assert number.upper() == high
     assert abs(number.log_upper() - math.log(high)) < 1e-12

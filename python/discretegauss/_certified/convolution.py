@@ -2,7 +2,7 @@
 
 *Of discrete Gaussians the sum is nearly one.* k draws of N_Z(0, sigma2) sum to N_Z(0, k sigma2), up
 to a factor within (1 - eta)/(1 + eta) and (1 + eta)/(1 - eta) of every probability, for the eta of
-`factor_upper` (privacy/hockey_stick.py has the proof).
+`density_ratio_upper` (privacy/hockey_stick.py has the proof).
 
 *A convolution.* It is computed in integers: masses in units of 2**-bits, rounded down, and down
 again after each product. So each is at most the probability of its integer, and what all of them
@@ -91,7 +91,7 @@ def _trimmed(masses: list[Any]) -> list[Any]:
     return masses[zeros : len(masses) - zeros]
 
 
-def factor_upper(sigma2: Fraction, queries: int) -> Any:
+def density_ratio_upper(sigma2: Fraction, queries: int) -> Any:
     """Return an upper bound, as an mpq, on (1 + eta)/(1 - eta); None where eta may be above 1/2."""
     eta = _eta_upper(sigma2, queries)
     if eta > 0.5:

@@ -9,8 +9,8 @@ which lies between P exp(-top) and P, where Q itself may be below every float. `
 infinite. What is in no cell has less P than ``mass_below``, if its loss is low, and ``mass_above``,
 if it is high; an infinite loss has at least the mass ``infinity_mass``, which is in no cell.
 
-With Poisson sampling at a sampling rate s, the person is in the sample with probability s: P becomes s P + (1 -
-s) Q. If a pair (P, Q) dominates all pairs that a release may make of neighbours, whichever of them
+With Poisson sampling at a sampling rate s, the person is in the sample with probability s, and P
+becomes s P + (1 - s) Q. If a pair (P, Q) dominates all pairs that a release may make of neighbours, whichever of them
 comes first, so does the sampled one (Zhu, Dong and Wang, AISTATS 2022, Theorem 11).
 
 *Noise.* A law of noise that the person moves by D: at a distance x from the answer with the person

@@ -572,8 +572,8 @@ class GaussianTarget(NamedTuple):
         spec = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2)
         one = as_one_query(spec, self.sensitivity, self.queries)
         if one is not None:
-            law, sensitivity, factor = one
-            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), sensitivity, self.delta / factor)
+            law, sensitivity, ratio = one
+            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), sensitivity, self.delta / ratio)
         return _delta(spec, self.sensitivity, self.queries, _ONE, self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:

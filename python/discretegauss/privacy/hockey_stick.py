@@ -73,7 +73,7 @@ from typing import Any, NamedTuple
 
 import gmpy2
 
-from .._certified.convolution import factor_upper
+from .._certified.convolution import density_ratio_upper
 from .._certified.floats import float_at_least
 from .._certified.formulas import RationalFormulas
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
@@ -96,8 +96,8 @@ _MOST_AIM = 480
 #: Tails at integers so close are computed one from the other, where phi is rational.
 _STEPS_LIKE_A_TAIL = 32
 
-#: A factor beyond this is no use: PrivacyLoss gives less.
-_LARGEST_FACTOR = 1 + gmpy2.mpq(1, 2**50)
+#: If the ratio is larger, PrivacyLoss gives a smaller delta.
+_LARGEST_RATIO = 1 + gmpy2.mpq(1, 2**50)
 
 #: Up to where phi is so large an m is looked for, unless phi is rational: what lies beyond has less
 #: than exp of minus it, which MPFR's exponents hold.
@@ -123,7 +123,7 @@ class HockeyStick:
     ----------
     spec, sensitivity : LawSpec, int
         The noise, centred, and D.
-    factor : mpq
+    density_ratio : mpq
         delta is at most this times the delta of the query.
     rho : Fraction, optional
         Of discrete Gaussians, what they cost in zCDP.
@@ -131,7 +131,7 @@ class HockeyStick:
 
     spec: LawSpec
     sensitivity: int
-    factor: Any = _ONE
+    density_ratio: Any = _ONE
     rho: Fraction | None = None
 
     def delta(self, epsilon: Fraction) -> float:
@@ -139,7 +139,7 @@ class HockeyStick:
         found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.sensitivity)
         if found is None:
             return 0.0
-        delta = _UP.mul(found.upper(), self.factor)
+        delta = _UP.mul(found.upper(), self.density_ratio)
         return float_at_least(min(delta, _UP.exp(self._log_by_rho(found, epsilon))))
 
     def log_delta(self, epsilon: Fraction) -> float:
@@ -147,21 +147,21 @@ class HockeyStick:
         found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.sensitivity)
         if found is None:
             return -math.inf
-        log = _UP.add(found.log_upper(), _UP.log(_UP.add(self.factor, ZERO)))
+        log = _UP.add(found.log_upper(), _UP.log(_UP.add(self.density_ratio, ZERO)))
         return float_at_least(min(log, self._log_by_rho(found, epsilon)))
 
-    def _log_by_rho(self, found: Enclosed, epsilon: Fraction) -> Any:
+    def _log_by_rho(self, found: Scaled, epsilon: Fraction) -> Any:
         """Return a bound on log(delta) by way of zCDP where it may be less: of extreme parameters.
 
         Else 0.
         """
-        if self.rho is None or relative_bits(found.factor) >= _LOOSE_BITS:
+        if self.rho is None or relative_bits(found.mantissa) >= _LOOSE_BITS:
             return ZERO
         return log_delta_upper(self.rho, epsilon)
 
     def epsilon(self, delta: Fraction) -> float:
         """Return the least epsilon, rounded up."""
-        return least_epsilon(self.spec, self.sensitivity, gmpy2.mpq(delta) / self.factor)
+        return least_epsilon(self.spec, self.sensitivity, gmpy2.mpq(delta) / self.density_ratio)
 
     def pure(self) -> float | None:
         """Return the epsilon of delta = 0, of a discrete Laplace."""
@@ -169,45 +169,45 @@ class HockeyStick:
         return None if pure is None else float_at_least(_UP.add(pure, ZERO))
 
 
-class Enclosed(NamedTuple):
-    """A number from 0 to 1: exp(-shift) times what is in factor; and 1 minus rest, if given."""
+class Scaled(NamedTuple):
+    """A number from 0 to 1: exp(-exponent) mantissa, and also 1 - complement if that is known."""
 
-    shift: Any
-    factor: Interval
-    rest: Interval | None
+    exponent: Any
+    mantissa: Interval
+    complement: Interval | None
 
     def upper(self, bits: int = 80) -> Any:
         """Return an upper bound."""
         up = arithmetic(bits).up
-        scale = up.exp(up.add(-self.shift, ZERO))
-        return min(up.mul(scale, self.factor.upper), ONE)
+        scale = up.exp(up.add(-self.exponent, ZERO))
+        return min(up.mul(scale, self.mantissa.upper), ONE)
 
     def lower(self, bits: int = 80) -> Any:
         """Return a lower bound."""
         down = arithmetic(bits).down
-        return down.mul(down.exp(down.add(-self.shift, ZERO)), max(self.factor.lower, ZERO))
+        return down.mul(down.exp(down.add(-self.exponent, ZERO)), max(self.mantissa.lower, ZERO))
 
     def is_at_most(self, delta: Any, bits: int) -> bool | None:
         """Return whether the number is at most an mpq; None if that is not known."""
-        if self.rest is not None:  # next to 1 it is the more accurate
-            rest = 1 - delta
-            return True if self.rest.lower >= rest else False if self.rest.upper < rest else None
+        if self.complement is not None:  # next to 1 it is the more accurate
+            least, low, high = 1 - delta, self.complement.lower, self.complement.upper
+            return True if low >= least else False if high < least else None
         return True if self.upper(bits) <= delta else False if self.lower(bits) > delta else None
 
     def log_upper(self, bits: int = 80) -> Any:
         """Return an upper bound on the logarithm."""
         up = arithmetic(bits).up
-        if self.rest is not None and self.rest.upper < 0.5:
-            return up.log1p(up.minus(self.rest.lower))
-        return min(up.add(up.log(self.factor.upper), -self.shift), ZERO)
+        if self.complement is not None and self.complement.upper < 0.5:
+            return up.log1p(up.minus(self.complement.lower))
+        return min(up.add(up.log(self.mantissa.upper), -self.exponent), ZERO)
 
 
 class _Line(NamedTuple):
-    """T(m) = exp(-shift) a, or 1 - rest; T(m + D) = exp(-shift - loss) b."""
+    """T(m) = exp(-exponent) a, or 1 - complement; T(m + D) = exp(-exponent - loss) b."""
 
-    shift: Any
+    exponent: Any
     a: Interval
-    rest: Interval | None
+    complement: Interval | None
     b: Interval
     loss: Any
     """An mpq, or an interval."""
@@ -219,44 +219,44 @@ class _Line(NamedTuple):
             return at.shift(at.neg(self.loss), epsilon)
         return at.rational(epsilon - self.loss)
 
-    def at(self, epsilon: Any, bits: int) -> Enclosed:
+    def at(self, epsilon: Any, bits: int) -> Scaled:
         """Return (1) for this m."""
         at = arithmetic(bits)
         taken = at.mul(at.exp(self.gap(epsilon, bits)), self.b)
-        if self.rest is None:
-            return Enclosed(self.shift, at.sub(self.a, taken), None)
-        rest = at.add(self.rest, taken)
-        return Enclosed(self.shift, at.sub(at.rational(1), rest), rest)
+        if self.complement is None:
+            return Scaled(self.exponent, at.sub(self.a, taken), None)
+        complement = at.add(self.complement, taken)
+        return Scaled(self.exponent, at.sub(at.rational(1), complement), complement)
 
     def reaches(self, delta: Any, bits: int) -> Any:
         """Return about the epsilon at which (1) for this m is delta; no number if there is none."""
         at = arithmetic(bits)
-        if self.rest is None:
-            left = at.sub(self.a, at.scale(at.exp(at.rational(self.shift)), delta))
+        if self.complement is None:
+            left = at.sub(self.a, at.scale(at.exp(at.rational(self.exponent)), delta))
         else:  # next to 1 little is lost between what they leave of it
-            left = at.sub(at.rational(1 - delta), self.rest)
+            left = at.sub(at.rational(1 - delta), self.complement)
         return at.sub(at.log(at.div(left, self.b)), self.gap(gmpy2.mpq(0), bits)).lower
 
 
 @lru_cache(maxsize=16)
 def _line_at(spec: LawSpec, m: int, sensitivity: int, bits: int) -> _Line:
     """Return the line of the half-line from m; m >= -sensitivity/2."""
-    at, formulas, shift = arithmetic(bits + 4), formulas_of(spec), gmpy2.mpq(0)
+    at, formulas, exponent = arithmetic(bits + 4), formulas_of(spec), gmpy2.mpq(0)
     if isinstance(formulas, RationalFormulas):
         loss: Any = formulas.exact_log_ratio(spec, m, m + sensitivity)
     else:
         loss = _log_ratio(spec, m, m + sensitivity, bits)
     if isinstance(formulas, RationalFormulas) and m >= 1:
-        shift = formulas.exact_phi(spec, m)
+        exponent = formulas.exact_phi(spec, m)
         unit = at.div(at.rational(1), kept_normaliser(spec, bits)[1])
     else:
         unit = _mass(spec, m, bits)
     near, right = _two_tails(spec, m if m >= 1 else 1 - m, m + sensitivity, bits)
     b = at.mul(unit, right)
     if m >= 1:
-        return _Line(shift, at.mul(unit, near), None, b, loss)
-    rest = at.mul(_mass(spec, 1 - m, bits), near)  # T(m) = 1 - T(1 - m), by symmetry
-    return _Line(shift, at.sub(at.rational(1), rest), rest, b, loss)
+        return _Line(exponent, at.mul(unit, near), None, b, loss)
+    complement = at.mul(_mass(spec, 1 - m, bits), near)  # T(m) = 1 - T(1 - m), by symmetry
+    return _Line(exponent, at.sub(at.rational(1), complement), complement, b, loss)
 
 
 def _log_ratio(spec: LawSpec, x: int, y: int, bits: int) -> Interval:
@@ -319,9 +319,7 @@ def _exceeds_from(
     return low + 1, at.up.sub(epsilon, loss) if loss <= epsilon else ZERO
 
 
-def delta_enclosed(
-    spec: LawSpec, epsilon: Any, sensitivity: int, aim: int = _AIM
-) -> Enclosed | None:
+def delta_enclosed(spec: LawSpec, epsilon: Any, sensitivity: int, aim: int = _AIM) -> Scaled | None:
     """Return delta by (1), to a relative width of 2**-aim; None if it is 0.
 
     Parameters
@@ -345,7 +343,7 @@ def delta_enclosed(
         found = line.at(epsilon, bits)
         if less:
             found = _with_more(found, line.a.upper, less, bits)
-        missing = aim - relative_bits(found.factor)
+        missing = aim - relative_bits(found.mantissa)
         if missing <= 0 or bits >= _MOST_BITS or less > 1:
             return found
         bits = min(bits + max(missing + 8, bits // 2), _MOST_BITS)
@@ -353,13 +351,13 @@ def delta_enclosed(
             first = _exceeds_from(spec, epsilon, sensitivity, bits) or first
 
 
-def _with_more(found: Enclosed, tail: Any, less: Any, bits: int) -> Enclosed:
+def _with_more(found: Scaled, tail: Any, less: Any, bits: int) -> Scaled:
     """Return the number with ``tail`` (exp(less) - 1) more, at most, and at most the tail."""
     at = arithmetic(bits)
     more = Interval(ZERO, at.up.mul(tail, at.up.expm1(less)) if less < 1 else gmpy2.inf())
-    rest = None if found.rest is None else at.sub(found.rest, more)
-    factor = at.add(found.factor, more)
-    return Enclosed(found.shift, Interval(factor.lower, min(factor.upper, tail)), rest)
+    complement = None if found.complement is None else at.sub(found.complement, more)
+    mantissa = at.add(found.mantissa, more)
+    return Scaled(found.exponent, Interval(mantissa.lower, min(mantissa.upper, tail)), complement)
 
 
 def _cancelling_bits(spec: LawSpec, sensitivity: int) -> int:
@@ -443,7 +441,7 @@ def as_one_query(spec: LawSpec, sensitivity: int, queries: int) -> tuple[LawSpec
 
     The noise is a discrete Gaussian, each query of this sensitivity.
     """
-    factor = gmpy2.mpq(1) if queries == 1 else factor_upper(spec.parameter, queries)
-    if factor is None or factor > _LARGEST_FACTOR:
+    density_ratio = gmpy2.mpq(1) if queries == 1 else density_ratio_upper(spec.parameter, queries)
+    if density_ratio is None or density_ratio > _LARGEST_RATIO:
         return None
-    return spec._replace(parameter=spec.parameter * queries), sensitivity * queries, factor
+    return spec._replace(parameter=spec.parameter * queries), sensitivity * queries, density_ratio

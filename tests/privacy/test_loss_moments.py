@@ -57,7 +57,7 @@ def test_epsilon_of_very_many_releases_is_near_that_of_normal_losses(
     """So many losses sum to a normal one, whose mean and variance are those of its cells."""
     one = make()
     cells = one._adjacencies[0]._releases[0][0].cells(adding=False, widest=1e-7, tilt=0.0)
-    loss, p = cells.loss[np.isfinite(cells.top)], cells.p_up[np.isfinite(cells.top)]
+    loss, p = cells.loss[np.isfinite(cells.spread)], cells.p_up[np.isfinite(cells.spread)]
     # a loss has the mean E(L) = E(L - 1 + exp(-L)), of which floats lose less
     mean = releases * float(p @ (loss + np.expm1(-loss)))
     deviation = math.sqrt(releases * float(p @ loss**2))

@@ -53,7 +53,7 @@ class _Few(NamedTuple):
     most: float
     fine: Floats
     log_fine: Floats
-    top: Floats
+    spread: Floats
 
 
 class Plan(NamedTuple):
@@ -88,14 +88,17 @@ class Choices:
         found = []
         for release, count in self._releases:
             cells = release.cells(adding=self._adding, widest=max(release.span / _LOOK, 1e-300))
-            near = np.isfinite(cells.top) & (cells.p_up > 0)
-            loss, p = (cells.loss + cells.top / 2)[near], cells.p_up[near]
+            near = np.isfinite(cells.spread) & (cells.p_up > 0)
+            loss, p = (cells.loss + cells.spread / 2)[near], cells.p_up[near]
             if not loss.size:
                 loss, p = np.zeros(1), np.ones(1)
-            ends = float(loss.min()), float((cells.loss + cells.top)[near].max(initial=loss.max()))
+            ends = (
+                float(loss.min()),
+                float((cells.loss + cells.spread)[near].max(initial=loss.max())),
+            )
             order = np.argsort(loss)
             loss, p = loss[order], p[order]
-            fine = loss, np.log(p), np.append(cells.top[near], 0.0)[: loss.size][order]
+            fine = loss, np.log(p), np.append(cells.spread[near], 0.0)[: loss.size][order]
             # groups that hold about equal shares of the mass, of the variance, and of the losses
             total = p.sum()
             spread = p * (loss - loss @ p / total) ** 2
@@ -232,7 +235,7 @@ class Choices:
             weight = np.exp(exponent - exponent.max())
             part = np.abs(few.fine / h - np.rint(few.fine / h))
             part = np.where(part < 2.0**-20, 0.0, part)
-            across = np.minimum(few.top / h, 1.0)
+            across = np.minimum(few.spread / h, 1.0)
             variance = np.maximum(part * (1 - part), across / 6)
             found += few.times * float(weight @ variance) / float(weight.sum())
         return found * h * h * s * (s + 1) / 2

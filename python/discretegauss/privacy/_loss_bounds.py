@@ -142,9 +142,9 @@ class AdjacencyBounds(Choices):
         """Return the releases in buckets, for an upper bound, and the mass at infinity of all."""
         parts, infinite = [], ZERO
         for release, count in self._releases:
-            grid = pessimistic(self._cells(release, plan), release.unit, plan.width)
-            parts.append(Part(grid.at, grid.mass, count))
-            infinite = _joint(infinite, grid.infinite, count, up=True)
+            one = pessimistic(self._cells(release, plan), release.unit, plan.width)
+            parts.append(Part(one.at, one.mass, count))
+            infinite = _joint(infinite, one.infinite, count, up=True)
         return parts, infinite
 
     def _new_optimistic(self, tilt: int) -> _Optimistic:
@@ -186,7 +186,7 @@ class AdjacencyBounds(Choices):
         h = width.about
         size = 1 << max(math.ceil(math.log2((top - bottom) / h + 64)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        found, infinite, over = np.ones(size), ZERO, 1.0
+        found, infinite, above = np.ones(size), ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
             plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
             parts, infinite = self._pessimistic_parts(plan)
@@ -198,9 +198,9 @@ class AdjacencyBounds(Choices):
             with np.errstate(over="ignore"):
                 grown = exponential_in_floats(np.clip(log + 1e-9, -700.0, 700.0))
             found = np.minimum(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
-            over = min(over, float(total.outside[1] * grown[-1]) * 1.001)
+            above = min(above, float(total.outside[1] * grown[-1]) * 1.001)
         found[0] = 1.0  # and all that is below
-        infinite = _joint(infinite, over, 1, up=True)
+        infinite = _joint(infinite, above, 1, up=True)
         masses = zip((start + np.arange(size)).tolist(), found.tolist(), strict=True)
         return dict(masses), h, float_at_least(infinite)
 
@@ -443,10 +443,12 @@ _ROUNDED = 1 + 2.0**-48
 
 def log_moment(cells: Cells, s: float) -> Any:
     """Return an upper bound on log(E(exp(s loss))) over the finite losses of one release."""
-    near = np.isfinite(cells.top)
-    loss, top, p, r = (part[near] for part in (cells.loss, cells.top, cells.p_up, cells.r_low))
+    near = np.isfinite(cells.spread)
+    loss, spread, p, r = (
+        part[near] for part in (cells.loss, cells.spread, cells.p_up, cells.r_low)
+    )
     slip = 2.0**-50 * np.abs(loss)
-    low, x = loss - slip, (top + 3 * slip) * (1 + 2.0**-50)
+    low, x = loss - slip, (spread + 3 * slip) * (1 + 2.0**-50)
     exponent = s * low
     exponent += 2.0**-50 * np.abs(exponent)
     rise = s * x * (1 + 2.0**-50)

@@ -2,7 +2,8 @@
 
 The law of the sum is enclosed, integer by integer (_certified/convolution.py). A convolution of
 symmetric log-concave laws is symmetric and log-concave. So the loss never falls along the integers,
-and the largest change is the worst, for both adjacencies, with sampling and without (_outcomes.py).
+and the largest change is the worst, for both adjacencies, with sampling and without
+(_noise_outcomes.py).
 """
 
 from __future__ import annotations

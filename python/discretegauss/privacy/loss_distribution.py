@@ -29,15 +29,8 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from ..laws import Law, centred
 from ._loss_bounds import AdjacencyBounds
 from ._noise_of_sum import noise_of_sum
-from ._outcomes import (
-    GaussianNoise,
-    IntegerNoise,
-    LaplaceNoise,
-    Outcome,
-    Outcomes,
-    Release,
-    mirrored,
-)
+from ._noise_outcomes import GaussianNoise, IntegerNoise, LaplaceNoise
+from ._outcomes import Outcome, Outcomes, Release, mirrored
 
 #: Buckets of a sum, at most, unless asked for.
 _MOST = 2**20

@@ -54,7 +54,7 @@ _BITS = 80
 #: Integers with a larger phi are in no cell. Their mass is below exp(-90).
 _REACH = 90
 
-#: Up to _SINGLE integers are cells by themselves, and more are put into _RUNS runs. The other limits
+#: Up to _SINGLE integers are cells by themselves; more are put into _RUNS runs. The other limits
 #: hold if a law's exponents are not known as floats.
 _SINGLE, _RUNS = 2**17, 2**13
 _FEW_SINGLE, _FEW_RUNS = 2**11, 2**10
@@ -348,7 +348,7 @@ class GaussianNoise(Noise):
             log_odds = math.log(float(1 - self._sampling_rate)) - log_rate - losses
             share = np.exp(-np.logaddexp(0.0, log_odds))
             losses = losses + log_rate + np.logaddexp(0.0, log_odds)
-        # the variation of the loss in a coarse cell, and how far it may grow if there is little mass
+        # how much the loss varies in a coarse cell, and how much more it may if it has little mass
         varies = d * coarse * share * math.exp(min(d * coarse, 1))
         weight = np.logaddexp(
             math.log(float(self._sampling_rate)) - starts**2 / 2,

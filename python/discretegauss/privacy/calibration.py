@@ -83,6 +83,7 @@ from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
+from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
@@ -96,9 +97,9 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
 from ._calibrate_shares import calibrate_shares
+from ._sensitivity import Sensitivity, is_vector, refuse_vector
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
-from .question import Sensitivity, is_vector, least_variance, refuse_vector
 from .renyi import RenyiCurve
 from .zcdp import SumOfGaussians, minus_log_upper, rho_lower
 from .zcdp import rho as rho_of
@@ -423,6 +424,20 @@ class _Asked:
         return log_of(Fraction(whole_sensitivity(self.sensitivity))) + log_j / 2 - log_mu1
 
 
+def _least_variance(
+    cost: Callable[[Fraction], Any], budget: Fraction, guess: Fraction, name: str
+) -> Fraction:
+    """Return the least variance of 6 significant digits at which a share costs at most the budget.
+
+    The cost, rounded up, falls as the variance grows; the guess is one near which it meets the
+    budget, which is the parameter of that name.
+    """
+    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
+        raise ParameterOverflowError(f"{name} and sensitivity are too long, or too far apart")
+    exact = gmpy2.mpq(budget)
+    return least_decimal(lambda variance: bool(cost(variance) <= exact), guess)
+
+
 def _gaussian(asked: _Asked) -> Law:
     rho, queries = asked.budget.rho, asked.queries
     if asked.is_of_shares() and (rho is None or asked.sampling_rate != 1):
@@ -433,7 +448,7 @@ def _gaussian(asked: _Asked) -> Law:
         sensitivity = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
         each = rho / queries
         guess = sensitivity.squared / (2 * sensitivity.clients * each)
-        return DiscreteGaussian(least_variance(sensitivity.cost, each, guess, "the budget"))
+        return DiscreteGaussian(_least_variance(sensitivity.cost, each, guess, "the budget"))
     if rho is not None:
         squared = queries * positive_number(asked.sensitivity, "sensitivity") ** 2
         return DiscreteGaussian(squared / (2 * rho))
@@ -491,7 +506,7 @@ def _skellam(asked: _Asked) -> Law:
         return RenyiCurve.of_skellam(sensitivity, total, queries).epsilon_upper(delta)
 
     guess = queries * sensitivity.squared / (2 * sensitivity.clients * epsilon)
-    return Skellam(least_variance(cost, epsilon, guess, "epsilon"))
+    return Skellam(_least_variance(cost, epsilon, guess, "epsilon"))
 
 
 _BY_KIND: dict[Any, Callable[[_Asked], Law]] = {

@@ -35,9 +35,9 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError
 from ..laws import Law, centred
+from ._sensitivity import clients_of, is_vector, refuse_vector
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
-from .question import clients_of, is_vector, refuse_vector
 from .renyi import Bounds, RenyiCurve
 from .shares import cost_of_shares
 from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper

@@ -80,7 +80,7 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
 from ._sampled_moment import sampled_moment
-from .question import Sensitivity, clients_of, is_vector
+from ._sensitivity import Sensitivity, clients_of, is_vector
 from .zcdp import (
     epsilon_upper,
     log_delta_at,

@@ -45,8 +45,8 @@ from .._certified.interval import ZERO, Interval, arithmetic, fraction_of
 from .._law import Kind, LawSpec
 from ._noise_of_sum import noise_of_sum
 from ._sampled_moment import sampled_moment
+from ._sensitivity import Sensitivity
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
-from .question import Sensitivity
 from .renyi import Bounds, RenyiCurve
 from .zcdp import (
     LEAST_SIGMA2,

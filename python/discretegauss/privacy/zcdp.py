@@ -87,7 +87,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from .question import AT, Sensitivity, clients_of, is_vector, refuse_vector
+from ._sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
 
 
 def rho(
@@ -438,11 +438,12 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
 
     The terms fall, so the first term of a block is its largest.
     """
-    total = AT.rational(0)
-    exponent = AT.scale(AT.power(AT.pi(), 2), -2 * sigma2)
+    at = arithmetic(128)
+    total = at.rational(0)
+    exponent = at.scale(at.power(at.pi(), 2), -2 * sigma2)
     if sigma2 > _ALIKE_FROM:
-        first = AT.exp(AT.scale(exponent, Fraction(1, 2)))
-        return AT.scale(first, 10 * (clients - 1))
+        first = at.exp(at.scale(exponent, Fraction(1, 2)))
+        return at.scale(first, 10 * (clients - 1))
     # from k on, the exponent changes by at most 20 sigma2/(k + 1) in all
     last = int(20 * sigma2 * _EACH)
     k = 1
@@ -450,10 +451,10 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
         length = clients - k
         if k <= last:
             length = min(1 if k < _EACH else k // _EACH + 1, length)
-        term = AT.exp(AT.scale(exponent, Fraction(k, k + 1)))
-        total = AT.add(total, AT.scale(term, length))
+        term = at.exp(at.scale(exponent, Fraction(k, k + 1)))
+        total = at.add(total, at.scale(term, length))
         k += length
-    return AT.scale(total, 10)
+    return at.scale(total, 10)
 
 
 class SumOfGaussians(Sensitivity):
@@ -461,17 +462,18 @@ class SumOfGaussians(Sensitivity):
 
     def cost(self, sigma2: Fraction) -> Any:
         """Return an upper bound on rho, the least of (2), (3) and (5)."""
-        alone = AT.rational(self.squared / (2 * sigma2)).upper
+        at = arithmetic(128)
+        alone = at.rational(self.squared / (2 * sigma2)).upper
         if sigma2 < LEAST_SIGMA2:
             return alone
         tau = tau_upper(sigma2, self.clients)
         limit = self.squared / (self.clients * sigma2)
-        first = AT.shift(AT.scale(tau, self.dimension), limit / 2)
-        root = AT.sqrt(AT.rational(self.clients * sigma2))
+        first = at.shift(at.scale(tau, self.dimension), limit / 2)
+        root = at.sqrt(at.rational(self.clients * sigma2))
         sum_norm = Interval(self.sum_norm, self.sum_norm)
-        mixed = AT.div(AT.mul(AT.scale(tau, 2), sum_norm), root)
-        square = AT.scale(AT.power(tau, 2), self.dimension)
-        second = AT.scale(AT.shift(AT.add(mixed, square), limit), Fraction(1, 2))
+        mixed = at.div(at.mul(at.scale(tau, 2), sum_norm), root)
+        square = at.scale(at.power(tau, 2), self.dimension)
+        second = at.scale(at.shift(at.add(mixed, square), limit), Fraction(1, 2))
         return min(alone, first.upper, second.upper)
 
 

@@ -1,42 +1,43 @@
 """The hockey-stick divergence of integer noise, exactly: the least delta at an epsilon, and back.
 
-For a query that one person changes by D, (epsilon, delta)-differential privacy of the noise X asks
-for delta >= P(X in A) - exp(epsilon) P(X + D in A) for every set A, and for -D likewise, which is
-the same by symmetry. X has weights exp(-phi(x)), phi convex and symmetric; so its privacy loss
+One person changes a query by D. The noise X is (epsilon, delta)-differentially private if
+delta >= P(X in A) - exp(epsilon) P(X + D in A) for every set A, and also for -D, which follows by
+symmetry. X has weights exp(-phi(x)), phi convex and symmetric, so its privacy loss
 
     loss(x) = phi(x + D) - phi(x)
 
-never falls, and is 0 at x = -D/2. The difference is largest where the loss exceeds epsilon, which
-is a half-line, and with T(m) = P(X >= m)
+never falls, and is 0 at x = -D/2. The difference is largest on the set where the loss exceeds
+epsilon. This set is a half-line. With T(m) = P(X >= m),
 
     delta = T(m) - exp(epsilon) T(m + D),    m the least x with loss(x) > epsilon.           (1)
 
-For the discrete Gaussian this is Theorem 7 of CKS 2020. Any other m gives less, or as much. So
-delta is a convex, piecewise linear function of exp(epsilon), and each m gives one of its lines.
+For the discrete Gaussian this is Theorem 7 of CKS 2020. No other m gives more, so delta is a
+convex, piecewise linear function of exp(epsilon), and each m gives one of its lines.
 
-Weights of tails are taken in units of the weight of m: of T(m) there are R(m), of exp(epsilon)
-T(m + D) exp(epsilon - loss(m)) R(m + D). Where phi is rational that unit is kept as its exponent,
-exactly: nothing underflows. The two terms of (1) nearly cancel where sigma is large against D, by a
-factor of about sigma/D; so the precision is raised until the enclosure is narrow. Of a law whose
-phi is not rational the loss at m may agree with epsilon to all bits; if it is less by at most g,
-what (1) counts too little is below T(m) (exp(g) - 1). Nor is delta ever above T(m).
+The unit of weights of tails is the weight of m: T(m) is R(m) units, and exp(epsilon) T(m + D) is
+exp(epsilon - loss(m)) R(m + D) units. If phi is rational, the unit is kept as its exact exponent,
+so nothing underflows. If sigma is large against D, the two terms of (1) cancel by a factor of about
+sigma/D, so the precision is raised until the enclosure is narrow. If phi is not rational, the loss
+at m may agree with epsilon in all bits. If it is less by at most g, then (1) is too small by less
+than T(m) (exp(g) - 1). Delta is never above T(m).
 
 *Several queries with discrete Gaussian noise, as a single one.* One person changes each of k
-queries by at most D; each answer gets independent noise X_i with the law N_Z(0, sigma2). How much
-the worst case gives away:
+queries by at most D. Each answer gets independent noise X_i with the law N_Z(0, sigma2). The worst
+case follows in three steps.
 
-*The worst change is D in every query.* For one query and any a >= 0, sup over sets A of P(X in A)
-- a P(X + d in A) grows with d >= 0: the best A is a half-line from some t, and
-P(X >= t) - a P(X >= t + d) grows with d for each t. For several, fix the outcomes of all queries
-but one: the difference is the mean, over these outcomes, of that of the one query with its own a.
-So each d_i may be replaced by D, one after the other; the sign does not matter, by symmetry. If
-queries are chosen in view of earlier answers, d_i depends on the outcomes before it: that of the
-last query is replaced first, which then depends on no other, and so on back to the first.
+*The worst change is D in every query.* For one query and any a >= 0, the largest P(X in A) -
+a P(X + d in A) over sets A grows with d >= 0: the best A is a half-line from some t, and
+P(X >= t) - a P(X >= t + d) grows with d for each t. For several queries, fix the outcomes of all
+but one. The difference is the mean over these outcomes of the difference of the one query, with an
+a for each outcome. So each d_i may be replaced by D, one after the other. Its sign does not matter,
+by symmetry. If queries are chosen in view of earlier answers, d_i depends on the outcomes before
+it. Then the d of the last query is replaced first. After that it depends on no other, and so on
+back to the first.
 
 *The sum is all that matters.* With D everywhere, the loss at (x_1, ..., x_k) is (2 D y + k D**2)
-/ (2 sigma2) for y = x_1 + ... + x_k: the loss at y of N_Z(0, k sigma2), for a query that changes by
-k D. The law of the sum Y is that law up to a factor near 1: splitting each vector into its mean
-and the rest,
+/ (2 sigma2) for y = x_1 + ... + x_k. This is the loss at y of N_Z(0, k sigma2), for a query that
+changes by k D. The sum Y has that law up to a factor near 1. To see it, split each vector into its
+mean and the remainder:
 
     P(Y = y) = const exp(-y**2/(2 k sigma2)) Theta(y mod k),
 
@@ -45,18 +46,18 @@ sum 0). By Poisson summation Theta(r) = const (1 + xi_r) with
 
     |xi_r| <= eta = sum of exp(-2 pi**2 sigma2 |w|**2) over w != 0 of the dual lattice.
 
-A shift by k D keeps y mod k, so delta is the mean of max(0, 1 - exp(epsilon - loss(y))) under
-either law, terms that are not negative, each changed by a factor within (1 - eta)/(1 + eta) and
-(1 + eta)/(1 - eta). So is their sum:
+A shift by k D keeps y mod k. So delta is the mean of max(0, 1 - exp(epsilon - loss(y))) under
+either law. No term is negative, and each changes by a factor between (1 - eta)/(1 + eta) and
+(1 + eta)/(1 - eta). The same holds for their sum:
 
     delta of the k queries = delta of N_Z(0, k sigma2) at k D, within that factor.           (2)
 
 *A bound on eta.* The dual lattice is the projection of Z**k along (1, ..., 1). In each class of
-Z**k modulo (1, ..., 1) take a z with a median of 0; its projection w has |w|**2 = |z|**2 -
-(sum z)**2/k. At most k/2 entries of z are positive and as many negative, so (sum z)**2 is at most
-|z|**2 k/2 by Cauchy and Schwarz, and |w|**2 >= |z|**2/2; if only one entry is not 0, |w|**2 =
-|z|**2 (k - 1)/k. With c = 2 pi**2 sigma2, a = exp(-c (k - 1)/k), q = exp(-c/2), and sum over n >= 1
-of q**(n**2) <= q/(1 - q**3),
+Z**k modulo (1, ..., 1) take a z with a median of 0. Its projection w has |w|**2 = |z|**2 -
+(sum z)**2/k. At most k/2 entries of z are positive and at most k/2 negative, so (sum z)**2 is at
+most |z|**2 k/2 by Cauchy and Schwarz, and |w|**2 >= |z|**2/2. If only one entry is not 0, |w|**2 =
+|z|**2 (k - 1)/k. Let c = 2 pi**2 sigma2, a = exp(-c (k - 1)/k) and q = exp(-c/2). The sum over
+n >= 1 of q**(n**2) is at most q/(1 - q**3), so
 
     eta <= 2 k a/(1 - a**3) + sum over j >= 2 of binomial(k, j) u**j,     u = 2 q/(1 - q**3),
 
@@ -86,24 +87,24 @@ from .zcdp import log_delta_upper, minus_log_upper
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.
 _AIM = 60
 
-#: Beyond this precision an enclosure is returned as it is: safe, but not tight. A delta that is a
-#: float needs no more than some 1200 bits; only the logarithm of a smaller one may.
+#: At this precision an enclosure is returned as it is: right, but perhaps not tight. A delta that
+#: is a float needs at most about 1200 bits. Only the logarithm of a smaller delta may need more.
 _MOST_BITS = 4096
 
-#: To how many bits a delta may agree with the one asked for before it counts as larger.
+#: A delta that agrees with the budget to this many bits counts as larger.
 _MOST_AIM = 480
 
-#: Tails at integers so close are computed one from the other, where phi is rational.
+#: If phi is rational, tails at integers this close are computed one from the other.
 _STEPS_LIKE_A_TAIL = 32
 
 #: If the ratio is larger, PrivacyLoss gives a smaller delta.
 _LARGEST_RATIO = 1 + gmpy2.mpq(1, 2**50)
 
-#: Up to where phi is so large an m is looked for, unless phi is rational: what lies beyond has less
-#: than exp of minus it, which MPFR's exponents hold.
+#: If phi is not rational, the search for m ends where phi is this large. The mass beyond is less
+#: than exp(-_FARTHEST_PHI), which MPFR's exponents hold.
 _FARTHEST_PHI = gmpy2.mpfr(2**29)
 
-#: A result known to fewer bits (of extreme parameters) may be above the bound by way of zCDP.
+#: A result known to fewer bits, at extreme parameters, may be above the bound from zCDP.
 _LOOSE_BITS = 50
 
 _UP: Any = arithmetic(80).up
@@ -111,22 +112,22 @@ _ONE: Any = gmpy2.mpq(1)
 _LARGEST_FLOAT = math.nextafter(math.inf, 0.0)
 _LARGEST_LOG = math.log(_LARGEST_FLOAT)
 
-#: So many lines are tried after a search for epsilon, or in its place where there are no more.
+#: The most lines that are tried after a search for epsilon, or instead of it if there are no more.
 _LINES = 16
 
 
 @dataclass(frozen=True)
 class HockeyStick:
-    """One query, or the one that stands for several with the discrete Gaussian.
+    """The cost of one query, or of several with discrete Gaussian noise that are like one.
 
     Attributes
     ----------
     spec, sensitivity : LawSpec, int
-        The noise, centred, and D.
+        The centred noise, and D.
     density_ratio : mpq
         delta is at most this times the delta of the query.
     rho : Fraction, optional
-        Of discrete Gaussians, what they cost in zCDP.
+        The zCDP cost of discrete Gaussian noise.
     """
 
     spec: LawSpec
@@ -143,7 +144,7 @@ class HockeyStick:
         return float_at_least(min(delta, _UP.exp(self._log_by_rho(found, epsilon))))
 
     def log_delta(self, epsilon: Fraction) -> float:
-        """Return its logarithm, rounded up."""
+        """Return the logarithm of the least delta, rounded up."""
         found = delta_enclosed(self.spec, gmpy2.mpq(epsilon), self.sensitivity)
         if found is None:
             return -math.inf
@@ -151,9 +152,9 @@ class HockeyStick:
         return float_at_least(min(log, self._log_by_rho(found, epsilon)))
 
     def _log_by_rho(self, found: Scaled, epsilon: Fraction) -> Any:
-        """Return a bound on log(delta) by way of zCDP where it may be less: of extreme parameters.
+        """Return the bound on log(delta) from zCDP, or 0 if the enclosure is narrow.
 
-        Else 0.
+        Only extreme parameters have wide enclosures.
         """
         if self.rho is None or relative_bits(found.mantissa) >= _LOOSE_BITS:
             return ZERO
@@ -164,7 +165,7 @@ class HockeyStick:
         return least_epsilon(self.spec, self.sensitivity, gmpy2.mpq(delta) / self.density_ratio)
 
     def pure(self) -> float | None:
-        """Return the epsilon of delta = 0, of a discrete Laplace."""
+        """Return the epsilon at delta = 0 of a discrete Laplace; None for other laws."""
         pure = formulas_of(self.spec).pure_epsilon(self.spec, self.sensitivity)
         return None if pure is None else float_at_least(_UP.add(pure, ZERO))
 
@@ -189,7 +190,7 @@ class Scaled(NamedTuple):
 
     def is_at_most(self, delta: Any, bits: int) -> bool | None:
         """Return whether the number is at most an mpq; None if that is not known."""
-        if self.complement is not None:  # next to 1 it is the more accurate
+        if self.complement is not None:  # near 1 it is more accurate
             least, low, high = 1 - delta, self.complement.lower, self.complement.upper
             return True if low >= least else False if high < least else None
         return True if self.upper(bits) <= delta else False if self.lower(bits) > delta else None
@@ -210,7 +211,7 @@ class _Line(NamedTuple):
     complement: Interval | None
     b: Interval
     loss: Any
-    """An mpq, or an interval."""
+    """An mpq if phi is rational, else an interval."""
 
     def gap(self, epsilon: Any, bits: int) -> Interval:
         """Return epsilon - loss."""
@@ -220,7 +221,7 @@ class _Line(NamedTuple):
         return at.rational(epsilon - self.loss)
 
     def at(self, epsilon: Any, bits: int) -> Scaled:
-        """Return (1) for this m."""
+        """Return (1) with this m."""
         at = arithmetic(bits)
         taken = at.mul(at.exp(self.gap(epsilon, bits)), self.b)
         if self.complement is None:
@@ -229,11 +230,11 @@ class _Line(NamedTuple):
         return Scaled(self.exponent, at.sub(at.rational(1), complement), complement)
 
     def reaches(self, delta: Any, bits: int) -> Any:
-        """Return about the epsilon at which (1) for this m is delta; no number if there is none."""
+        """Return about the epsilon at which (1) with this m is delta; NaN if there is none."""
         at = arithmetic(bits)
         if self.complement is None:
             left = at.sub(self.a, at.scale(at.exp(at.rational(self.exponent)), delta))
-        else:  # next to 1 little is lost between what they leave of it
+        else:  # near 1 the complements cancel less
             left = at.sub(at.rational(1 - delta), self.complement)
         return at.sub(at.log(at.div(left, self.b)), self.gap(gmpy2.mpq(0), bits)).lower
 
@@ -267,7 +268,7 @@ def _log_ratio(spec: LawSpec, x: int, y: int, bits: int) -> Interval:
 
 
 def _mass(spec: LawSpec, x: int, bits: int) -> Interval:
-    """Return P(X = x), however small."""
+    """Return P(X = x), which may be below every float."""
     if isinstance(formulas_of(spec), RationalFormulas):
         return pmf(spec, x, bits)
     at = arithmetic(bits + 4)
@@ -290,9 +291,10 @@ def _two_tails(spec: LawSpec, x: int, y: int, bits: int) -> tuple[Interval, Inte
 def _exceeds_from(
     spec: LawSpec, epsilon: Any, sensitivity: int, bits: int
 ) -> tuple[int, Any] | None:
-    """Return m, and by how much its loss may be below epsilon, at most; None if there is none.
+    """Return m of (1) and a bound on how far its loss is below epsilon; None if there is no m.
 
-    No loss before m exceeds epsilon. It is infinity where next to no outcome loses as much.
+    No loss before m exceeds epsilon. The bound is infinite if the loss reaches epsilon only where
+    outcomes have negligible mass.
     """
     formulas = formulas_of(spec)
     if isinstance(formulas, RationalFormulas):
@@ -310,7 +312,7 @@ def _exceeds_from(
         low, high, step = high, min(high + step, last), 2 * step
     if high == last and is_before(last):
         return last, gmpy2.inf()
-    # a loss at x + y varies by beta y/(x + D) of itself or so
+    # from x to x + y the loss varies by a part of about beta y/(x + D)
     fine = bits + min(int(spec.beta).bit_length(), 256)
     while high - low > 1 + (abs(low) + sensitivity >> fine):
         middle = (low + high) // 2
@@ -331,7 +333,7 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, sensitivity: int, aim: int = _AI
     sensitivity : int
         D, at least 1.
     aim : int, optional
-        What is asked for; it is missed where it would take too many bits.
+        The aim is missed if it needs too many bits.
     """
     bits = min(aim + 10 + _cancelling_bits(spec, sensitivity), _MOST_BITS)
     first = _exceeds_from(spec, epsilon, sensitivity, bits)
@@ -352,7 +354,7 @@ def delta_enclosed(spec: LawSpec, epsilon: Any, sensitivity: int, aim: int = _AI
 
 
 def _with_more(found: Scaled, tail: Any, less: Any, bits: int) -> Scaled:
-    """Return the number with ``tail`` (exp(less) - 1) more, at most, and at most the tail."""
+    """Add at most ``tail`` (exp(less) - 1) to the upper end, and cap it at the tail."""
     at = arithmetic(bits)
     more = Interval(ZERO, at.up.mul(tail, at.up.expm1(less)) if less < 1 else gmpy2.inf())
     complement = None if found.complement is None else at.sub(found.complement, more)
@@ -366,7 +368,7 @@ def _cancelling_bits(spec: LawSpec, sensitivity: int) -> int:
 
 
 def relative_bits(value: Interval) -> int:
-    """Return about -log2 of the relative width, never too much; at least -20."""
+    """Return about -log2 of the relative width, rounded down; at least -20."""
     rough = arithmetic(32)
     width = rough.up.sub(value.upper, value.lower)
     if not gmpy2.is_finite(width):
@@ -379,7 +381,7 @@ def relative_bits(value: Interval) -> int:
 
 
 def delta_is_at_most(spec: LawSpec, epsilon: Any, sensitivity: int, delta: Any) -> bool:
-    """Return whether the noise is proven to have (epsilon, delta), two mpq; delta > 0."""
+    """Return whether (epsilon, delta), two mpq, is proven of the noise; delta > 0."""
     aim = _AIM
     while True:
         enclosed = delta_enclosed(spec, epsilon, sensitivity, aim)
@@ -392,18 +394,18 @@ def delta_is_at_most(spec: LawSpec, epsilon: Any, sensitivity: int, delta: Any) 
 
 
 def log_of_log(spec: LawSpec, epsilon: Any, sensitivity: int, goal: Any) -> float:
-    """Return about log(-log(delta)/goal), from -50 to 50, for guesses."""
+    """Return about log(-log(delta)/goal), limited to [-50, 50], for guesses."""
     enclosed = delta_enclosed(spec, epsilon, sensitivity)
     log = -gmpy2.inf() if enclosed is None else enclosed.log_upper()
     return float(min(_UP.log(_UP.div(_UP.minus(log), goal)), 50)) if log < 0 else -50.0
 
 
 def least_epsilon(spec: LawSpec, sensitivity: int, delta: Any) -> float:
-    """Return the least float at which the noise is proven to have (epsilon, delta); maybe inf.
+    """Return the least float epsilon at which delta is proven; it may be infinite.
 
-    log(-log(delta)) is nearly a line in log(epsilon): false position comes near. delta is convex in
-    exp(epsilon), so the lines of (1) come to it from below (Newton's method). Trying the floats
-    beside that decides.
+    log(-log(delta)) is nearly linear in log(epsilon), so false position gives a good guess. delta
+    is convex in exp(epsilon), so the lines of (1) approach the root from below (Newton's method).
+    Trials of neighbouring floats decide.
     """
 
     @cache
@@ -420,7 +422,7 @@ def least_epsilon(spec: LawSpec, sensitivity: int, delta: Any) -> float:
 
     found, formulas = 0.0, formulas_of(spec)
     if sensitivity > _LINES or formulas.pure_epsilon(spec, sensitivity) is None:
-        # where phi is -log(delta) the tail is about delta
+        # the tail is about delta at the x with phi(x) = -log(delta)
         x = int(formulas.distance_of(spec, Interval(goal, goal), arithmetic(64)).lower)
         start = _UP.log(log_weight_ratio(spec, x, x + sensitivity, 64).lower)
         found = math.exp(zero_of(excess, float(start), _LARGEST_LOG))
@@ -431,13 +433,13 @@ def least_epsilon(spec: LawSpec, sensitivity: int, delta: Any) -> float:
         if line is None or not 0 < line <= _LARGEST_FLOAT:
             break
         found, before = float(line), found
-        if tries and found <= before * (1 + 2.0**-52):  # a guess may have been too large
+        if tries and found <= before * (1 + 2.0**-52):  # the guess may have been too large
             break
     return float_at(first_true(holds, ordinal(found), low=0))
 
 
 def as_one_query(spec: LawSpec, sensitivity: int, queries: int) -> tuple[LawSpec, int, Any] | None:
-    """Return noise, sensitivity and density ratio of (2); None if the ratio is above 1 + 2**-50.
+    """Return the noise, sensitivity and density ratio of (2); None if the ratio exceeds 1 + 2**-50.
 
     The noise is a discrete Gaussian, each query of this sensitivity.
     """

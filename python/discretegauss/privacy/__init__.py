@@ -22,29 +22,6 @@ Every number is on the safe side of the exact value. epsilon and delta are never
 exact or never below it as a cost, and never above it as a budget (`zcdp_rho`). sigma2 is exact or
 never below the least that the budget allows. Unless a function says otherwise, a float differs from
 the exact value by rounding alone.
-
-The files, by the question they answer:
-
-==================== ===========================================================================
-cost                 `delta`, `log_delta`, `epsilon`: which of the next four answers
-hockey_stick         one query, exactly; several Gaussian queries that are like one
-loss_distribution    `PrivacyLoss` and `loss`: many releases, samples, any mechanism
-renyi                `renyi`, `renyi_delta`, and a curve of divergences as a cost
-shares               vectors and sums of shares, also on a sample: the best of several bounds
-zcdp                 `rho`, `compose`, and the conversions between rho and (epsilon, delta)
-calibration          `calibrate`: from a budget or an error to noise
-plan_loss            tables with different Gaussian noise, together
-dp_accounting        `pld`, `dp_event`
-_outcomes            the outcomes of one release, in cells; Poisson sampling of them
-_noise_outcomes      the outcomes of noise: on integers, normal, Laplace
-_discretise          losses in buckets and their sums, by Fourier transforms
-_grid_choice         the width of buckets, the tilt and the window for a question
-_loss_bounds         bounds on delta and epsilon from these sums
-_noise_of_sum        the outcomes of a sum of shares
-_sampled_moment      the Renyi divergence on a sample
-_sensitivity         the checked sensitivity of a number or a vector
-_calibrate_shares    the noise of each share for a budget
-==================== ===========================================================================
 """
 
 from .._inputs.budget import Budget

@@ -1,4 +1,4 @@
-"""The cost of noise as (epsilon, delta). The question decides which object answers:
+"""The cost of noise as (epsilon, delta), and the choice of the object that computes it.
 
 - One query, and several with Gaussian noise that are like one: a `HockeyStick`, exactly
   (hockey_stick.py).

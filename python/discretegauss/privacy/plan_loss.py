@@ -84,8 +84,8 @@ class Table(NamedTuple):
 
     sigma2: Fraction
     sensitivity: Fraction
-    """The sensitivity of each count. If it is not whole, it is the norm of a person's changes in one
-    column, or at once."""
+    """Of each count. If it is not whole, it is the norm of a person's changes in one column, or at
+    once."""
     queries: int
     """The number of counts that one person changes, or of vectors of that norm."""
 

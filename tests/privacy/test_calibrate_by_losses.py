@@ -57,7 +57,7 @@ def test_all_kinds_are_calibrated_for_samples(kind: Any) -> None:
     [
         ({"beta": "1/2"}, "beta must be at least 1, got '1/2'"),
         ({"delta": 1}, "delta must lie between 0 and 1"),
-        ({"delta": "1e-40"}, r"delta must be at least 2\*\*-100 for each query, .* got '1/1000"),
+        ({"delta": "1e-40"}, r"delta must be at least 2\*\*-100 for each query: .* got '1/1000"),
         ({"sampling": 2}, "sampling must be at most 1, got 2"),
     ],
 )

@@ -267,7 +267,7 @@ class Sum:
 
     @property
     def counts(self) -> bool:
-        """Whether errors are small enough for a bound. For about 10**14 releases they are not."""
+        """True if errors are small enough for a bound. For about 10**14 releases they are not."""
         return math.isfinite(self.error) and self.slack < 0.5
 
     @cached_property

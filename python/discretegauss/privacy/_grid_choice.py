@@ -31,7 +31,7 @@ _FEWEST, _FEWEST_OF_FEW, _NONE = 2**12, 2**15, 1e-12
 #: Windows of more than _LONG buckets may become shorter by less tilt, in these shares.
 _LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 
-#: Up to so many releases are few, and delta has corners.
+#: This many releases or fewer are few, and their delta has corners.
 _FEW = 32
 
 #: Groups of losses, and cells before grouping. The tilted mass outside of a window is about

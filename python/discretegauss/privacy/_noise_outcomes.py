@@ -79,7 +79,7 @@ class IntegerNoise(Noise):
         self._reach = int(_AT.up.ceil(reach)) + 1
         if self._reach + sensitivity > _FLOAT_INTEGERS:
             self._floats = False
-        #: Whether the loss is constant outside of [-D, 0], as for the Laplace law.
+        #: True if the loss is constant outside of [-D, 0], as for the Laplace law.
         self._bounded = self._formulas.pure_epsilon(self.spec, sensitivity) is not None
         if isinstance(self._formulas, RationalFormulas):
             self._unit, self._first, self._step = _unit_of(self._formulas, self.spec, sensitivity)

@@ -103,7 +103,7 @@ class Cells(NamedTuple):
 class Release(ABC):
     """One release."""
 
-    #: Whether both adjacencies have the same losses.
+    #: True if both adjacencies have the same losses.
     symmetric: bool
 
     #: A number of which all losses are multiples, if one is known.

@@ -76,5 +76,5 @@ class Sensitivity:
 
     @property
     def of_a_number(self) -> bool:
-        """Whether one number changes, and D is whole."""
+        """True if one number changes, by a whole D."""
         return not self._of_vector and self.norm.denominator == 1

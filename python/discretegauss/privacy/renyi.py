@@ -88,7 +88,7 @@ from .zcdp import (
     rho_of_one,
 )
 
-#: At most so many integers are summed over.
+#: The most integers of a sum.
 _MOST_INTEGERS = 2**17
 
 #: The largest radius of a ball.
@@ -97,11 +97,11 @@ _MOST_CHANGES = 2**10
 #: The sum ends at terms of about exp(-_DEPTH), at the first precision.
 _DEPTH = 96
 
-#: The aim: so many right bits. The precision rises until they are, or to the last one.
+#: The aim, in right bits. The precision rises until it is met, or to the last one.
 _RIGHT_BITS = 60
 _PRECISIONS = (160, 320, 640, 1280, 2560)
 
-#: The largest order with sampling, of which the divergences of all whole orders below are taken.
+#: The largest order with sampling, which needs the divergences of all whole orders below it.
 _LAST_SAMPLED = 4096
 
 
@@ -126,10 +126,10 @@ def renyi(
     order : number
         Above 1. With a Skellam law it is a whole number below 2**64.
     sensitivity : number, optional
-        The most that one person changes the answer, a whole number. For a Skellam law, and for sums
-        of shares, it is the Euclidean norm of the change of a vector of integers.
+        The largest change of the answer by one person, a whole number. For a Skellam law, and for
+        sums of shares, it is the Euclidean norm of the change of a vector of integers.
     queries : int, optional
-        How many answers one person may change by as much, each with noise of its own.
+        The number of answers that one person may change by as much, each with its own noise.
     sampling : number, optional
         The probability with which each person takes part in each query, independently. All noise
         must be there whether or not that person does (see `delta`). The order is then at most 4096.
@@ -398,7 +398,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class RenyiCurve(Bounds):
-    """What releases cost, known by a bound on their Renyi divergence of each order.
+    """The cost of releases, by a bound on their Renyi divergence of each order.
 
     Attributes
     ----------
@@ -418,7 +418,7 @@ class RenyiCurve(Bounds):
 
     @classmethod
     def of_skellam(cls, sensitivity: Sensitivity, variance: Fraction, queries: int) -> RenyiCurve:
-        """Return the curve (1) of so many queries."""
+        """Return the curve (1) of several queries."""
         squared, sum_norm = sensitivity.squared, fraction_of(sensitivity.sum_norm)
         gaussian, square = squared / (2 * variance), 4 * variance**2
         first = gaussian + 2 * squared / square, (6 * sum_norm - squared) / square

@@ -14,7 +14,7 @@ the Kullback-Leibler divergence of the noise P from the noise Q moved by D. It i
 epsilon**2/2, epsilon = D/t. *Proof.* rho-zCDP asks for K(a) <= a (a - 1) rho for all a > 1, K(a)
 the logarithm of the sum of P**a Q**(1 - a). K(1) = 0 and K'(1) is the divergence, so no rho below
 (1) is enough. (1) is enough: with b = a - 1/2, exp(K) is a sum of w_j cosh(b l_j) over the losses
-l_j = (D - 2 j)/t, j = 0..D. The weights w_j are equal but for j = 0 and j = D, whose weights are
+l_j = (D - 2 j)/t, j = 0..D. The weights w_j are equal except for j = 0 and j = D, whose weights are
 1/(1 - r) times as large. As a function of v = b**2, exp(K) is entire, of order 1/2. Its zeros are
 real and negative, because those of f(s) = sum of w_j cos((D - 2 j) s) are real: with c = r/(1 - r),
 
@@ -108,12 +108,12 @@ def rho(
         all of which one person may change. ``law.sum(n)`` is noise in shares; at least n clients
         keep their shares to themselves.
     sensitivity : number, or a sequence of them
-        The most that one person changes the answer, positive. For the discrete Gaussian it is any
-        number, for the discrete Laplace a whole number. A sequence holds that of each query; one
-        number is that of every query. With a single Gaussian it may be the Euclidean norm of the
+        The largest change of the answer by one person, positive. For the discrete Gaussian it is
+        any number, for the discrete Laplace a whole number. A sequence has one for each query, and
+        a number holds for every query. With a single Gaussian it may be the Euclidean norm of the
         changes of several queries.
     queries : int, optional
-        How many times all queries are answered, each time with noise of its own.
+        The number of times that all queries are answered, each time with new noise.
     sampling : number, optional
         1, and no other: queries on a sample have no rho that says what sampling gains. Their Renyi
         divergence leaps at some order, and a rho must be above all orders. Use `epsilon`, `delta`
@@ -161,8 +161,8 @@ def rho(
     count = query_count(queries)
     if (sampling_rate := checked_sampling_rate(sampling)) != 1:
         rule = (
-            "be 1 for a rho, which bounds divergences of all orders: sampling lessens low ones "
-            "alone; epsilon, delta and renyi take it"
+            "be 1 for a rho, which bounds divergences of all orders: sampling lessens only low "
+            "orders; epsilon, delta and renyi take it"
         )
         raise refused("sampling", rule, sampling_rate)
     laws, sensitivities = _entries(law), _entries(sensitivity)
@@ -458,7 +458,7 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
 
 
 class SumOfGaussians(Sensitivity):
-    """What one person changes, and the rho of a sum of discrete Gaussian shares."""
+    """The sensitivity of a sum of discrete Gaussian shares, and its rho."""
 
     def cost(self, sigma2: Fraction) -> Any:
         """Return an upper bound on rho, the least of (2), (3) and (5)."""

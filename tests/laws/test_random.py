@@ -17,9 +17,9 @@ from law_exact import Exact, in_mp
 from law_sums import GG, G, L
 from mpmath import mp, mpf
 
+from discretegauss._certified import array_functions as _vector
 from discretegauss._certified import floats as _floats
 from discretegauss._certified import moments as _moments
-from discretegauss._certified import pair_arrays as _vector
 from discretegauss._certified import probability as _probability
 from discretegauss._certified.interval import Interval, arithmetic
 from discretegauss._certified.laws_of_integers import normaliser, tail_ratio

@@ -20,13 +20,13 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.array_functions import array_values
 from .._certified.double_double import Floats, Pairs, parameters_in_range
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most, float_nearest
 from .._certified.formulas import RationalFormulas
 from .._certified.interval import Interval, Rational, Real, arithmetic, fraction_of
 from .._certified.laws_of_integers import formulas_of, phi_at
-from .._certified.pair_arrays import array_values
 from .._certified.probability import Tail, kept_normaliser, probability
 from .._law import Kind, LawSpec
 from ._outcomes import (

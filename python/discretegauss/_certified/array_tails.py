@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._law import LawSpec
+from .array_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
 from .double_double import (
     Floats,
     Pair,
@@ -55,7 +56,6 @@ from .double_double import (
 from .formulas import nearest_integer
 from .interval import arithmetic
 from .laws_of_integers import formulas_of, phi_at
-from .pair_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
 
 _Integers = NDArray[np.int64]
 
@@ -79,7 +79,7 @@ _CHUNK = 4096
 
 
 def tails_in_pieces(spec: LawSpec, ms: _Integers) -> Pairs | None:
-    """Return P(X >= m), in units of pair_weights.py, for m >= mu with E up to 600.
+    """Return P(X >= m), in units of array_weights.py, for m >= mu with E up to 600.
 
     None for a law whose pieces would be too short, and for integers beyond their end, at least
     `FARTHEST`. Pieces are made once for a law, some 1000 of them, in about a tenth of a second.

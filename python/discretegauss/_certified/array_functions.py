@@ -1,9 +1,9 @@
 """The functions of a law at many integers at once.
 
-pmf, cdf and sf are rounded as the certified functions round them. pair_weights.py gives weights,
+pmf, cdf and sf are rounded as the certified functions round them. array_weights.py gives weights,
 and so pmf, to 2**-72. A tail is a sum of such, and of a certified tail behind the last: at most
 2**12 sums of positive numbers, each with an error of at most 3 * 2**-106, beside the error of what
-is summed. wide_tails.py's are as good, and 2**-84.
+is summed. array_tails.py's are as good, and 2**-84.
 
 So each is good to 2**-71. A float is returned where all numbers within 2**-66 of the pair round to
 it. The certified functions begin with 72 bits and take the middle of their enclosure: it is nearer
@@ -23,12 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._law import LawSpec
-from .double_double import Floats, Pairs, exact_sum, normalised
-from .floats import float_value
-from .formulas import RationalFormulas, mirrored, nearest_integer
-from .interval import arithmetic
-from .laws_of_integers import formulas_of
-from .pair_weights import (
+from .array_tails import FARTHEST, tails_in_pieces
+from .array_weights import (
     DOUBLINGS,
     LARGEST,
     LAST_WEIGHT,
@@ -37,8 +33,12 @@ from .pair_weights import (
     probabilities,
     sums_from_the_end,
 )
+from .double_double import Floats, Pairs, exact_sum, normalised
+from .floats import float_value
+from .formulas import RationalFormulas, mirrored, nearest_integer
+from .interval import arithmetic
+from .laws_of_integers import formulas_of
 from .probability import logpmf
-from .wide_tails import FARTHEST, tails_in_pieces
 
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
@@ -173,7 +173,7 @@ def _logarithms_of_tails(spec: LawSpec, ms: _Integers, complement: bool) -> tupl
 
 
 def in_floats(tails: Pairs) -> Floats:
-    """Return probabilities in the units of pair_weights.py as floats."""
+    """Return probabilities in the units of array_weights.py as floats."""
     return np.ldexp(tails.high, -DOUBLINGS)
 
 

@@ -317,7 +317,7 @@ def test_an_error_of_one_in_10_to_the_14_is_found(
     law: Any, planted: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted in one place at a time; in bounds and quantiles, the least there is."""
-    kept = (_probability.kept_normaliser, _vector._log_largest)
+    kept = (_probability.cached_normaliser, _vector._log_largest)
     for cache in kept:
         cache.cache_clear()
     if planted is not None:

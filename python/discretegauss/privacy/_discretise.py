@@ -148,14 +148,14 @@ def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> Discretise
         # at exp(a h), mass at a + 2 adds 1 + exp(-h) times as much as mass at a + 1
         first = need / whole * (1 + 2.0**-49) - second * (2 - min(h, 2.0)) * (1 - 2.0**-49)
         first = np.clip(first, 0.0, p - second)
-        rest = np.maximum(p - first - second, 0.0) * (1 + 2.0**-50)
+        remainder = np.maximum(p - first - second, 0.0) * (1 + 2.0**-50)
         a = a.astype(np.int64)
         far = ~np.isfinite(cells.spread)
         near = ~far
         infinite = cells.mass_above + float(p[far].sum()) * (1 + 2.0**-20)
         a, steps = a[near], steps[near].astype(np.int64)
         index = np.concatenate([a, a + steps, a[second[near] > 0] + 2])
-        masses = [rest[near], first[near], second[near][second[near] > 0]]
+        masses = [remainder[near], first[near], second[near][second[near] > 0]]
         found = _collected(index, np.concatenate(masses), infinite)
     if cells.mass_below or not found.at.size:
         lowest = int(found.at.min()) if found.at.size else 0

@@ -262,10 +262,10 @@ class AdjacencyBounds(Choices):
             one = self._pessimistic(tilt)
             if one.infinite > target:
                 return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
-            rest = _DOWN.sub(target, one.infinite)
-            best = min(_epsilon_at(one.total, rest, one.width, about), self._end_of(one))
-            if one.coarse and rest > 0:
-                best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(rest, _AT)))
+            remainder = _DOWN.sub(target, one.infinite)
+            best = min(_epsilon_at(one.total, remainder, one.width, about), self._end_of(one))
+            if one.coarse and remainder > 0:
+                best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(remainder, _AT)))
             tilt, before = self._tilt(best), tilt
             if tilt == before:
                 break
@@ -312,8 +312,8 @@ def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
     if one >= 1:
         return ONE
     near, far = (_UP, _DOWN) if up else (_DOWN, _UP)
-    rest = far.mul(far.log1p(-one), count)
-    both = far.add(rest, far.log1p(far.minus(before))) if before < 1 else -gmpy2.inf()
+    log = far.mul(far.log1p(-one), count)
+    both = far.add(log, far.log1p(far.minus(before))) if before < 1 else -gmpy2.inf()
     return near.minus(far.expm1(both))
 
 

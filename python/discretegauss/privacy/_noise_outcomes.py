@@ -27,7 +27,7 @@ from .._certified.floats import float_at_least, float_at_most, float_nearest
 from .._certified.formulas import RationalFormulas
 from .._certified.interval import Interval, Rational, Real, arithmetic, fraction_of
 from .._certified.laws_of_integers import formulas_of, phi_at
-from .._certified.probability import Tail, kept_normaliser, probability
+from .._certified.probability import Tail, cached_normaliser, probability
 from .._law import Kind, LawSpec
 from ._outcomes import (
     FARTHEST,
@@ -150,7 +150,7 @@ class IntegerNoise(Noise):
 
     def _total(self) -> Interval:
         """Return the weight of all integers, in units of the weight of 0."""
-        return kept_normaliser(self.spec, _BITS)[1]
+        return cached_normaliser(self.spec, _BITS)[1]
 
     def _tail(self, m: int) -> Interval:
         """Return P(X >= m), m >= 0."""
@@ -389,8 +389,8 @@ def _normal_masses(middle: Floats, half: Floats, move: float) -> Floats:
     """
     unit = 2.0**20
     top = np.round(middle * unit) / unit + round(move * unit) / unit
-    rest = (middle - np.round(middle * unit) / unit) + (move - round(move * unit) / unit)
-    m = top + rest
+    low = (middle - np.round(middle * unit) / unit) + (move - round(move * unit) / unit)
+    m = top + low
     total, before, now, power = np.ones_like(m), np.ones_like(m), -m, half * half
     for k in range(1, 14):
         before, now = now, -(m * now + before) / (k + 1)
@@ -399,7 +399,7 @@ def _normal_masses(middle: Floats, half: Floats, move: float) -> Floats:
             power = power * (half * half)
     exponent = -top * top / 2
     near = exponent > -_NOTHING
-    weight = exponential_in_floats(np.where(near, exponent, -1000.0), -rest * (top + m) / 2)
+    weight = exponential_in_floats(np.where(near, exponent, -1000.0), -low * (top + m) / 2)
     return weight * total * (half * math.sqrt(2 / math.pi))
 
 
@@ -445,8 +445,8 @@ class LaplaceNoise(Noise):
 
     def _mass(self, x: Rational, y: Rational) -> Interval:
         """Return the mass between two distances from the answer, 0 <= x <= y."""
-        rest = _AT.neg(_AT.expm1(_AT.rational(x - y)))
-        whole = _AT.mul(_AT.exp(_AT.rational(-x)), rest)
+        share = _AT.neg(_AT.expm1(_AT.rational(x - y)))
+        whole = _AT.mul(_AT.exp(_AT.rational(-x)), share)
         return _AT.scale(_AT.div(whole, self._weight), _HALF)
 
     def _beyond(self, x: Rational) -> Interval:

@@ -75,7 +75,7 @@ class Cells(NamedTuple):
         outside = zip(*(part[6:9] for part in parts), strict=True)
         return cls._make([*map(np.concatenate, arrays), *map(sum, outside), None])
 
-    def adding(self, sampling_rate: Fraction) -> Cells:
+    def for_adding(self, sampling_rate: Fraction) -> Cells:
         """Return the cells of a sampled release for add adjacency: with P and Q exchanged.
 
         Outcomes of low loss have a Q of at most P/(1 - s), and those of high loss a Q below P.
@@ -153,14 +153,14 @@ class Outcomes(Release):
             unit if sampling_rate == 1 else None,
         )
         self.symmetric = symmetric and sampling_rate == 1
-        self._kept = lru_cache(maxsize=2)(self.cells_for)
+        self._cached = lru_cache(maxsize=2)(self.cells_for)
 
     @property
     def span(self) -> float:
         """Twice the largest loss, in size."""
         ends = [0.0]
         for adding in (False, True):
-            cells = self._kept(adding=adding)
+            cells = self._cached(adding=adding)
             ends += (
                 np.abs(cells.loss) + np.where(cells.spread < FARTHEST, cells.spread, 0)
             ).tolist()
@@ -169,14 +169,14 @@ class Outcomes(Release):
     def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes."""
         del widest, tilt
-        return self._kept(adding=adding)
+        return self._cached(adding=adding)
 
     def cells_for(self, *, adding: bool) -> Cells:
         """Return all outcomes."""
         rows, multiples = [], []
         below = above = infinity_mass = _ZERO
-        for given in self._outcomes:
-            p, q, loss = sampled(given, self._sampling_rate)
+        for outcome in self._outcomes:
+            p, q, loss = sampled(outcome, self._sampling_rate)
             if adding:
                 p, q, loss = q, p, None if loss is None else _AT.neg(loss)
             if p.upper <= 0:
@@ -253,14 +253,16 @@ def sampled(outcome: Outcome, sampling_rate: Fraction) -> Outcome:
 def far_apart(most: object, sampling_rate: Fraction) -> Outcomes:
     """Return a release of two outcomes, each of probability at most ``most`` for one neighbour."""
     little = Interval(_ZERO.lower, most)
-    rest = _AT.sub(_AT.rational(1), little)
-    return Outcomes(mirrored(rest, little), sampling_rate)
+    complement = _AT.sub(_AT.rational(1), little)
+    return Outcomes(mirrored(complement, little), sampling_rate)
 
 
 def nearly_alike(loss: Interval, infinity_mass: Interval, sampling_rate: Fraction) -> Outcomes:
     """Return a release whose losses are in ``loss``, or infinite, with that mass, either way."""
-    rest = _AT.sub(_AT.rational(1), infinity_mass)
-    return Outcomes([Outcome(rest, rest, loss), *mirrored(infinity_mass, _ZERO)], sampling_rate)
+    complement = _AT.sub(_AT.rational(1), infinity_mass)
+    return Outcomes(
+        [Outcome(complement, complement, loss), *mirrored(infinity_mass, _ZERO)], sampling_rate
+    )
 
 
 def sampled_losses(loss: Floats, sampling_rate: Fraction) -> tuple[Floats, Floats]:
@@ -271,10 +273,10 @@ def sampled_losses(loss: Floats, sampling_rate: Fraction) -> tuple[Floats, Float
     """
     if sampling_rate == 1:
         return loss, np.zeros_like(loss)
-    share, rest = float(sampling_rate), float(1 - sampling_rate)
+    share, complement = float(sampling_rate), float(1 - sampling_rate)
     log_share = float_at_most(_AT.log(_AT.rational(sampling_rate)).lower)
     clipped = np.clip(loss, -700.0, _LARGEST_LOSS)
-    grown = rest + share * exponential_in_floats(clipped)
+    grown = complement + share * exponential_in_floats(clipped)
     found = np.log(grown)
     off = np.abs(exponential_in_floats(found) / grown - 1) * 1.01 + 2.0**-48
     large = loss > _LARGEST_LOSS
@@ -292,16 +294,16 @@ class Noise(Release):
             sampling_rate >= _LEAST_RATE,
         )
         self.symmetric = sampling_rate == 1
-        self._kept = lru_cache(maxsize=8)(self._cells_for)
+        self._cached = lru_cache(maxsize=8)(self._cells_for)
 
     def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes."""
         other = adding and not self.symmetric
-        return self._kept(other, *self._fineness(widest, -1 - tilt if other else tilt))
+        return self._cached(other, *self._fineness(widest, -1 - tilt if other else tilt))
 
     def _cells_for(self, adding: bool, fineness: int, tilt: float) -> Cells:
         if adding:
-            found = self._kept(False, fineness, tilt).adding(self._sampling_rate)
+            found = self._cached(False, fineness, tilt).for_adding(self._sampling_rate)
         else:
             found = self._made(fineness, tilt)
         if self._exact_rate:
@@ -323,10 +325,10 @@ class Noise(Release):
         first, off = sampled_losses(low, self._sampling_rate)
         last, off_last = sampled_losses(high, self._sampling_rate)
         loss = first - off * (1 + 2.0**-20)
-        s, rest = float(self._sampling_rate), float(1 - self._sampling_rate)
+        s, complement = float(self._sampling_rate), float(1 - self._sampling_rate)
         error = 2.0**-50  # of the rounded rate, two products and a sum
         p_low, p_up = (
-            (s * w + rest * m) * factor
+            (s * w + complement * m) * factor
             for w, m, factor in zip(here, moved, (1 - error, 1 + error), strict=True)
         )
         far = ~(loss <= _LARGEST_LOSS) | ~(last <= _LARGEST_LOSS)

@@ -79,7 +79,7 @@ from .._certified.floats import float_at_least
 from .._certified.formulas import RationalFormulas
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
 from .._certified.laws_of_integers import formulas_of, log_weight_ratio, tail_ratio
-from .._certified.probability import kept_normaliser, pmf
+from .._certified.probability import cached_normaliser, pmf
 from .._certified.search import first_true, float_at, ordinal, zero_of
 from .._law import LawSpec
 from .zcdp import log_delta_upper, minus_log_upper
@@ -249,7 +249,7 @@ def _line_at(spec: LawSpec, m: int, sensitivity: int, bits: int) -> _Line:
         loss = _log_ratio(spec, m, m + sensitivity, bits)
     if isinstance(formulas, RationalFormulas) and m >= 1:
         exponent = formulas.exact_phi(spec, m)
-        unit = at.div(at.rational(1), kept_normaliser(spec, bits)[1])
+        unit = at.div(at.rational(1), cached_normaliser(spec, bits)[1])
     else:
         unit = _mass(spec, m, bits)
     near, right = _two_tails(spec, m if m >= 1 else 1 - m, m + sensitivity, bits)
@@ -273,7 +273,7 @@ def _mass(spec: LawSpec, x: int, bits: int) -> Interval:
         return pmf(spec, x, bits)
     at = arithmetic(bits + 4)
     weight = at.exp(at.neg(_log_ratio(spec, 0, x, bits)))
-    return at.div(weight, kept_normaliser(spec, bits)[1])
+    return at.div(weight, cached_normaliser(spec, bits)[1])
 
 
 def _two_tails(spec: LawSpec, x: int, y: int, bits: int) -> tuple[Interval, Interval]:

@@ -71,8 +71,8 @@ class Sensitivity:
         root = _AT.sqrt(_AT.rational(self.dimension))
         self.sum_norm = min(_AT.scale(root, self.norm).upper, _AT.rational(self.squared).upper)
         if sum_norm is not None:
-            given = _AT.rational(positive_number(sum_norm, "sum_norm")).upper
-            self.sum_norm = min(self.sum_norm, given)
+            known = _AT.rational(positive_number(sum_norm, "sum_norm")).upper
+            self.sum_norm = min(self.sum_norm, known)
 
     @property
     def of_a_number(self) -> bool:

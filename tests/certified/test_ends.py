@@ -1,4 +1,4 @@
-"""Where certified numbers end: nothing asked, nothing decided, the last integers of floats."""
+"""The limits of certified numbers: empty input, undecided values, the last integers of floats."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_sum_whose_first_ratio_is_rounded_to_1_goes_on() -> None:
 
 
 def test_tails_next_to_the_last_integer_of_the_fast_way_are_left_to_the_other() -> None:
-    """Floats hold integers only up to a bound: a table of tails that passes it is not made."""
+    """Floats hold integers only up to a bound. No table of tails goes beyond it."""
     from discretegauss._certified import array_functions, array_weights
 
     mu = array_weights.LARGEST - 5

@@ -113,10 +113,7 @@ class AdjacencyBounds(Choices):
         return _Pessimistic(total, infinite, most * plan.width.exact, plan.width, coarse)
 
     def _new_divergence(self, place: int) -> tuple[float, Any]:
-        """Return s and a bound on log(M(s))/s, which may be infinite.
-
-        s is one of few values, so that neighbouring questions get consistent answers.
-        """
+        """Return s, one of few values so that answers agree, and a bound on log(M(s))/s, or inf."""
         s, log = 2.0 ** (place / TILTS), ZERO
         widest = math.sqrt(8 * _AIM / (self._count * s * (s + 1)))
         for release, count in self._releases:

@@ -348,7 +348,7 @@ class GaussianNoise(Noise):
             log_odds = math.log(float(1 - self._sampling_rate)) - log_rate - losses
             share = np.exp(-np.logaddexp(0.0, log_odds))
             losses = losses + log_rate + np.logaddexp(0.0, log_odds)
-        # how much the loss varies in a coarse cell, and how much more it may if it has little mass
+        # the variation of the loss in a coarse cell; cells of little mass may vary more
         varies = d * coarse * share * math.exp(min(d * coarse, 1))
         weight = np.logaddexp(
             math.log(float(self._sampling_rate)) - starts**2 / 2,

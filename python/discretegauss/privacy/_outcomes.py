@@ -311,7 +311,7 @@ class Noise(Release):
         return found._replace(p_low=np.zeros_like(found.p_low), infinity_mass=0.0)
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
-        """Return the fineness and tilt of cells, rounded so that few cells are made anew."""
+        """Return the fineness and tilt of cells, rounded so that the cache is used."""
         return math.frexp(widest)[1] - 1, tilt
 
     @abstractmethod

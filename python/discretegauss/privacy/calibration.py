@@ -110,8 +110,7 @@ _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGauss
 _MOST_RHO_BITS = 4002
 _ONE = Fraction(1)
 
-#: If the logarithm of a Skellam variance is larger (above about 10**6), a step of a search takes
-#: 0.1 s or more.
+#: The logarithm of the largest Skellam variance for a crossing. Its steps take 0.1 s.
 _MOST_CROSSED = 14.3
 
 #: The mass that one release may have outside of all buckets is less than this.

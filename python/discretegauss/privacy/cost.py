@@ -253,7 +253,7 @@ def _cost(
             )
         return _Composed(law**count)
     one, clients = clients_of(law)
-    if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
+    if clients > 1 or _needs_a_norm(one, sensitivity, dimension, sum_norm):
         return cost_of_sum(
             one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, sampling_rate
         )
@@ -295,7 +295,8 @@ def cost_of(spec: LawSpec, sensitivity: int, count: int, sampling_rate: Fraction
 _Cost: TypeAlias = "HockeyStick | _Composed | Bounds"
 
 
-def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
+def _needs_a_norm(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
+    """Return whether the sensitivity is a Euclidean norm, of a vector or not whole."""
     kind = law._spec.kind
     if kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
         return False

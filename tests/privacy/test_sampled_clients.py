@@ -1,8 +1,8 @@
-"""Exact enumeration against the bounds of sampled clients and vectors: none is below the truth.
+"""No bound of sampled clients and vectors is below the truth, by exact enumeration.
 
-For each case the law of the sum on a grid of integers, every vector of the norm (one of each class
-of signs and orders), both directions, and 1 to 5 rounds, by convolving losses that are rounded down
-to a multiple of H. So the delta found is at most the true one. Three faults are planted, and found.
+Each case has the law of the sum on a grid of integers, every vector of the norm (one of each class
+of signs and orders), both adjacencies, and 1 to 5 rounds. Losses are rounded down to a multiple of
+H and convolved, so the delta found is at most the true one. Three planted faults are found.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def changes(norm: int, dimension: int) -> Iterator[tuple[int, ...]]:
 
 
 def pair(pmf: Floats, v: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Return the noise moved by v, and not, on one grid."""
+    """Return the noise and the noise moved by v, on one grid."""
     p = q = np.ones(1)
     for change in v:
         p = np.outer(p, np.append(np.zeros(change), pmf)).ravel()
@@ -68,7 +68,7 @@ def pair(pmf: Floats, v: tuple[int, ...]) -> tuple[Floats, Floats]:
 
 
 def true_deltas(p: Floats, q: Floats, rounds: int, epsilons: list[float]) -> list[float]:
-    """Return lower bounds on delta of so many rounds."""
+    """Return lower bounds on delta of several rounds."""
     both = (p > 0) & (q > 0)
     loss = np.floor(np.log(p[both] / q[both]) / H).astype(int)
     size = int(FAR / H)
@@ -86,7 +86,7 @@ def true_deltas(p: Floats, q: Floats, rounds: int, epsilons: list[float]) -> lis
 def bounds_of(
     law: Any, clients: int, how: dict[str, Any], deltas: tuple[float, ...]
 ) -> list[tuple[str, float, float]]:
-    """Return each bound by itself: its name, a delta asked for, and its epsilon."""
+    """Return the name of each bound, a delta, and the bound's epsilon."""
     rounds, rate = how["queries"], Fraction(how["sampling"])
     change = SumOfGaussians(clients, how["sensitivity"], how["dimension"], None)
     bounds = [
@@ -110,7 +110,7 @@ def wrong_bounds(
     deltas: tuple[float, ...] = (1e-4,),
     own: Callable[[Any, int], Floats] | None = None,
 ) -> tuple[int, list[Any]]:
-    """Return how many bounds were tried, and those that the truth exceeds.
+    """Return the number of bounds tried, and those that the truth exceeds.
 
     ``own``: the law of the sum where the person is sampled, if its noise follows the coin.
     """
@@ -156,7 +156,7 @@ def test_no_true_delta_is_above_any_of_many_bounds(rate: str, rounds: int) -> No
 
 
 def test_own_noise_that_follows_the_coin_is_found() -> None:
-    """The trap: a client that is not sampled takes its share of noise along."""
+    """The trap: a client that is not sampled sends no noise either."""
 
     def with_own_share(law: Any, clients: int) -> Floats:
         return sum_pmf(law, clients + 1)
@@ -205,7 +205,7 @@ def test_noise_that_is_calibrated_for_a_sample_is_least(kind: Any) -> None:
 
 
 def test_one_number_costs_what_the_law_of_its_sum_does() -> None:
-    """The sum's own probabilities, as a pair of laws; its one law where shares are wide."""
+    """The probabilities of the sum, as a pair of laws, or one law if shares are wide."""
     law = dg.DiscreteGaussian("1/2").sum(3)
     found = privacy.epsilon(law, "1e-6", 2, sampling="0.1", queries=30)
     ours = privacy.loss(law, 2, sampling="0.1") ** 30
@@ -219,7 +219,7 @@ def test_one_number_costs_what_the_law_of_its_sum_does() -> None:
 
 
 def test_renyi_of_a_sample_is_the_binomial_formula() -> None:
-    """Both directions of the true divergence are below it, and one is equal for one number."""
+    """The true divergences of both adjacencies are below it; for one number one is equal."""
     q, order = Fraction(1, 10), 5
     found = privacy.renyi(dg.DiscreteLaplace(3), order, 2, sampling=q)
     x = np.arange(-200, 201)

@@ -45,8 +45,8 @@ from .._certified.interval import ZERO, Interval, arithmetic, fraction_of
 from .._law import Kind, LawSpec
 from ._noise_of_sum import noise_of_sum
 from ._sampled_moment import sampled_moment
+from ._sensitivity import Sensitivity
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
-from .question import Change
 from .renyi import Bounds, RenyiCurve
 from .zcdp import (
     LEAST_SIGMA2,
@@ -203,7 +203,7 @@ class Moved:
         return _UP.add(self.shift, self.loss.epsilon(fraction_of(left.lower)))
 
 
-def by_gaussian(change: Change, sigma2: Fraction, rate: Fraction, count: int) -> list[Moved]:
+def by_gaussian(change: Sensitivity, sigma2: Fraction, rate: Fraction, count: int) -> list[Moved]:
     """Return (2) of vectors, for the width b that looks best; none where it would say nothing."""
     if not (tau := _tau(change, sigma2)) or (rate < 1 and count.bit_length() > MOST_COUNT_BITS):
         return []
@@ -241,7 +241,7 @@ def _eta(r: Fraction) -> Interval | None:
     return _AT.scale(_AT.div(first, _AT.sub(_AT.rational(1), first)), 2)
 
 
-def _tau(change: Change, sigma2: Fraction) -> Interval | None:
+def _tau(change: Sensitivity, sigma2: Fraction) -> Interval | None:
     """Return an interval whose upper end is at least tau; None where no tau is known."""
     if change.clients == 1:
         return _AT.rational(0)
@@ -254,7 +254,7 @@ def _tau(change: Change, sigma2: Fraction) -> Interval | None:
 _NEXT_TO_NOTHING = 1e-12
 
 
-def by_one_number(one: LawSpec, share: Change, rate: Fraction, count: int) -> list[Moved]:
+def by_one_number(one: LawSpec, share: Sensitivity, rate: Fraction, count: int) -> list[Moved]:
     """Return the loss of a sum of discrete Gaussians on one number that changes by an integer."""
     change = int(share.norm)
     if count.bit_length() > MOST_COUNT_BITS:

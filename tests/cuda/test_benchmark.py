@@ -37,7 +37,6 @@ def test_the_program_says_right_of_right_draws_and_wrong_of_others(
     pytest.importorskip("scipy")
     for cached in (cuda._law_on, cuda._kernels):
         cached.cache_clear()
-    monkeypatch.setattr(cuda, "_unused", [])
     FakeGpu(monkeypatch)
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
     gpu: Any = importlib.import_module("gpu")

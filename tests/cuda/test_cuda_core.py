@@ -37,7 +37,7 @@ def test_cuda_core_has_what_is_called() -> None:
     macros = [("ITEM", "long long"), ("WORDS", "2")]
     core.ProgramOptions(arch="sm_90", std="c++17", include_path="folder", define_macro=macros)
     assert int(core.Stream.from_handle(4711).handle) == 4711
-    given = [2**63 - 1, 0, 5]
+    given = [2**63 - 1, 0, -(2**63)]
     held = handler.ParamHolder(tuple(given))
     addresses = (ctypes.c_void_p * 3).from_address(held.ptr)
     assert [ctypes.c_int64.from_address(a or 0).value for a in addresses] == given

@@ -48,6 +48,8 @@ class FakeGpu:
         """Kernels, their streams, and which device was the current one."""
         self.keys: list[bytes] = []
         self.calls: list[NDArray[Any]] = []
+        self.buffers: list[_Buffer] = []
+        """Page-locked memory, kept, so that a test sees what a call left there."""
         self.compiled: list[dict[str, Any]] = []
         self.doubt: list[int] = []
         """Items that `noise` shall note as in doubt, though it drew them."""
@@ -56,7 +58,7 @@ class FakeGpu:
         for name in names:
             setattr(module, name, getattr(self, f"_{name}", SimpleNamespace))
         module.Stream = SimpleNamespace(from_handle=_Stream)
-        module.LegacyPinnedMemoryResource = lambda: SimpleNamespace(allocate=_Buffer)
+        module.LegacyPinnedMemoryResource = lambda: SimpleNamespace(allocate=self._allocate)
         driver = SimpleNamespace(cuStreamIsCapturing=lambda s: (0, int(s in self.capturing)))
         root: Any = ModuleType("cuda")
         root.core = module
@@ -64,6 +66,10 @@ class FakeGpu:
         bindings.driver = driver
         for name, fake in (("cuda", root), ("cuda.core", module), ("cuda.bindings", bindings)):
             monkeypatch.setitem(sys.modules, name, fake)
+
+    def _allocate(self, size: int) -> _Buffer:
+        self.buffers.append(_Buffer(size))
+        return self.buffers[-1]
 
     def _Device(self, number: int | None = None) -> Any:
         chosen = self.current if number is None else number

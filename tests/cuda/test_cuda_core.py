@@ -1,4 +1,4 @@
-"""NVIDIA's cuda-core has what tests/support/fake_cuda.py stands in for. It needs no driver."""
+"""NVIDIA's cuda-core has the interface that tests/support/fake_cuda.py fakes; needs no driver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.repository
 
 
 def test_cuda_core_has_what_is_called() -> None:
-    """By these names, with these arguments; and it passes whole numbers to kernels as 64 bits."""
+    """Names and arguments are the same, and kernels get integers as 64 bits."""
     core: Any = pytest.importorskip("cuda.core")
     driver: Any = pytest.importorskip("cuda.bindings.driver")
     handler: Any = pytest.importorskip("cuda.core._kernel_arg_handler")

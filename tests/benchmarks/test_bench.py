@@ -1,4 +1,4 @@
-"""Who takes part in the benchmark, what is said of the others, tables and picture; no times."""
+"""The benchmark's contenders, notes on the missing ones, table and picture. No test times."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_peer_that_is_missing_is_named_with_the_line_that_installs_it(
 
 
 def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By imitations, as the real ones may be missing: sigma for some, sigma2 for others."""
+    """Imitations, because the real ones may be missing, get sigma or sigma2."""
     asked: list[Any] = []
 
     def note(*values: Any) -> Any:
@@ -122,7 +122,7 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
 
 
 def test_contenders_that_are_always_there_draw_what_they_say() -> None:
-    """By real calls, and of those that are exact the standard deviation fits (to 10 of its own)."""
+    """Real calls draw; the deviation of the paper's algorithm fits (to 10 of its own)."""
     for contender in (*contenders.OURS, contenders.plain_python, contenders.paper):
         found = contender()
         if isinstance(found, Contender):
@@ -151,13 +151,13 @@ def test_the_plain_python_engine_takes_part_where_there_is_no_core(
 
 
 def test_no_two_contenders_look_alike() -> None:
-    """Of those that are here; pictures of two machines can be compared."""
+    """Contenders look different, so pictures of two machines can be compared."""
     looks = [one.look for one in contenders.all_contenders()[0]]
     assert len(set(looks)) == len(looks)
 
 
 def made_up() -> tuple[list[Contender], list[Missing]]:
-    """Three that draw at once, one of which saturates, and one that is not there."""
+    """Return three quick contenders, one of which saturates, and a missing one."""
 
     def prepare(_exponent: int) -> measure.Draw:
         return lambda n: sum(range(n))
@@ -203,7 +203,7 @@ def test_the_program_prints_and_writes_what_it_measured(
 
 
 def test_the_lines_drawn_are_the_times() -> None:
-    """One over the rate, against the exponent; dotted if not exact; nobody without a point."""
+    """Lines show one over the rate, dotted if not exact; a contender without a point has none."""
     pytest.importorskip("matplotlib")
     taking_part, _ = made_up()
     rates = {("ours", 0): 1e8, ("ours", 100): 1e6, ("a rounded float", 0): 1e9}
@@ -224,7 +224,7 @@ def test_the_lines_drawn_are_the_times() -> None:
 def test_places_that_cannot_be_written_are_refused_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And so is a picture without matplotlib, with the line that installs it."""
+    """Without matplotlib a picture is refused, with the line that installs it."""
     pytest.importorskip("matplotlib")
     for target in (tmp_path, tmp_path / "none" / "x"):
         with pytest.raises(SystemExit):
@@ -247,7 +247,7 @@ def test_rates_have_three_figures(rate: float, text: str) -> None:
 
 
 def test_one_slow_call_does_not_fix_the_number_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first call that loads libraries, or is interrupted, would leave one draw in each call."""
+    """A slow first call, which loads libraries, does not leave one draw in each call."""
     clock = [0.0]
     calls: list[int] = []
 
@@ -267,7 +267,7 @@ def test_a_ratio_is_the_median_over_the_rounds() -> None:
 
 
 def test_what_users_do_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every task and its peer once, with a thousand counts in the place of a million."""
+    """Every task and its peer runs once, with a thousand counts instead of a million."""
     for name in ("pandas", "polars", "pyarrow", "dp_accounting"):
         pytest.importorskip(name)
     monkeypatch.setattr(users, "COUNTS", users.COUNTS[:1000])

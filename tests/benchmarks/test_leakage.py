@@ -1,4 +1,4 @@
-"""The timing benchmark measures, and is not blind. No test asserts a time."""
+"""The timing benchmark finds planted leaks, and no others. No test asserts a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N = 20_000
 
 @pytest.fixture
 def leakage(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The statistics of benchmarks/leakage.py."""
+    """Return benchmarks/leakage.py, for its statistics."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import leakage
 
@@ -25,7 +25,7 @@ def leakage(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def calls(leakage: Any, seed: int) -> Any:
-    """Calls that drew one value each, of standard deviation 10; noisy times with interruptions."""
+    """Return calls of one draw of deviation 10, with noisy times and interruptions."""
     rng = np.random.default_rng(seed)
     times = 1000 + 100 * rng.standard_exponential(N)
     times[rng.random(N) < 0.003] += 10**6
@@ -33,7 +33,7 @@ def calls(leakage: Any, seed: int) -> Any:
 
 
 def test_no_leak_is_no_leak(leakage: Any) -> None:
-    """Sixty interruptions, of which a class of 1 % has none or some, are no leak (seeded)."""
+    """Sixty interruptions, some of which may hit a class of 1 %, are no leak (seeded)."""
     for seed in range(20):
         rows = calls(leakage, seed)
         rows["zeros"] = np.random.default_rng(seed).random(N) < 0.01
@@ -53,7 +53,7 @@ def test_a_planted_leak_is_seen(leakage: Any, name: str) -> None:
 
 
 def test_a_spread_that_differs_is_seen_by_squares(leakage: Any) -> None:
-    """The means are equal: draws above 0 take 0 or 200 ns more, the others 100 (seeded)."""
+    """Draws above 0 take 0 or 200 ns more, the others 100: only squares differ (seeded)."""
     rows = calls(leakage, 4)
     rows["time"] += np.where(rows["sum"] > 0, np.tile([0, 200], N // 2), 100)
     assert leakage.judge(rows).by_statistic["squares"] > 4.5
@@ -61,14 +61,14 @@ def test_a_spread_that_differs_is_seen_by_squares(leakage: Any) -> None:
 
 @pytest.mark.parametrize("value", [0, 3])
 def test_values_without_halves_are_no_error(leakage: Any, value: int) -> None:
-    """Laws of one value leave nothing to compare."""
+    """If all draws are equal, no class can be compared."""
     found = leakage.judge(leakage.calls_of(np.arange(200), np.full((200, 1), value)))
     assert not found.is_flagged
 
 
-@pytest.mark.evidence  # on a busy machine it may be blind
+@pytest.mark.evidence  # it may be blind on a busy machine
 def test_the_program_runs_and_flags_its_controls() -> None:
-    """In 2 x 10^4 calls the controls have a t of 8 and more; no silent way is flagged twice."""
+    """In 2 x 10^4 calls all controls are flagged, and no silent method is flagged twice."""
     command = ["leakage.py", "--calls", "20000", "--only", "laplace scale=10, n=1."]
     run = subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, check=False, cwd=BENCHMARKS

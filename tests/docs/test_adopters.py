@@ -1,6 +1,6 @@
-"""The recipes of docs/adopters.md run against the libraries that they are for, exactly.
+"""The recipes of docs/adopters.md run with their libraries, and their noise has the law.
 
-Each library's own tests of what a recipe replaces pass with it, where they are installed with it.
+A library's tests of the code that a recipe replaces pass with the recipe, if they are installed.
 DG_ADOPTER names the library that must be there (`adopters` of noxfile.py); others are skipped.
 """
 
@@ -36,7 +36,7 @@ BEFORE_TESTS = "import importlib, sys, pytest; importlib.import_module(sys.argv[
 
 @pytest.fixture
 def recipe(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The recipe that the test names, imported; what it changes in the library stays changed."""
+    """Import the recipe that the test is named after; it changes the library for good."""
     library = request.node.name.removeprefix("test_with_")
     if os.environ.get("DG_ADOPTER") != library:
         pytest.importorskip(library)
@@ -46,7 +46,7 @@ def recipe(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def run_tests_of_the_library(recipe: Any, *arguments: str, first: str = "") -> None:
-    """With the recipe imported before; at least one passes."""
+    """Import the recipe, run the library's tests, and require that at least one runs."""
     path = Path(recipe.__file__)
     options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(path.parent)]
     program = f"{first}\n{BEFORE_TESTS}sys.exit(pytest.main(sys.argv[2:]))"
@@ -68,7 +68,7 @@ def test_recipes_are_short_and_all_are_run() -> None:
 
 
 def test_with_mbi(recipe: Any) -> None:
-    """What it measures, mbi takes as it stands; a row that counts more than once is refused."""
+    """mbi takes the measurements as they are; a row that counts more than once is refused."""
     import mbi
 
     domain = mbi.Domain(["a", "b"], [2, 20_000])
@@ -110,7 +110,7 @@ def test_with_opacus(recipe: Any) -> None:
     noisy = torch.cat([p.grad.flatten() for p in optimizer.params]) * (recipe.STEPS / 0.7)
     assert rejected(noisy.round().long() - total, gaussian_table(Fraction(64))) == []
 
-    # one example is STEPS long at most, and nearly; one that is not finite is refused
+    # an example that is clipped is nearly STEPS long; one that is not finite is refused
     for p in optimizer.params:
         p.grad_sample, p.summed_grad = torch.rand(1, *p.shape) * 1e9, None
     optimizer.clip_and_accumulate()
@@ -127,8 +127,8 @@ def test_with_opacus(recipe: Any) -> None:
     how = {"queries": 2250, "sampling": "0.04", "dimension": total.numel()}
     assert dg.privacy.epsilon(law, 1e-5, whole, **how) < theirs.get_epsilon(1e-5)
 
-    # not what a seed decides, noise_level's few draws among it; nor validators, of torchvision
-    # compare_to_vanilla adds noise of 10^4 and trains to nan, which is refused here
+    # Left out: tests that depend on a seed, and validators, which need torchvision.
+    # compare_to_vanilla adds noise of 10^4 and trains to nan, which the recipe refuses.
     run_tests_of_the_library(
         recipe,
         "--pyargs",
@@ -176,7 +176,7 @@ def test_with_jax_privacy(recipe: Any) -> None:
 
 
 def test_with_flwr(recipe: Any) -> None:
-    """The mean is kept up to half a step, of both widths of floats; the noise is exact."""
+    """The mean moves by at most half a step, for both widths of floats; the noise is exact."""
     from flwr.app import Array, ArrayRecord
     from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg
 
@@ -185,7 +185,7 @@ def test_with_flwr(recipe: Any) -> None:
     )
     step = 2.0**-25
     values = {"w": np.full((300, 100), 0.1), "b": np.full(9, -0.25, np.float32)}
-    values["scalar"] = np.array(0.5)  # of no axes
+    values["scalar"] = np.array(0.5)  # without axes
     mean = ArrayRecord({key: Array(value) for key, value in values.items()})
     noisy = strategy._add_noise_to_aggregated_arrays(mean)
     assert [noisy[key].numpy().dtype for key in values] == [np.float64, np.float32, np.float64]
@@ -210,12 +210,12 @@ def test_with_diffprivlib(recipe: Any) -> None:
     folder = Path(importlib.import_module("diffprivlib").__file__ or "").parents[1]
     names = ["GaussianDiscrete", "Geometric", "GeometricTruncated", "GeometricFolded"]
     files = [folder / "tests" / "mechanisms" / f"test_{name}.py" for name in names]
-    # test_sanity_scale: delta is not monotone in sigma, and ours is a smaller one that meets it
+    # test_sanity_scale: delta is not monotone in sigma, and our sigma is smaller and meets it
     run_tests_of_the_library(recipe, *map(str, files), "-k", "not sanity_scale")
 
 
 def test_with_opendp(recipe: Any) -> None:
-    """Its noise is exact, and its map OpenDP's own."""
+    """The noise is exact, and the privacy map agrees with OpenDP's."""
     import opendp.prelude as dp
 
     ours = recipe.make_discrete_gaussian("6.25")
@@ -245,7 +245,7 @@ def test_with_tmlt(recipe: Any) -> None:
 
 
 def test_with_dp_accounting(recipe: Any) -> None:
-    """It passes the tests of dp-accounting for any accountant, and agrees with its own."""
+    """It passes dp-accounting's tests for any accountant, and agrees with PLDAccountant."""
     import dp_accounting as dp
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.privacy_accountant_test import PrivacyAccountantTest

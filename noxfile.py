@@ -124,7 +124,7 @@ def engines(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def pure_python(session: nox.Session) -> None:
-    """Run the default tier on the plain-Python engine."""
+    """Run the default tier on the engine of pure Python."""
     install(session, "WHEEL", "[test]", *PINNED)
     pytest(session, "-n", "2", DISCRETEGAUSS_PURE_PYTHON="1")
 
@@ -307,7 +307,7 @@ ADOPTERS = {
 @nox.session(requires=["wheels"])
 @each("library", ADOPTERS)
 def adopters(session: nox.Session, library: str) -> None:
-    """Test a recipe of docs/adopters.md with the newest release of its library."""
+    """Test a recipe of docs/ with the newest release of its library."""
     if library == "opacus":  # torch without CUDA, which would add gigabytes
         session.install("pip")
         listed = session.run("python", "-m", "pip", "index", "versions", "torch", silent=True)

@@ -1,4 +1,4 @@
-"""CPU time of other libraries, beside that of the recipes of docs/adopters.md.
+"""CPU time of other libraries, beside that of our recipes for them.
 
     python benchmarks/adopters.py [LIBRARY...]
 
@@ -23,7 +23,7 @@ import numpy as np
 import discretegauss as dg
 from measure import measure, repeated
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "adopters.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 Pair = tuple[str, Callable[[], object], Callable[[], object]]
 
@@ -31,7 +31,8 @@ Pair = tuple[str, Callable[[], object], Callable[[], object]]
 def recipe(library: str) -> Any:
     """Import the recipe, which changes the library from then on."""
     pattern = rf"^```python\n(# with_{library}\.py\n.*?)^```$"
-    (text,) = re.findall(pattern, PAGE.read_text("utf-8"), re.M | re.S)
+    pages = "".join((DOCS / page).read_text("utf-8") for page in ("adopters.md", "training.md"))
+    (text,) = re.findall(pattern, pages, re.M | re.S)
     with TemporaryDirectory() as folder:
         Path(folder, f"with_{library}.py").write_text(text, encoding="utf-8")
         sys.path.insert(0, folder)

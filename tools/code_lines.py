@@ -1,4 +1,4 @@
-"""What a Gappa script says of the code beside it. These comments are looked up:
+"""Compare a Gappa script with the C code beside it. The script says in comments:
 
     # code FILE NAME:     on the lines behind it that begin with a # and five spaces, until the
     #     TEXT            next such line: the body of that function or macro, in its order. A line

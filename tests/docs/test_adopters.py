@@ -1,4 +1,4 @@
-"""The recipes of docs/adopters.md run with their libraries, and their noise has the law.
+"""The recipes of docs/ run with their libraries, and their noise has the law.
 
 A library's tests of the code that a recipe replaces pass with the recipe, if they are installed.
 DG_ADOPTER names the library that must be there (`adopters` of noxfile.py); others are skipped.
@@ -23,11 +23,12 @@ from law_checks import gaussian_table, laplace_table, rejected
 
 import discretegauss as dg
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "adopters.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 RECIPES = {
     name: text
+    for page in ("adopters.md", "training.md")
     for text, name in re.findall(
-        r"^```python\n(# with_(\w+)\.py\n.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S
+        r"^```python\n(# with_(\w+)\.py\n.*?)^```$", (DOCS / page).read_text("utf-8"), re.M | re.S
     )
 }
 pytestmark = pytest.mark.filterwarnings("default")  # libraries warn

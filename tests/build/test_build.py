@@ -406,7 +406,7 @@ def packed(tree: Path, to: Path) -> set[str]:
 
 
 def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
-    """A package has each file of ours, and no stray file, even if git does not ignore it."""
+    """The package has every file of ours, and none that merely lies in the tree."""
     names = packed(CSRC.parent, tmp_path / "clean")
     ours = "benchmarks cmake csrc docs examples licenses python tests tools"
     ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"

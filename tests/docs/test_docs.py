@@ -95,7 +95,7 @@ DOCUMENTS = sorted(path for path in FOUND if path.name != "PROOF.md")
 
 @at_once("document", DOCUMENTS)
 def test_the_files_that_a_document_names_exist(document: Path) -> None:
-    """Each link leads somewhere, and each path with a folder of ours or a file's ending exists."""
+    """Links lead somewhere, and paths that look like ours exist."""
     text = document.read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
         assert (document.parent / link).exists(), link

@@ -406,7 +406,7 @@ def packed(tree: Path, to: Path) -> set[str]:
 
 
 def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
-    """The package has every file of ours, and none that merely lies in the tree."""
+    """A package contains all of our files and no stray file."""
     names = packed(CSRC.parent, tmp_path / "clean")
     ours = "benchmarks cmake csrc docs examples licenses python tests tools"
     ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"

@@ -174,6 +174,8 @@ def test_with_jax_privacy(recipe: Any) -> None:
         jax.jit(privatizer.update)(grads, ())
     with pytest.raises(TypeError, match="exact_clipped_grad"):
         privatizer.update(params, ())
+    with pytest.raises(TypeError, match="normalize_by"):
+        recipe.exact_clipped_grad(sum, l2_clip_norm=norm, normalize_by=4)
 
 
 def test_with_flwr(recipe: Any) -> None:

@@ -1,8 +1,8 @@
-"""What is checked, and how: `nox --list` tells the sessions, `nox -s lint types` runs two of them.
+"""The checks, as sessions: `nox --list` lists them, `nox -s lint types` runs two of them.
 
-`.ci/run` and `tools/nightly` say which run when, and which of Debian's packages they need. C builds
-are presets of CMake: `nox -s "c(gcc)"` configures, builds and tests `cmake --preset gcc`. Warnings
-are errors here; the versions are those of tools/constraints.txt, but where others are meant.
+`.ci/run` and `tools/nightly` choose sessions, and install the Debian packages that these need. C
+builds are presets of CMake: `nox -s "c(gcc)"` configures, builds and tests `cmake --preset gcc`.
+Warnings are errors. Versions are those of tools/constraints.txt, unless a session tests others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent
 WHEELS = ROOT / "build" / "wheels"
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PINNED = ("--constraint", "tools/constraints.txt")
-#: The tests of a build that is about one thing, by their label, and the programs that it needs.
+#: Builds that run the tests of one label only, and build only the programs of these.
 LABELS = {
     "threads": ("threads", ["test_threads", "test_run", "test_sampler"]),
     "gcc-O2": ("silence", ["test_silence", "test_silence_by_steps"]),
@@ -39,7 +39,7 @@ for variable in ("DISCRETEGAUSS_PURE_PYTHON", "PYTHONPATH", "CMAKE_ARGS"):
 
 
 def newest_python() -> str | None:
-    """Return the newest Python from 3.12 on that is at hand."""
+    """Return the newest installed Python from 3.12 on."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
     for n in range(19, 11, -1):
         for python in (f"python3.{n}", *map(str, pyenv.glob(f"3.{n}.*/bin/python3"))):
@@ -54,13 +54,13 @@ def each(name: str, values: Iterable[str]) -> Callable[[Function], Function]:
 
 
 def install(session: nox.Session, gmp: str = "WHEEL", extras: str = "", *more: str) -> None:
-    """Install the wheel that the session `wheels` made, with extras, and more packages."""
+    """Install the wheel of the session `wheels`, with extras, and more packages."""
     (wheel,) = (WHEELS / gmp).glob("*.whl")
     session.install(f"discretegauss{extras} @ {wheel.as_uri()}", *more)
 
 
 def pytest(session: nox.Session, *arguments: str, **env: str) -> None:
-    """Run pytest as README.md does, and let a warning be an error."""
+    """Run pytest with warnings as errors."""
     session.run("python", "-m", "pytest", "-q", "-W", "error", *arguments, env=env)
 
 
@@ -69,7 +69,7 @@ def pytest(session: nox.Session, *arguments: str, **env: str) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Ruff over all Python, clang-format over all C, mypy over this file."""
+    """Check all Python by ruff, all C by clang-format, and this file by mypy."""
     session.install("ruff", "clang-format", "mypy", "nox", *PINNED)
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
@@ -83,7 +83,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def types(session: nox.Session) -> None:
-    """Mypy, with the packages that are imported; and who imports whom (.importlinter)."""
+    """Run mypy, with the imported packages, and check who imports whom (.importlinter)."""
     install(session, "WHEEL", "[test,dev]", *PINNED)
     session.run("mypy")
     session.run("lint-imports", "--no-cache", silent=True)
@@ -94,7 +94,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """The package with gmpy2's GMP and MPFR, and with the system's: other sessions install it."""
+    """Build the wheels that other sessions install: with gmpy2's GMP and MPFR, and the system's."""
     shutil.rmtree(WHEELS, ignore_errors=True)
     for gmp in ("WHEEL", "SYSTEM"):
         session.run(
@@ -106,7 +106,7 @@ def wheels(session: nox.Session) -> None:
 @nox.session(requires=["wheels"])
 @each("tier", ["default", "process", "repository", "evidence"])
 def tests(session: nox.Session, tier: str) -> None:
-    """A tier of the tests, or those that are named: nox -s "tests(default)" -- tests/data."""
+    """Run a tier of the tests, or a part: nox -s "tests(default)" -- tests/data."""
     install(session, "WHEEL", "[test]", *PINNED)
     chosen = {"default": [], "process": ["-m", "process and not evidence"]}
     parallel = [] if tier == "process" else ["-n", "2"]
@@ -115,7 +115,7 @@ def tests(session: nox.Session, tier: str) -> None:
 
 @nox.session(requires=["wheels"])
 def engines(session: nox.Session) -> None:
-    """The core over the system's GMP draws what is published; plain Python takes its inputs."""
+    """Test the core over the system's GMP, and plain Python with the same inputs."""
     install(session, "SYSTEM", "[test]", *PINNED)
     pytest(session, "-m", "repository", "tests/build/test_build.py", "-k", "extension or libraries")
     pytest(session, "-k", "vectors or fits", "tests/drawing", "tests/inputs")
@@ -124,7 +124,7 @@ def engines(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def pure_python(session: nox.Session) -> None:
-    """All of the default tier on the plain-Python engine."""
+    """Run the default tier on the engine of pure Python."""
     install(session, "WHEEL", "[test]", *PINNED)
     pytest(session, "-n", "2", DISCRETEGAUSS_PURE_PYTHON="1")
 
@@ -132,11 +132,11 @@ def pure_python(session: nox.Session) -> None:
 @nox.session(python="3.11", requires=["wheels"])
 @each("part", ["inputs", "whole"])
 def lowest(session: nox.Session, part: str) -> None:
-    """The lowest versions that are allowed: numpy 1 wraps integers where later ones raise."""
+    """Test the lowest versions allowed: numpy 1 wraps some integers for which later ones raise."""
     groups = [EXTRAS["dependencies"], *EXTRAS["optional-dependencies"].values()]
     bounds = re.findall(r"'([a-z0-9-]+)>=([0-9.]+)", str(groups))
     constraints = Path(session.create_tmp()) / "lowest.txt"
-    # the last: matplotlib's old calls of it warn
+    # the old matplotlib calls pyparsing in a form that 3.3 warns about
     constraints.write_text("\n".join([*map("==".join, bounds), "pyparsing<3.3"]))
     install(session, "SYSTEM", "[test]", "--constraint", str(constraints))
     pytest(session, *({"inputs": ["tests/inputs"], "whole": ["-n", "2"]}[part]))
@@ -145,7 +145,7 @@ def lowest(session: nox.Session, part: str) -> None:
 @nox.session(python=newest_python(), requires=["wheels"])
 @each("tier", ["process", "default"])
 def newest(session: nox.Session, tier: str) -> None:
-    """The newest Python that is at hand: threads, locks and the end of a process differ."""
+    """Test the newest installed Python: its threads, locks and end of a process differ."""
     if newest_python() is None:
         session.skip("there is no Python from 3.12 on")
     install(session, "WHEEL", "[test]", *(PINNED if tier == "process" else ()))
@@ -154,7 +154,7 @@ def newest(session: nox.Session, tier: str) -> None:
 
 @nox.session(requires=["wheels"])
 def cuda(session: nox.Session) -> None:
-    """The kernel for GPUs: NVRTC, which needs none, compiles it; its source on the CPU."""
+    """Compile the GPU's kernel by NVRTC, which needs no GPU, and run its source on the CPU."""
     nvidia = ["nvidia-cuda-nvrtc-cu12==12.9.86", "nvidia-cuda-nvrtc==13.5.37"]
     nvidia += ["cuda-core==1.2.2", "cuda-bindings==13.5.0"]
     install(session, "WHEEL", "[test]", *nvidia, *PINNED)
@@ -163,18 +163,18 @@ def cuda(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def under_load(session: nox.Session) -> None:
-    """The default tier in random order on a busy machine: nothing is red by chance."""
+    """Run the default tier in random order on a busy machine, to find tests that fail by chance."""
     install(session, "WHEEL", "[test]", "pytest-random-order", *PINNED)
     session.run("tools/suite_under_load", *(session.posargs or ["3"]), external=True)
 
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Which lines of the C core and which branches of the package the tests reach: 95 % and 98 %.
+    """Require tests to reach 95 % of the C core's lines and 98 % of the package's branches.
 
-    C: its tests, and the Python tests on a build that counts lines. The tier `process` is left out:
-    coverage.py takes a lock of its own at every function that is new to it, which a fork, the
-    handler of a signal and an allocation that fails do not survive.
+    Lines of C count if its tests, or the Python tests, run them. The tier `process` is left out:
+    coverage.py takes a lock at every function that is new to it, and forks, signal handlers and
+    failing allocations do not survive that.
     """
     for preset in ("coverage", "coverage-narrow"):
         shutil.rmtree(ROOT / "build" / preset, ignore_errors=True)
@@ -216,14 +216,14 @@ OTHERS = ("base", "checked", "searched", "by-clang", "lines", "fuzz", "coverage"
 @nox.session(venv_backend="none")
 @each("preset", [preset["name"] for preset in PRESETS if preset["name"] not in OTHERS])
 def c(session: nox.Session, preset: str) -> None:
-    """A build of the C core and its tests."""
+    """Build the C core by a preset, and run its tests."""
     build_and_test(session, preset)
 
 
 @nox.session(requires=["wheels"])
 @each("part", ["quick", "whole"])
 def proofs(session: nox.Session, part: str) -> None:
-    """Gappa's lemmas, each also made too small; Coq's theorem and tables; planted faults."""
+    """Check Gappa's lemmas, Coq's theorem and tables; both must reject planted faults."""
     install(session, "SYSTEM")
     whole = part == "whole"
     if not whole:
@@ -234,7 +234,7 @@ def proofs(session: nox.Session, part: str) -> None:
 
 PROGRAMS = {
     "analysers": ["tools/analyse"],
-    "fuzz": ["tests/fuzz/run.sh", "3"],  # from its seeds: no search
+    "fuzz": ["tests/fuzz/run.sh", "3"],  # starts from seeds, so it searches little
     "machines": ["tools/cross", "--quick", "s390x", "armhf", "arm64"],
     "system-bits": ["tools/newest", "--bits"],
 }
@@ -243,13 +243,13 @@ PROGRAMS = {
 @nox.session(venv_backend="none")
 @each("program", PROGRAMS)
 def run(session: nox.Session, program: str) -> None:
-    """A program that needs no environment."""
+    """Run a program that needs no environment."""
     session.run(*PROGRAMS[program], external=True)
 
 
 @nox.session(requires=["wheels"])
 def library(session: nox.Session) -> None:
-    """The C library, used from C, Rust and R; its binary interface beside the last tag's."""
+    """Use the C library from C, Rust and R; compare its binary interface with the last tag's."""
     install(session, "SYSTEM")
     against = []
     git = ("git", "-c", "safe.directory=*")
@@ -266,14 +266,14 @@ def library(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def site(session: nox.Session) -> None:
-    """The site builds without a warning, and no link leads to nothing."""
+    """Build the site without a warning, and check its links."""
     install(session, "WHEEL", "[docs]", *PINNED)
     session.run("tools/site", "build/site", env={"PYTHON": "python"}, external=True)
 
 
 @nox.session(requires=["wheels"])
 def examples(session: nox.Session) -> None:
-    """The examples, with scikit-learn; the how-tos, with nothing but what they ask for."""
+    """Run the examples, with scikit-learn, and the how-tos, with only what they ask for."""
     bare = Path(session.create_tmp()).absolute() / "bare"
     session.run("uv", "venv", "--quiet", "--clear", str(bare))
     (wheel,) = (WHEELS / "WHEEL").glob("*.whl")
@@ -286,7 +286,7 @@ def examples(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def clusters(session: nox.Session) -> None:
-    """Spark, which needs Java, Dask and others."""
+    """Test Spark, which needs Java, Dask and others."""
     install(session, "WHEEL", "[test,spark,dask]", "distributed", "duckdb", "ray")
     pytest(session, "-m", "cluster")
 
@@ -294,7 +294,7 @@ def clusters(session: nox.Session) -> None:
 ADOPTERS = {
     "mbi": ["mbi"],
     "flwr": ["flwr"],
-    # diffprivlib 0.6.6 cannot be imported beside a later scikit-learn
+    # diffprivlib 0.6.6 cannot be imported with a later scikit-learn
     "diffprivlib": ["diffprivlib", "scikit-learn<1.7"],
     "opendp": ["opendp"],
     "dp_accounting": ["dp-accounting"],
@@ -307,8 +307,8 @@ ADOPTERS = {
 @nox.session(requires=["wheels"])
 @each("library", ADOPTERS)
 def adopters(session: nox.Session, library: str) -> None:
-    """A recipe of docs/adopters.md, with the newest release of the library that it is for."""
-    if library == "opacus":  # by the torch without CUDA, which is some gigabytes
+    """Test a recipe of docs/ with the newest release of its library."""
+    if library == "opacus":  # torch without CUDA, which would add gigabytes
         session.install("pip")
         listed = session.run("python", "-m", "pip", "index", "versions", "torch", silent=True)
         found = re.search(r"[0-9.]+\+cpu", str(listed)) or session.skip("no torch without CUDA")
@@ -318,10 +318,12 @@ def adopters(session: nox.Session, library: str) -> None:
     )
     tests = ("-m", "repository", "tests/docs/test_adopters.py", "-k", f"with_{library}")
     pytest(session, *tests, DG_ADOPTER=library)
+    if library in ("opacus", "jax_privacy"):  # with torch and jax, which the default tier lacks
+        pytest(session, "tests/drawing/test_tensors.py", "-k", "torch or jax")
 
 
 @nox.session(requires=["wheels"])
 def browser(session: nox.Session) -> None:
-    """The wheel of plain Python in a browser's Python, where npm and its packages are."""
+    """Run the wheel of plain Python in a browser's Python, if npm and its packages are there."""
     install(session, "WHEEL", "", "pip")
     session.run("tools/browser", env={"PYTHON": "python"}, external=True, success_codes=[0, 77])

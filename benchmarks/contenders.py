@@ -1,6 +1,6 @@
-"""Who draws the discrete Gaussian: this package in each way to call it, and the peers.
+"""The contenders that draw the discrete Gaussian: this package's methods, and its peers.
 
-To add a contender, write a function that returns it, or a Missing, and name it in `ALL`.
+To add one, write a function that returns a Contender or a Missing, and name it in `ALL`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from random import SystemRandom
 from typing import Any
 
@@ -23,28 +24,28 @@ from measure import Draw, repeated
 
 
 class CannotRunError(Exception):
-    """Raised by `prepare`: this contender cannot draw with this sigma; the text says why."""
+    """Raised by `prepare` if the contender cannot draw with this sigma; the text says why."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to draw: what it promises, and how to set it up for a sigma of 10**exponent."""
+    """A method of drawing, its promises, and how to set it up for a sigma of 10**exponent."""
 
     name: str
     prepare: Callable[[int], Draw]
-    """Set up outside the timed region; raises `CannotRunError` where it has nothing to offer."""
+    """Sets up, outside of the timed region; raises `CannotRunError`."""
 
     exact: bool = True
-    """Draws the law exactly: no float decides, nothing is rounded, saturated or cut."""
+    """Whether it draws the law exactly: no float decides, nothing is rounded, saturated or cut."""
 
     secure: bool = True
-    """Every bit comes from the operating system's generator, or from one keyed by it."""
+    """Whether every bit comes from the operating system's generator, or from one keyed by it."""
 
     look: tuple[str, str] = ("0.4", ".")
     """Colour and marker in the picture."""
 
     note: str = ""
-    """What a reader of its figures must know."""
+    """Printed below the figures."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,9 @@ class Missing:
 
 
 def need_int64(exponent: int) -> None:
-    """Raise where 64 bits hold too few of the draws: all but 2^-128 lie within 14 sigma."""
+    """Raise if a draw might not fit 64 bits: all but 2^-128 of them lie within 14 sigma."""
     if 14 * 10**exponent >= 2**63:
         raise CannotRunError("its 64-bit result would saturate")
-
-
-# --- this package
 
 
 def _ours(name: str, look: tuple[str, str], **how: Any) -> Contender | Missing:
@@ -76,24 +74,8 @@ def _ours(name: str, look: tuple[str, str], **how: Any) -> Contender | Missing:
     return Contender(name, prepare, look=look)
 
 
-def default() -> Contender | Missing:
-    return _ours("discretegauss, default", ("#0072B2", "o"))
-
-
-def cells() -> Contender | Missing:
-    return _ours("discretegauss, cells", ("#56B4E9", "s"), method="cells")
-
-
-def getrandom() -> Contender | Missing:
-    return _ours("discretegauss, getrandom", ("#009E73", "D"), source="getrandom")
-
-
-def algorithms() -> Contender | Missing:
-    return _ours("discretegauss, reference", ("#000000", "v"), method="reference")
-
-
 def plain_python() -> Contender | Missing:
-    """Return the engine of plain Python, which draws where there is no compiled core."""
+    """Return the engine of plain Python, which draws if there is no compiled core."""
     bits = reference.SystemBytes()
 
     def prepare(exponent: int) -> Draw:
@@ -103,11 +85,8 @@ def plain_python() -> Contender | Missing:
     return Contender("discretegauss, plain Python", prepare, look=("#0072B2", "p"))
 
 
-# --- peers
-
-
 def opendp() -> Contender | Missing:
-    """Return OpenDP: a list of zeros in, which costs a twentieth of its time, and noise out."""
+    """Return OpenDP. Making its list of zeros takes a twentieth of the time."""
     try:
         import opendp.prelude as dp
     except ImportError:
@@ -124,16 +103,26 @@ def opendp() -> Contender | Missing:
 
 
 def diffprivlib() -> Contender | Missing:
-    """Return diffprivlib, whose scale is set directly and not solved for by a search in floats."""
+    """Return diffprivlib. Its scale is set directly, instead of by a search in floats.
+
+    An empty package stands in the place of diffprivlib/__init__.py, which imports models that break
+    with a new scikit-learn.
+    """
+    spec = None
+    if "diffprivlib" not in sys.modules:
+        spec = importlib.util.find_spec("diffprivlib")
+    if spec is not None and spec.submodule_search_locations is not None:
+        sys.modules["diffprivlib"] = package = types.ModuleType("diffprivlib")
+        package.__path__ = list(spec.submodule_search_locations)
     try:
-        mechanism_class = diffprivlib_mechanism()
+        from diffprivlib.mechanisms import GaussianDiscrete
     except ImportError:
         return Missing("diffprivlib", "pip install diffprivlib")
 
     def prepare(exponent: int) -> Draw:
         if exponent > 3:
             raise CannotRunError("it takes about sigma steps for a draw and would never finish")
-        mechanism = mechanism_class(epsilon=1, delta=1e-5, sensitivity=1)
+        mechanism: Any = GaussianDiscrete(epsilon=1, delta=1e-5, sensitivity=1)
         mechanism._scale = 10.0**exponent
         return repeated(lambda: mechanism.randomise(0))
 
@@ -141,26 +130,8 @@ def diffprivlib() -> Contender | Missing:
     return Contender("diffprivlib", prepare, exact=False, look=("#E69F00", "+"), note=note)
 
 
-def diffprivlib_mechanism() -> Any:
-    """Import diffprivlib's mechanism without its models.
-
-    diffprivlib/__init__.py imports these, and they break with versions of scikit-learn that 0.6.6
-    does not know. An empty package in its place lets the mechanism load alone, unchanged.
-    """
-    if "diffprivlib" not in sys.modules:
-        spec = importlib.util.find_spec("diffprivlib")
-        if spec is None or spec.submodule_search_locations is None:
-            raise ImportError("No module named 'diffprivlib'")
-        package = types.ModuleType("diffprivlib")
-        package.__path__ = list(spec.submodule_search_locations)
-        sys.modules["diffprivlib"] = package
-    from diffprivlib.mechanisms import GaussianDiscrete
-
-    return GaussianDiscrete
-
-
 def tumult() -> Contender | Missing:
-    """Return Tumult Core's own sampler, one draw a call as its measurements make them."""
+    """Return Tumult Core's own sampler, which its measurements call once for each draw."""
     try:
         from tmlt.core.random.discrete_gaussian import sample_dgauss
     except ImportError:
@@ -172,25 +143,6 @@ def tumult() -> Contender | Missing:
         return repeated(lambda: sample(sigma2))
 
     return Contender("Tumult Core", prepare, look=("#CC79A7", "^"))
-
-
-def tf_privacy() -> Contender | Missing:
-    """Return TensorFlow Privacy, which squares integers of the size of sigma in 64 bits."""
-    try:
-        import tensorflow as tf
-        from tensorflow_privacy.privacy.dp_query import discrete_gaussian_utils
-    except ImportError:
-        return Missing("TensorFlow Privacy", "pip install tensorflow-privacy")
-    sample: Any = discrete_gaussian_utils.sample_discrete_gaussian
-
-    def prepare(exponent: int) -> Draw:
-        if exponent > 9:
-            raise CannotRunError("it takes sigma up to some 2^30 only")
-        return lambda n: sample(scale=10**exponent, shape=(n,), dtype=tf.int64).numpy()
-
-    note = "decides by 32-bit floats; its generator is not cryptographic"
-    look = ("#9467BD", "P")
-    return Contender("TensorFlow Privacy", prepare, exact=False, secure=False, look=look, note=note)
 
 
 def paper() -> Contender | Missing:
@@ -234,12 +186,17 @@ def numpy() -> Contender | Missing:
     return Contender(name, prepare, exact=False, secure=False, look=look, note=ROUNDED)
 
 
-OURS = (default, cells, getrandom, algorithms)
-ALL = (*OURS, opendp, diffprivlib, tumult, tf_privacy, paper, mkl, numpy)
+OURS = (
+    partial(_ours, "discretegauss, default", ("#0072B2", "o")),
+    partial(_ours, "discretegauss, cells", ("#56B4E9", "s"), method="cells"),
+    partial(_ours, "discretegauss, getrandom", ("#009E73", "D"), source="getrandom"),
+    partial(_ours, "discretegauss, reference", ("#000000", "v"), method="reference"),
+)
+ALL = (*OURS, opendp, diffprivlib, tumult, paper, mkl, numpy)
 
 
 def all_contenders() -> tuple[list[Contender], list[Missing]]:
-    """Return those that can run here, and those that are not installed."""
+    """Return the contenders that can run here, and those that are not installed."""
     found = [contender() for contender in ALL]
     if isinstance(found[0], Missing):  # no compiled core
         found.append(plain_python())

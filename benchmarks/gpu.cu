@@ -1,7 +1,7 @@
-// What benchmarks/gpu.py runs beside the kernels of csrc/cuda: counts in bins, and the cipher alone.
+// The kernels of benchmarks/gpu.py: one counts values in bins, one runs the cipher alone.
 #include "noise.cu"
 
-// counts[0 .. 66): of values below `low`, in 64 bins of `step`, and above.
+// Add to counts[0 .. 66) the values below `low`, those in each of 64 bins of width `step`, and those above.
 extern "C" __global__ void count(const ITEM *in, u64 n, i64 low, i64 step, u64 *counts)
 {
     __shared__ unsigned mine[66];
@@ -19,7 +19,7 @@ extern "C" __global__ void count(const ITEM *in, u64 n, i64 low, i64 step, u64 *
     }
 }
 
-// n blocks of the cipher, stored as noise is.
+// Store n blocks of the cipher in the order of noise.
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
     cipher(unsigned *out, u64 n, const call_t *call)
 {

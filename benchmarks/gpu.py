@@ -1,11 +1,12 @@
-"""What a GPU draws, and how fast: ten minutes, for a machine that has one.
+"""Compare a GPU's draws with the CPU's, and time them: ten minutes on a machine with a GPU.
 
     pip install ".[cuda]" scipy        # and torch, for its rows
-    python benchmarks/gpu.py           # or --items 1e6 for a look
+    python benchmarks/gpu.py           # or --items 1e6 --draws 1e9 for a look
 
 It prints the compiler's facts, and compares every item with the CPU's, under the key of its call.
-Then come rates with all that a call does, beside the cipher alone and torch, and a chi-square test
-of each law. It ends with 1 if an item differs or a p-value is below 1e-9, and 77 without a GPU.
+Then come the rates of whole calls, beside the cipher alone and torch, and at last a chi-square test
+of each law. It ends with 1 if an item differs or a p-value is below 1e-9, and with 77 without a
+GPU. docs/gpu.md says what the kernel does.
 """
 
 from __future__ import annotations
@@ -35,40 +36,30 @@ LAWS: dict[str, tuple[Any, str]] = {
     "laplace, scale 2^50": (dg.DiscreteLaplace(2**50), "int64"),
     "generalised, scale 1000, beta 3/2": (dg.GeneralizedGaussian(1000, "3/2"), "int32"),
 }
-RATES = [(1, "int32"), (30, "int32"), (2**16, "int32"), (10**9, "int64")]
+RATES = [(sigma, dtype) for sigma in (1, 30, 2**16) for dtype in ("int32", "int64")]
+RATES.append((10**9, "int64"))  # its draws do not fit int32
 N_BINS = 64
 SMALL = 10**6
 
 
 class Array:
-    """Memory of the current device, as libraries show theirs."""
+    """Memory of the current device, with CUDA's array interface."""
 
     def __init__(self, n: int, dtype: str) -> None:
-        core = cuda._cuda_core()
-        self.device = core.Device()
+        self.device = cuda._cuda_core().Device()
         self.device.set_current()
         self.stream = self.device.default_stream
         self.n, self.dtype = n, np.dtype(dtype)
         self.buffer = self.device.allocate(n * self.dtype.itemsize, stream=self.stream)
         self.stream.sync()
-
-    @property
-    def address(self) -> int:
-        return int(self.buffer.handle)
+        self.address = int(self.buffer.handle)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {
-            "shape": (self.n,),
-            "typestr": self.dtype.str,
-            "data": (self.address, False),
-            "strides": None,
-            "version": 3,
-            "stream": 1,
-        }
+        told = {"shape": (self.n,), "typestr": self.dtype.str, "data": (self.address, False)}
+        return told | {"strides": None, "version": 3, "stream": 1}
 
     def to_host(self) -> NDArray[Any]:
-        """A copy."""
         pinned, array = cuda._pinned(self.n * self.dtype.itemsize)
         self.buffer.copy_to(pinned, stream=self.stream)
         self.stream.sync()
@@ -79,30 +70,28 @@ class Array:
         self.stream.sync()
 
 
-def launch(array: Array, name: str, *given: int) -> None:
+def launch(array: Array, name: str, *arguments: int) -> None:
     """Run a kernel of gpu.cu."""
     core = cuda._cuda_core()
     kernel = compiled(array.device.arch, cuda._ITEMS[array.dtype]).get_kernel(name)
     blocks = 4 * array.device.properties.multiprocessor_count
-    core.launch(array.stream, core.LaunchConfig(grid=blocks, block=256), kernel, *given)
+    core.launch(array.stream, core.LaunchConfig(grid=blocks, block=256), kernel, *arguments)
     array.stream.sync()
 
 
 @cache
 def compiled(arch: str, item: str) -> Any:
     core = cuda._cuda_core()
+    macros = [("ITEM", item), ("WORDS", "1")]
     options = core.ProgramOptions(
-        arch=f"sm_{arch}",
-        std="c++17",
-        include_path=native.FOLDER,
-        define_macro=[("ITEM", item), ("WORDS", "1")],
+        arch=f"sm_{arch}", std="c++17", include_path=native.FOLDER, define_macro=macros
     )
     source = Path(__file__).with_suffix(".cu").read_text("utf-8")
     return core.Program(source, "c++", options).compile("cubin")
 
 
-def drawn_under_a_known_key(out: Array, law: Any) -> bytes:
-    """Fill an array as `law.sample` does, and keep the key of this one call."""
+def draw_and_tell_key(out: Array, law: Any) -> bytes:
+    """Fill an array as `law.sample` does, and return the key of this one call."""
     memory: Any = in_memory(out, "out")
     with cuda._Launches(memory, law._spec) as launches:
         launches.draw(memory, None)
@@ -110,7 +99,7 @@ def drawn_under_a_known_key(out: Array, law: Any) -> bytes:
 
 
 def by_cpu(law: Any, dtype: str, n: int, key: bytes) -> NDArray[Any]:
-    """The same items, by the C core on all processors."""
+    """Return the same items, by the C core on all processors."""
     out, sampler = np.empty(n, dtype), native.NativeSampler(law._spec, "cells")
     piece = 2**20
 
@@ -123,10 +112,10 @@ def by_cpu(law: Any, dtype: str, n: int, key: bytes) -> NDArray[Any]:
 
 
 def compare(n: int) -> Iterator[str]:
-    """Every item of the GPU beside the CPU's; then sums in place."""
+    """Compare every item with the CPU's, and then add noise in place."""
     for name, (law, dtype) in LAWS.items():
         out = Array(n, dtype)
-        key = drawn_under_a_known_key(out, law)
+        key = draw_and_tell_key(out, law)
         on_gpu, on_cpu = out.to_host(), by_cpu(law, dtype, n, key)
         differ = int((on_gpu != on_cpu).sum())
         dg.add_noise(out, law, out=out)
@@ -138,7 +127,7 @@ def compare(n: int) -> Iterator[str]:
 
 
 def chi_square(n: int, a_call: int) -> Iterator[str]:
-    """Each law in 64 bins to 5 deviations."""
+    """Test each law by n draws in 64 bins, to 5 deviations from the mean."""
     from scipy.stats import chisquare
 
     for name, (law, dtype) in LAWS.items():
@@ -152,19 +141,18 @@ def chi_square(n: int, a_call: int) -> Iterator[str]:
         seen = counts.to_host()
         edges = [law.cdf(low + step * i - 1) for i in range(N_BINS + 1)]
         expected = np.diff([0.0, *edges, 1.0]) * seen.sum()
-        kept = expected >= 100
-        expected, seen = (
-            np.append(expected[kept], expected[~kept].sum()),
-            np.append(seen[kept], seen[~kept].sum()),
-        )
+        is_few = expected < 100  # these bins become one
+        expected = np.append(expected[~is_few], expected[is_few].sum())
+        observed = np.append(seen[~is_few], seen[is_few].sum())
         some = expected > 0
-        p = chisquare(seen[some], expected[some] * seen[some].sum() / expected[some].sum()).pvalue
+        scale = observed[some].sum() / expected[some].sum()
+        p = chisquare(observed[some], expected[some] * scale).pvalue
         verdict = "right" if p > 1e-9 else "WRONG"
         yield f"{name}: {seen.sum():.0e} draws, {some.sum()} bins, p = {p:.2g}; {verdict}"
 
 
 def per_second(call: Callable[[], object], n: int) -> str:
-    """The median of 9 calls after 2."""
+    """Return the median of 9 calls after 2."""
     times = []
     for _ in range(11):
         start = time.perf_counter()
@@ -175,7 +163,7 @@ def per_second(call: Callable[[], object], n: int) -> str:
 
 
 def rates(n: int) -> Iterator[str]:
-    """Draws, sums in place, a small call, and what else there is."""
+    """Time draws, sums in place, a small call, and the alternatives."""
     for sigma, dtype in RATES:
         law, out, small = dg.DiscreteGaussian(sigma**2), Array(n, dtype), Array(SMALL, dtype)
         yield f"sigma {sigma}, {dtype}: {per_second(partial(law.sample, out=out), n)}"
@@ -184,24 +172,26 @@ def rates(n: int) -> Iterator[str]:
         yield f"sigma {sigma}, {dtype}, added in place: {added}"
         some = per_second(partial(law.sample, out=small), small.n)
         yield f"sigma {sigma}, {dtype}, {SMALL}: {some}"
+    pinned = per_second(lambda: cuda._pinned(cuda._CALL.itemsize), 1)
+    yield f"of each call, page-locked memory: {pinned}"
     out = Array(n // 4096 * 4096, "int32")
     call, _ = cuda._pinned(cuda._CALL.itemsize)
-    given = out.address, out.n // 16, int(call.handle)
-    yield f"the cipher alone: {per_second(lambda: launch(out, 'cipher', *given), out.n)}"
+    arguments = out.address, out.n // 16, int(call.handle)
+    yield f"the cipher alone: {per_second(lambda: launch(out, 'cipher', *arguments), out.n)}"
     yield from beside_torch(n)
-    noise, law = np.empty(n // 10, np.int32), dg.DiscreteGaussian(2**32)
-    staged, array = cuda._pinned(noise.nbytes)
-    target, threads = Array(noise.size, "int32"), os.cpu_count() or 1
+    n, law, threads = n // 10, dg.DiscreteGaussian(2**32), os.cpu_count() or 1
+    (staged, array), target = cuda._pinned(4 * n), Array(n, "int32")
 
     def on_cpu() -> None:
         law.sample(out=array.view(np.int32), threads=threads)
         target.buffer.copy_from(staged, stream=target.stream)
         target.stream.sync()
 
-    yield f"sigma 2^16 on {threads} processors, and copied: {per_second(on_cpu, noise.size)}"
+    yield f"sigma 2^16 on {threads} processors, and copied: {per_second(on_cpu, n)}"
 
 
 def beside_torch(n: int) -> Iterator[str]:
+    """Time torch's normal, and draws into its tensor."""
     try:
         import torch
     except ImportError:
@@ -224,36 +214,34 @@ def beside_torch(n: int) -> Iterator[str]:
 
 
 def facts() -> Iterator[str]:
-    """Registers, memory and occupancy of the kernels."""
+    """Return registers, memory and occupancy of the kernels."""
     device = cuda._cuda_core().Device()
     processors = device.properties.multiprocessor_count
     yield f"{device.name}, sm_{device.arch}, {processors} multiprocessors"
-    for item in ("int", "long long"):
-        for words in (1, 2):
-            given = device.device_id, device.arch, native.FOLDER, item, words
-            kernel = cuda._kernels(*given)["noise"]
-            told = kernel.attributes
-            blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(256, 0)
-            yield (
-                f"{item}, {words} words: {told.num_regs} registers, {told.local_size_bytes} bytes "
-                f"of local memory, {told.shared_size_bytes} shared; {blocks} blocks at a time"
-            )
+    for item, words in ((item, words) for item in ("int", "long long") for words in (1, 2)):
+        names = cuda._kernels(device.device_id, device.arch, native.FOLDER, item, words)
+        kernel = names["noise"]
+        found = kernel.attributes
+        blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(256, 0)
+        yield (
+            f"{item}, {words} words: {found.num_regs} registers, {found.local_size_bytes} bytes "
+            f"of local memory, {found.shared_size_bytes} shared; {blocks} blocks at a time"
+        )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--items", type=float, default=1e8, help="that are compared, of each law")
-    parser.add_argument("--draws", type=float, default=1e11, help="in the chi-square tests, of all")
-    parser.add_argument("--call", type=float, default=1e9, help="of a call whose rate is measured")
-    asked = parser.parse_args()
+    parser.add_argument("--items", type=float, default=1e8, help="to compare, of each law")
+    parser.add_argument("--draws", type=float, default=1e11, help="of each law, for chi-square")
+    parser.add_argument("--call", type=float, default=1e9, help="draws of a call that is timed")
+    sizes = parser.parse_args()
     try:
         Array(1, "int32")
     except (ImportError, RuntimeError, OSError) as error:
         print(f"no GPU: {error}", file=sys.stderr)
         return 77
-    n, a_call = int(asked.items), int(asked.call)
-    wrong = False
-    parts = facts(), compare(n), rates(a_call), chi_square(int(asked.draws) // len(LAWS), a_call)
+    a_call, wrong = int(sizes.call), False
+    parts = facts(), compare(int(sizes.items)), rates(a_call), chi_square(int(sizes.draws), a_call)
     for part in parts:
         for line in part:
             print(line, flush=True)

@@ -1,28 +1,26 @@
 #!/usr/bin/env python
-"""Samples a second of every way to call the package, beside the peers that are installed.
+"""Samples a second of this package's methods, beside the peers that are installed.
 
-    python benchmarks/throughput.py [--png FILE] [--json FILE] [--quick]
+    python benchmarks/throughput.py [--png FILE] [--quick]
 
-It draws the discrete Gaussian from sigma = 1 to 10^100, and does six things that users do. Time is
-that of the processor, the median of three interleaved rounds; it takes about a minute.
+It draws the discrete Gaussian from sigma = 1 to 10^100, and times six things that users do. Time is
+that of the processor, the median of three interleaved rounds; a run takes about a minute.
 See README.md in this folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import contenders
-import picture
 import users
 from contenders import CannotRunError, Contender, Missing
-from discretegauss import build_info
-from discretegauss._system.progress import Progress
+from discretegauss._system.atomic_file import atomic_write
+from discretegauss.plots.look import render
 from measure import Draw, Rates, machine, measure, short
 
 EXPONENTS = (0, 1, 2, 3, 6, 9, 12, 30, 100)
@@ -31,16 +29,12 @@ EXPONENTS = (0, 1, 2, 3, 6, 9, 12, 30, 100)
 PIECE = 10**5
 """Draws in one call, at most: arrays that stay in the cache."""
 
-ROUNDS = 3
-
 Table = dict[tuple[str, int], Rates]
 Skipped = dict[tuple[str, int], str]
 """Why a contender does not draw with a sigma."""
 
 
-def measure_all(
-    taking_part: Sequence[Contender], *, seconds: float, after: Callable[[], object]
-) -> tuple[Table, Skipped]:
+def measure_all(taking_part: Sequence[Contender], seconds: float) -> tuple[Table, Skipped]:
     """Time all at each sigma, ``seconds`` each."""
     found: Table = {}
     skipped: Skipped = {}
@@ -51,13 +45,13 @@ def measure_all(
                 draws[one.name] = in_pieces(one.prepare(exponent))
             except CannotRunError as reason:
                 skipped[one.name, exponent] = str(reason)
-        rates = measure(draws, seconds=seconds, rounds=ROUNDS, after=after)
+        rates = measure(draws, seconds)
         found |= {(name, exponent): rate for name, rate in rates.items()}
     return found, skipped
 
 
 def in_pieces(draw: Draw) -> Draw:
-    """Return the same in calls of as many draws as users make at once."""
+    """Return the same draws in calls of at most PIECE."""
 
     def pieces(n: int) -> None:
         for start in range(0, n, PIECE):
@@ -69,15 +63,15 @@ def in_pieces(draw: Draw) -> Draw:
 def table_text(
     found: Table, skipped: Skipped, taking_part: Sequence[Contender], missing: Sequence[Missing]
 ) -> str:
-    """Return samples a second by contender and sigma, what they promise, and who is not there."""
-    rows = ["| sigma = | " + " | ".join(map(power, EXPONENTS)) + " | exact | secure |"]
-    rows += ["| --- " * (len(EXPONENTS) + 3) + "|"]
+    """Return samples a second by contender and sigma, and a note on who is missing."""
+    rows = [["sigma =", *map(power, EXPONENTS), "exact", "secure"]]
+    rows.append(["---"] * len(rows[0]))
     notes = []
     for one in taking_part:
         rates = [found.get((one.name, exponent)) for exponent in EXPONENTS]
         cells = ["-" if rate is None else short(rate.median) for rate in rates]
         flags = ["yes" if flag else "no" for flag in (one.exact, one.secure)]
-        rows.append(f"| {' | '.join([one.name, *cells, *flags])} |")
+        rows.append([one.name, *cells, *flags])
         if one.note:
             notes.append(f"{one.name}: {one.note}")
         first = next((e for e in EXPONENTS if (one.name, e) in skipped), None)
@@ -85,11 +79,10 @@ def table_text(
             reason = skipped[one.name, first]
             notes.append(f"{one.name}: none from sigma = {power(first)} on: {reason}")
     notes += [f"{one.name} is not here: {one.install}" for one in missing]
-    columns = [row.strip("| ").split(" | ") for row in rows]
-    widths = [max(len(row[i]) for row in columns) for i in range(len(columns[0]))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     aligned = (
         "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
-        for row in columns
+        for row in rows
     )
     return "\n".join([*aligned, "", *notes])
 
@@ -99,36 +92,70 @@ def power(exponent: int) -> str:
     return str(10**exponent) if exponent < 3 else f"10^{exponent}"
 
 
-def as_json(
-    found: Table, skipped: Skipped, taking_part: Sequence[Contender], tasks: Sequence[users.Line]
-) -> dict[str, Any]:
-    """Return the same for machines: sigma is 10**exponent, rates are a second."""
-    return {
-        "contenders": {one.name: {"exact": one.exact, "secure": one.secure} for one in taking_part},
-        "measured": [
-            {"contender": name, "exponent": exponent, "by_round": rates.by_round}
-            for (name, exponent), rates in found.items()
-        ],
-        "skipped": [
-            {"contender": name, "exponent": exponent, "reason": reason}
-            for (name, exponent), reason in skipped.items()
-        ],
-        "tasks": [
-            {
-                "task": line.task.name,
-                "calls a second": line.ours and line.ours.by_round,
-                "peer": line.task.peer,
-                "peer's calls a second": line.theirs and line.theirs.by_round,
-                "missing": line.missing,
-            }
-            for line in tasks
-        ],
-    }
+# --- the picture: time a sample against sigma, both on logarithmic scales
+
+_UNITS = ("0.1 ns", "1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "0.1 ms", "1 ms", "10 ms", "0.1 s")
+_TICKS = tuple((10.0 ** (place - 10), name) for place, name in enumerate(_UNITS))
 
 
-def writable(text: str) -> Path:
-    """Return a file that can be written, for all that can be told without writing it."""
+def write_picture(path: Path, rates: Table, taking_part: Sequence[Contender]) -> None:
+    """Draw the rates and write the picture, whole or not at all."""
+    data = render(
+        lambda figure, panels: draw_picture(figure, panels, rates, taking_part),
+        panels=2,
+        inches=(9.4, 5.6),
+        dots_per_inch=160,
+        widths=(3, 1),
+    )
+    with atomic_write(path, replace=True) as write:
+        write(data)
+
+
+def draw_picture(figure: Any, panels: Any, rates: Table, taking_part: Sequence[Contender]) -> None:
+    """Draw into two panels, everyday sigmas and wide ones; contenders that are not exact dotted."""
+    left, right = panels
+    times = [1 / found.median for found in rates.values()]
+    lines = []
+    for contender in taking_part:
+        mine = {e: found for (name, e), found in rates.items() if name == contender.name}
+        points = {exponent: 1 / found.median for exponent, found in mine.items()}
+        if not points:
+            continue
+        color, marker = contender.look
+        look: dict[str, Any] = {
+            "color": color,
+            "marker": marker,
+            "linestyle": "-" if contender.exact else ":",
+            "linewidth": 2.4 if contender.name.startswith("discretegauss") else 1.6,
+        }
+        label = contender.name + ("" if contender.exact else " (not exact)")
+        (line,) = left.plot(list(points), list(points.values()), label=label, **look)
+        right.plot(list(points), list(points.values()), **look)
+        lines.append((next(iter(points.values())), line))
+    for axes, ticks in ((left, (0, 1, 2, 3, 6, 9, 12)), (right, (30, 100))):
+        axes.set_yscale("log")
+        axes.set_xticks(ticks, [("1", "10")[e] if e < 2 else f"$10^{{{e}}}$" for e in ticks])
+        axes.set_ylim(min(times) / 2, max(times) * 2)
+        shown = [(t, name) for t, name in _TICKS if min(times) / 2 <= t <= max(times) * 2]
+        axes.set_yticks([t for t, _ in shown], [name for _, name in shown])
+        axes.minorticks_off()
+    left.set_xlim(-0.4, 12.4)
+    right.set_xlim(18, 106)
+    right.tick_params(labelleft=False)
+    left.set(xlabel="sigma, the width of the noise", ylabel="time a sample (lower is faster)")
+    right.set_xlabel("sigma, Python integers")
+    left.set_title("Time to draw one sample of the discrete Gaussian", loc="left")
+    handles = [line for _, line in sorted(lines, key=lambda pair: -pair[0])]
+    figure.legend(handles=handles, loc="outside right upper", fontsize=9, handlelength=3.2)
+
+
+def png(text: str) -> Path:
+    """Return a path, if a picture can be made and written there."""
     path = Path(text)
+    try:
+        render(lambda figure, axes: None)
+    except ImportError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     if path.is_dir() or not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"no file can be written at {text}")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
@@ -136,43 +163,21 @@ def writable(text: str) -> Path:
     return path
 
 
-def png(text: str) -> Path:
-    """Return a file that can be written, if matplotlib is there."""
-    try:
-        picture.require_matplotlib()
-    except ImportError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return writable(text)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; draw the picture, and write JSON, if asked."""
+    """Measure and print; draw the picture, if asked."""
     parser = argparse.ArgumentParser(description="How fast it is on this machine.")
     parser.add_argument("--png", type=png, metavar="FILE", help="draw a picture there")
-    parser.add_argument("--json", type=writable, metavar="FILE", help="write the figures there")
     parser.add_argument("--quick", action="store_true", help="a look in seconds, no measurement")
     arguments = parser.parse_args(argv)
     taking_part, missing = contenders.all_contenders()
-    steps, done = len(EXPONENTS) * len(taking_part) * (1 + ROUNDS) + len(users.TASKS), 0
-    head = machine()
-    with Progress("measurements") as progress:
-
-        def after() -> None:
-            nonlocal done
-            done += 1
-            progress.update(done, done / steps)
-
-        seconds = 0.015 if arguments.quick else 0.15
-        found, skipped = measure_all(taking_part, seconds=seconds, after=after)
-        tasks = users.lines(seconds=0.03 if arguments.quick else 0.6, after=after)
-    print(f"{head}\n\n{table_text(found, skipped, taking_part, missing)}\n")
-    print("\n".join([users.HEAD, *map(str, tasks)]))
+    seconds = 0.015 if arguments.quick else 0.15
+    print(f"{machine()}\n", flush=True)
+    found, skipped = measure_all(taking_part, seconds)
+    print(f"{table_text(found, skipped, taking_part, missing)}\n\n{users.HEAD}", flush=True)
+    for line in users.lines(4 * seconds):
+        print(line, flush=True)
     if arguments.png is not None:
-        picture.write_picture(arguments.png, found, taking_part)
-    if arguments.json is not None:
-        about = {"machine": head, "quick": arguments.quick, "build": dict(build_info())}
-        figures = about | as_json(found, skipped, taking_part, tasks)
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        write_picture(arguments.png, found, taking_part)
     return 0
 
 

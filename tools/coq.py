@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Check the proofs of csrc/*/proof by Coq, and tables that the C core builds: `tools/coq.py`.
 
-It fails if a file does not compile, leaves something unproven, or if a theorem stands on other
-axioms than csrc/cells/proof/axioms.txt says. Then come tables: of ten laws; with --whole of all
-that the verifier looks at, and of three in plain integers. Each is copied out of the memory of this
-process, where the core built it, and compared with what the core says of it. Coq reads the bytes
-and checks them. As a control faults are planted in the bytes: Coq has to reject each.
+It fails if a file does not compile or leaves something unproven, or if a theorem's axioms are not
+those of csrc/cells/proof/axioms.txt. Then it checks the tables of ten laws; with --whole those of
+all laws that the verifier checks, and of three in Coq's own integers. It copies each table out of
+the memory where the core built it, and compares it with the core's functions. Coq reads the bytes
+and checks them. As a control, Coq must reject bytes with planted faults.
 
 It needs Coq with Interval and Coquelicot (Debian: coq libcoq-interval libcoq-coquelicot), a C
-compiler, the headers of GMP and MPFR, and discretegauss with its extension, little-endian and of 64
-bits.
+compiler, the headers of GMP and MPFR, and discretegauss with its extension, on a little-endian
+machine of 64 bits.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ UNPROVEN = (
 
 
 class Coq:
-    """Compiles files in a folder of its own."""
+    """Coq, which compiles files in a folder of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -65,14 +65,14 @@ class Coq:
         )
 
     def compile(self, file: Path) -> str:
-        """Compile; return what it prints. Raises if it is rejected."""
+        """Compile a file, and return what Coq prints; raise Rejected if Coq rejects it."""
         done = self.run("coqc", "-w", "-ambiguous-paths", str(file))
         if done.returncode != 0:
             raise Rejected(f"{file.name}: {done.stderr.strip()[-2000:]}")
         return done.stdout
 
     def compile_text(self, name: str, text: str) -> str:
-        """The same of a text, as tables/NAME.v."""
+        """Compile a text as tables/NAME.v."""
         file = self.folder / "tables" / f"{name}.v"
         file.write_text(text)
         return self.compile(file)
@@ -101,7 +101,7 @@ class Coq:
 
 
 class Rejected(Exception):
-    """Coq does not accept a file."""
+    """Raised if Coq does not accept a file."""
 
 
 # --- tables as Coq reads them ------------------------------------------------------------------
@@ -110,7 +110,7 @@ STRUCT = ("rows", "block_bits", "centre_bytes", "block_of", "partial", "tail_arc
 
 
 def places() -> dict[str, int]:
-    """Where the parts of dg_table are, and a sampler's table, as the compiler has it."""
+    """Return the offsets of the members of dg_table, and of a sampler's table."""
     wanted = ", ".join(f"offsetof(dg_table, {name})" for name in STRUCT)
     wanted += ", offsetof(dg_sampler, table)"
     code = f"""#include "sampler/prepare.h"
@@ -128,7 +128,7 @@ def places() -> dict[str, int]:
 
 
 class Memory(NamedTuple):
-    """The bytes of a table."""
+    """A table as bytes."""
 
     in_table: bytearray
     in_rows: bytearray
@@ -165,7 +165,7 @@ def memory_of(spec: LawSpec, index_bits: int, at: dict[str, int]) -> Memory:
 
 
 def agrees(memory: Memory, table: Table) -> bool:
-    """Whether the bytes are what the core's own functions say of the table."""
+    """Return whether the bytes agree with the core's own functions."""
     head = struct.unpack("<QQ4I4i5I", memory.in_table[:68])
     said: tuple[int, ...] = (
         table.block_bits,
@@ -197,7 +197,7 @@ def agrees(memory: Memory, table: Table) -> bool:
 
 
 def law_of(spec: LawSpec) -> str:
-    """The law as law.v has it."""
+    """Return the law in the form of law.v."""
     kind = {
         Kind.DISCRETE_GAUSSIAN: "Gaussian",
         Kind.DISCRETE_LAPLACE: "Laplace",
@@ -210,20 +210,20 @@ def law_of(spec: LawSpec) -> str:
 
 
 def lines(value: bytearray) -> str:
-    """Bytes as bytes.v has them."""
+    """Return bytes in the form of bytes.v."""
     return (
         "[" + "; ".join(f'"{value[i : i + 48].hex()}"' for i in range(0, len(value), 48)) + "]%text"
     )
 
 
 def record(memory: Memory) -> str:
-    """The same of a table."""
+    """Return the bytes of a table in the form of bytes.v."""
     parts = (f"{name} := {lines(value)}" for name, value in memory._asdict().items())
     return f"{{| {'; '.join(parts)} |}}"
 
 
 def statement(spec: LawSpec, memory: Memory, plain: bool = False) -> str:
-    """A Coq file: the bytes, that they are accepted, and the theorem."""
+    """Return a Coq file with the bytes, the proof that they are accepted, and the theorem."""
     checker = "Plain" if plain else "Big"
     return f"""From Coq Require Import ZArith List.
 From DG.exact Require Import laws.
@@ -243,18 +243,19 @@ Proof. exact ({checker}.whole_right precisions _ _ accepted). Qed.
 
 
 class Case(NamedTuple):
-    """A law, and the bits of the index of its table."""
+    """A law and the number of bits of its table's index."""
 
     spec: LawSpec
     index_bits: int = 16
 
 
 def case(kind: Kind, parameter: str, mu: str, beta: str = "1", index_bits: int = 16) -> Case:
-    """The same from text."""
+    """Return it from text."""
     return Case(LawSpec(kind, Fraction(parameter), Fraction(mu), Fraction(beta)), index_bits)
 
 
-#: Of every kind. Small tables where a law is so wide that y has a rest, or needs logarithms.
+#: Laws of every kind. Tables are small if the law is so wide that y has a remainder, or if it needs
+#: logarithms.
 TEN = [
     case(Kind.DISCRETE_GAUSSIAN, "1/10", "1/3"),
     case(Kind.DISCRETE_GAUSSIAN, "4", "0"),
@@ -271,7 +272,7 @@ PLAIN = [TEN[1], TEN[6], case(Kind.DISCRETE_LAPLACE, "1", "0", index_bits=10)]
 
 
 def check_table(coq: Coq, name: str, case: Case, at: dict[str, int], plain: bool = False) -> None:
-    """Have Coq prove that the draws of the law's table have the law."""
+    """Have Coq prove that draws by the law's table have the law."""
     spec, index_bits = case
     memory = memory_of(spec, index_bits, at)
     if not agrees(memory, copy_out(spec, index_bits=index_bits)):
@@ -283,7 +284,7 @@ def check_table(coq: Coq, name: str, case: Case, at: dict[str, int], plain: bool
 
 
 def check_tables(coq: Coq, name: str, cases: list[Case], plain: bool = False) -> None:
-    """The same of many, one a processor, and as one theorem, whose axioms are then looked at."""
+    """Prove many laws in parallel, then combine them to one theorem, and check its axioms."""
     at = places()
     names = [f"{name}_{i}" for i in range(len(cases))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -316,7 +317,7 @@ def expected_axioms() -> dict[str, set[str]]:
 
 
 def check_axioms(coq: Coq, names: list[str]) -> None:
-    """Fail if a theorem stands on other axioms than AXIOMS says."""
+    """Fail if a theorem uses other axioms than those of AXIOMS."""
     expected = expected_axioms()
     parts = [name.split(".", 2) for name in names]
     files = "".join(f"From DG.{folder} Require {file}.\n" for folder, file, _ in parts)
@@ -339,19 +340,19 @@ HEAD |= {"n_full": 52, "n_partial": 56, "n_tail_side": 60}
 
 
 def added(part: bytearray, at: int, step: int = 1) -> bytearray:
-    """The same bytes, but one."""
+    """Return the bytes with one changed."""
     copy = bytearray(part)
     copy[at] = (copy[at] + step) % 256
     return copy
 
 
 def parabola_faults(memory: Memory) -> Iterator[tuple[str, Memory]]:
-    """A table of wide blocks that is wrong in one arc."""
+    """Return a table of wide blocks with one wrong arc."""
     yield "an arc's slope", memory._replace(in_partial=added(memory.in_partial, 10))
 
 
 def faults(memory: Memory) -> Iterator[tuple[str, Memory]]:
-    """Tables that are wrong in one thing."""
+    """Return tables with one fault each."""
 
     def changed(**parts: bytearray) -> Memory:
         return memory._replace(**parts)
@@ -396,7 +397,7 @@ def faults(memory: Memory) -> Iterator[tuple[str, Memory]]:
 def check_faults(
     coq: Coq, case: Case, plant: Callable[[Memory], Iterator[tuple[str, Memory]]]
 ) -> None:
-    """Plant each fault: Coq has to reject it, and to accept the table without."""
+    """Plant each fault; Coq must reject it, and accept the table without it."""
     spec, index_bits = case
     memory = memory_of(spec, index_bits, places())
     named = [("no fault", memory), *plant(memory)]

@@ -2,9 +2,9 @@
 
     python tools/coverage_c.py DIRECTORY
 
-Called by `nox -s coverage`. Prints each file's share and the lines that never ran. Fails below 95 %
-of the files that ran at all, or if a file never did: but for those of instructions that this
-processor has not.
+`nox -s coverage` calls it. It prints each file's share, and the lines that never ran. It fails
+below 95 % of the lines of files that ran, or if a file never ran and its instructions are not ones
+that this processor lacks.
 """
 
 from __future__ import annotations

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """Check every numeric lemma that is a Gappa script: `tools/prove.py [csrc/*/*.gappa]`.
 
-In a script $NAME$ is a constant of a C file in its folder: what is proven is about the numbers
-that the code has. Lines of the code are quoted, and constants compared with exact numbers:
-code_lines.py. `--lines` does that and no more.
-?BOUND?, a number or such a name, is a bound that the script claims, or stands on.
-As a control it is halved, each line's alone: that has to be rejected.
+In a script, $NAME$ is a constant of a C file in its folder, so the proof is about the code's
+numbers. code_lines.py compares quoted lines with the code, and constants with exact numbers;
+`--lines` does only that. ?BOUND?, a number or such a name, is a bound that the script claims or
+uses. As a control, the bounds of each line are halved, and Gappa must reject the script.
 
-Of a PROOF.md every lemma has to have a row in its table of what proves it, and every script
-beside it has to be in one.
+The table of a PROOF.md must have a row for every lemma, and name every script beside it.
 
-It needs Gappa (Debian: gappa), and takes seconds. `--coq`: what Gappa finds, by Coq's kernel, and
-what scripts assume of exp and ln (prove_coq.py); all of it takes minutes.
+It needs Gappa (Debian: gappa), and takes seconds. `--coq` has Coq's kernel check Gappa's proofs,
+and the scripts' assumptions about exp and ln (prove_coq.py); all of that takes minutes.
 """
 
 import argparse
@@ -32,7 +30,7 @@ CLAIM = r"\?([\w. +]+)\?(?:b-(\d+))?"
 
 
 def filled_in(script: Path, halved: int | None = None) -> str:
-    """The script with its constants, and the bounds that it claims, those of one line halved."""
+    """Return the script with its constants and bounds, those of one line halved."""
 
     def number(expression: str) -> Fraction:
         return sum((term(t) for t in expression.split(" + ")), Fraction(0))
@@ -62,7 +60,7 @@ def filled_in(script: Path, halved: int | None = None) -> str:
 
 
 def believed(text: str) -> tuple[bool, str]:
-    """Whether Gappa proves it, and what it says."""
+    """Return whether Gappa proves a script, and Gappa's output."""
     command = ["gappa", "-Eno-auto-dichotomy"]
     done = subprocess.run(
         command, input=text, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -72,19 +70,19 @@ def believed(text: str) -> tuple[bool, str]:
 
 def proves(text: str) -> bool:
     proven, said = believed(text)
-    # a rewriting that Gappa cannot check it would believe
+    # Gappa believes a rewriting that it cannot check
     if "syntax error" in said or "trivially equal" in said:
         raise ValueError(said)
     return proven
 
 
 def misread(script: Path) -> list[str]:
-    """What a script says of the code that is not so."""
+    """Return the claims of a script that the code does not meet."""
     return code_lines.misquoted(script) + code_lines.inexact(script)
 
 
 def faults(script: Path) -> list[str]:
-    """What is wrong with a script: nothing, if it proves all that it claims, and no more."""
+    """Return the faults of a script; none if it proves its claims, and no sharper ones."""
     lines = script.read_text().splitlines()
     claims = {i: line.strip() for i, line in enumerate(lines) if re.search(CLAIM, line)}
     found = misread(script) if claims else ["it claims no bound, between ? and ?"]
@@ -95,12 +93,12 @@ def faults(script: Path) -> list[str]:
 
 
 def checked_by_coq(script: Path) -> list[str]:
-    """What is wrong with the proof that Gappa finds."""
+    """Return the faults of the proof that Gappa finds."""
     return prove_coq.faults(script, filled_in(script))
 
 
 def not_rejected(wrong: tuple[str, str, str]) -> str | None:
-    """What Coq accepts, or Gappa does not believe, of a script that is made wrong."""
+    """Return the controls that fail: wrong scripts that Coq accepts, or Gappa does not believe."""
     name, right, made = wrong
     text = filled_in(CORE / name)
     if text.count(right) != 1:
@@ -113,7 +111,7 @@ def not_rejected(wrong: tuple[str, str, str]) -> str | None:
 
 
 def unlisted(proof: Path) -> list[str]:
-    """Lemmas and scripts that the table of a PROOF.md has not."""
+    """Return the lemmas and scripts that the table of a PROOF.md lacks."""
     text = proof.read_text()
     rows = re.findall(r"^\| ([\d, ]+) \| (.*)$", text, re.MULTILINE)
     listed = {number for numbers, _ in rows for number in numbers.split(", ")}

@@ -1,10 +1,10 @@
-"""The proofs that Gappa finds, checked by Coq's kernel: `tools/prove.py --coq`.
+"""Check the proofs that Gappa finds by Coq's kernel: `tools/prove.py --coq`.
 
-Gappa writes a rewriting that a script gives as a `Hypothesis`: here each is a lemma, proven by
-`hint` (prove_coq.v). A script that assumes something has a file SCRIPT.v beside it, which is put
-behind Gappa's proof: it ends with `Theorem assumed : ... -> hypotheses.`, `hypotheses` being all
-that stands before the script's arrow. So what a script assumes of exp, ln and the like is proven
-of the script's own formulas.
+Gappa writes the rewritings of a script as a `Hypothesis`; here each is a lemma, proven by `hint`
+(prove_coq.v). A script with assumptions has a file SCRIPT.v beside it, which is appended to Gappa's
+proof. It ends with `Theorem assumed : ... -> hypotheses.`, where `hypotheses` is everything before
+the script's arrow. So the assumptions about exp, ln and the like are proven of the script's own
+formulas.
 
 It needs Debian's coq, libcoq-gappa, libcoq-interval and libcoq-coquelicot.
 """
@@ -15,10 +15,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-SECONDS = 600  # of CPU: a busy machine is no failure
+SECONDS = 600  # CPU seconds, so that a busy machine is no failure
 TACTICS = Path(__file__).with_suffix(".v")
 
-# What a proof may stand on: the reals, classical logic, and the machine's integers that Interval
+# A proof may use these axioms: the reals, classical logic, and the machine's integers that Interval
 # computes with, in Coq's kernel.
 AXIOMS = re.compile(
     r"ClassicalDedekindReals\.sig_(not_dec|forall_dec)|(Classical_Prop\.)?classic"
@@ -27,7 +27,7 @@ AXIOMS = re.compile(
 )
 
 
-# Controls: a rewriting that is wrong, and something that is not so, which Gappa believes.
+# Controls, which Gappa believes: a wrong rewriting, and a false assumption.
 WRONG = [
     (
         "bounds/log_sums.gappa",
@@ -39,7 +39,7 @@ WRONG = [
 
 
 def is_slow(script: Path) -> bool:
-    """Whether the gate does without it."""
+    """Return whether the gate leaves a script out."""
     return bool(re.search(r"^# coq: slow$", script.read_text(), re.MULTILINE))
 
 
@@ -48,7 +48,7 @@ def assumes(script: Path) -> bool:
 
 
 def coq_text(generated: str, companion: str | None) -> str:
-    """A file for Coq of what Gappa wrote, and of what a script's companion says."""
+    """Return a file for Coq, of Gappa's output and a script's companion."""
     text = re.sub(
         r"^Hypothesis (a\d+) : (.*)\.$", r"Lemma \1 : \2.\nProof. hint. Qed.", generated, flags=re.M
     )
@@ -68,13 +68,13 @@ def coq_text(generated: str, companion: str | None) -> str:
 
 
 def strange_axioms(output: str) -> list[str]:
-    """What `Print Assumptions` printed, and is not expected."""
+    """Return the axioms that `Print Assumptions` printed and AXIOMS lacks."""
     named = re.findall(r"^(\S+) :", output, re.MULTILINE)
     return sorted({name for name in named if not AXIOMS.fullmatch(name)})
 
 
 def faults(script: Path, filled_in: str) -> list[str]:
-    """What is wrong with a script's proof: nothing, if Coq accepts all of it."""
+    """Return the faults of a script's proof; none if Coq accepts all of it."""
     companion = script.with_suffix(".v")
     if assumes(script) != companion.exists():
         return [f"{companion.name} is {'missing' if assumes(script) else 'of no use'}"]

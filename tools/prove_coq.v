@@ -1,4 +1,4 @@
-(* What stands before each proof that Gappa writes (tools/prove_coq.py). *)
+(* The head of each proof that Gappa writes (tools/prove_coq.py). *)
 From Coq Require Import Reals Lra Lia Psatz Classical.
 From Flocq Require Import Core.
 From Coquelicot Require Import Coquelicot.
@@ -22,13 +22,13 @@ Ltac nonzero := repeat split; try assumption; try (apply Rgt_not_eq; apply sqrt_
 Ltac identity :=
   first [solve [ring] | solve [unfold Rdiv; ring] | solve [field; nonzero]].
 
-(* A rewriting that a script gives: two terms that are equal wherever they mean something. *)
+(* A rewriting of a script: two terms that are equal wherever both are defined. *)
 Ltac hint := intros; named; first [identity | constants; identity].
 
 (* A bound as two inequalities. *)
 Ltac bounds := unfold BND; cbn [lower upper]; constants.
 
-(* What is cut off behind 2^e. *)
+(* The part that truncation at 2^e removes. *)
 Lemma down_below e x : (rounding_fixed rndDN e x <= x)%R.
 Proof. apply (round_DN_pt radix2 (FIX_exp e) x). Qed.
 
@@ -43,7 +43,7 @@ Qed.
 Lemma down_positive e x : (0 <= x)%R -> (0 <= rounding_fixed rndDN e x)%R.
 Proof. intros H. apply round_ge_generic; try typeclasses eauto; [apply generic_format_0 | exact H]. Qed.
 
-(* What does not fall from 0 on is never below its start. *)
+(* A function that does not fall from 0 on is never below its start. *)
 Lemma grows (f df : R -> R) b x :
   (forall t, 0 <= t <= b -> is_derive f t (df t))%R -> (forall t, 0 <= t <= b -> 0 <= df t)%R ->
   (0 <= x <= b)%R -> (f 0 <= f x)%R.
@@ -56,6 +56,6 @@ Proof.
   - rewrite Rmin_left, Rmax_right in C by lra. assert (Q := P c ltac:(lra)). nra.
 Qed.
 
-(* log2(e) and log 2, cut off. *)
+(* log2(e) and log 2, truncated. *)
 Lemma log2e_63 : (13306513097844322491 / 2^63 <= 1 / ln 2 <= (13306513097844322491 + 1) / 2^63)%R.
 Proof. split; interval with (i_prec 150). Qed.

@@ -1,8 +1,8 @@
 """Make the tree fit to be published: ``python tools/publish_links.py ADDRESS TAG``.
 
 Package indexes show README.md without the files that it links to, so its relative links become
-absolute ones; and ``[project.urls]`` gets the repository's address. Rewrites both files in place:
-for a checkout that is packed and thrown away, never committed.
+absolute ones, and ``[project.urls]`` gets the repository's address. It rewrites both files in
+place, in a checkout that is packed and thrown away, and never committed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def absolute(text: str, base: str) -> str:
-    """Return Markdown whose relative links begin with the base; of pictures, with their bytes'."""
+    """Return Markdown with absolute links: relative ones get the base, or that of pictures."""
     raw = base.replace("/blob/", "/raw/", 1)
     text = re.sub(r"(!\[[^\]]*\]\()(?![a-z]+:|#)", rf"\1{raw}/", text)
     return re.sub(r"\]\((?![a-z]+:|#)([^)]+)\)", rf"]({base}/\1)", text)

@@ -1,4 +1,4 @@
-"""Find links of a built site that lead to nothing: files, and places in them.
+"""Find links of a built site to files, and places in files, that do not exist.
 
     python tools/site_links.py build/site
 
@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """The links of a page, and the places in it that links may name."""
+    """The links of a page, and the places in it that a link can name."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
 
 def dead_links(site: Path) -> tuple[int, list[str]]:
-    """Return how many pages were read, and a line for each link to nothing."""
+    """Return the number of pages, and a line for each dead link."""
     # _static holds templates of the theme
     found = (path for path in site.rglob("*.html") if "_static" not in path.parts)
     pages = {path.resolve(): Page(path) for path in found}
@@ -51,7 +51,7 @@ def dead_links(site: Path) -> tuple[int, list[str]]:
 
 
 def main() -> int:
-    """Print what is dead, and how many pages and links were looked at."""
+    """Print the dead links, and the number of pages and links."""
     site = Path(sys.argv[1])
     pages, dead = dead_links(site)
     for line in dead:

@@ -2,12 +2,12 @@
 //
 // Compiled with -DITEM=int, or "long long": the type of items; and -DWORDS=1, or 2 where a tick has more than 16 bits.
 //
-// A thread makes a block of ChaCha20 and looks up its items: most are in full cells and done. Special ones wait in a
-// queue in shared memory, until a whole thread block has some, so that warps decide them together. An item is written
-// once, by whichever thread: so the order of threads is of no account, and noise may be added in place.
+// A thread makes a block of ChaCha20 and looks up its items. Most items are in full cells, and done. Special items wait
+// in a queue in shared memory until a whole thread block has some, so that warps decide them together. One thread writes
+// an item, once, so the order of threads does not matter and noise can be added in place.
 //
-// What arcs do not tell, a height of 52 bits does (settle). What that does not tell either, fewer than one item of
-// 10^9, is noted in the call, and the host draws it by dg_noise_at. Proof: csrc/cells/PROOF.md, lemma 27.
+// A height of 52 bits decides most attempts that an arc leaves open (settle). The kernel notes the items that are still
+// open, fewer than one of 10^9, in the call, and the host draws them by dg_noise_at. Proof: csrc/cells/PROOF.md, lemma 27.
 #include "noise_law.h"
 
 typedef unsigned long long u64;
@@ -17,17 +17,17 @@ const unsigned THREADS = 256, BLOCK_WORDS = 16, ITEMS = BLOCK_WORDS / WORDS, TIL
 const unsigned SPECIAL = 255, MOST_IN_DOUBT = 256;
 #ifndef QUEUE
 #define QUEUE                                                                                      \
-    (3 * THREADS) // a tile has 7 % of special items at most: more fit in than ever come, or nearly
+    (3 * THREADS) // at most 7 % of a tile's items are special, so the queue is hardly ever full
 #endif
 enum { FAILED, ACCEPTED, IN_DOUBT };
 
-// What a launch and the host tell each other. The host wipes it.
+// Shared by a launch and the host, which wipes it.
 struct call_t {
     unsigned key[8];
-    u64 n_in_doubt, n_refused; // refused: sums that do not fit
-    i64 least, greatest;       // of the values that get noise
+    u64 n_in_doubt, n_refused; // n_refused counts sums that do not fit
+    i64 least, greatest;       // of the values that noise is added to
     u64 item[MOST_IN_DOUBT];
-    i64 drawn[MOST_IN_DOUBT]; // by the host, for `finish`
+    i64 drawn[MOST_IN_DOUBT]; // the host's draws, for `finish`
 };
 
 struct cipher_key {
@@ -192,7 +192,7 @@ __device__ __forceinline__ u64 reach_of(u64 offset, unsigned n_bits)
     return n_bits <= 24 ? offset << (24 - n_bits) : offset >> (n_bits - 24);
 }
 
-// Find the code of a cell's block, or SPECIAL. cell: row, position and tick, as they come.
+// Find the code of a cell's block, or SPECIAL. A cell has its row in the lowest bits, then the position, then the tick.
 __device__ __forceinline__ unsigned code_of(unsigned cell, const u64 *rows)
 {
     const u64 row = rows[cell & 255];
@@ -206,7 +206,7 @@ __device__ __forceinline__ u64 tick_of(u64 cell, unsigned tick_bits)
     return cell >> 16 & ((1ull << tick_bits) - 1);
 }
 
-// Decide the attempt of a special cell by its block x. *y is set where it is accepted.
+// Decide the attempt of a special cell by its block x. Ensures: *y is set if the attempt is accepted.
 __device__ int decide(i64 *y, u64 cell, const unsigned x[BLOCK_WORDS], const u64 *rows,
                       const dg_noise_law &law)
 {
@@ -219,7 +219,7 @@ __device__ int decide(i64 *y, u64 cell, const unsigned x[BLOCK_WORDS], const u64
     unsigned m = 0, level = 0;
     i64 block;
     u64 reach = 0;
-    dg_noise_arc arc = {1, 0, 0xFFFF, 0}; // one that tells nothing
+    dg_noise_arc arc = {1, 0, 0xFFFF, 0}; // always leaves the attempt open
     if (number < law.n_full) {
         *y = ((const short *)(bytes + law.block_of_at))[number] * (i64)one + (i64)tick;
         return ACCEPTED;
@@ -273,7 +273,7 @@ __device__ __forceinline__ bool put(ITEM *out, i64 value, i64 a, i64 b)
     return true;
 }
 
-// What a thread block works with, in shared memory.
+// The state of a thread block, in shared memory.
 struct work_t {
     u64 rows[DG_NOISE_ROWS];
     cipher_key key;
@@ -288,7 +288,7 @@ struct work_t {
     call_t *call;
 };
 
-// Draw and put item `at` of the output, whose first cell is special; note it if it is in doubt.
+// Draw item `at` of the output, whose first cell is special, and put it there. Note the item if it is in doubt.
 __device__ __noinline__ void put_special(u64 at, u64 cell, const work_t &work)
 {
     const dg_noise_law &law = *work.law;
@@ -351,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
     const u64 origin = (u64)law->c + (u64)(law->coded_first * (i64)(1ull << tick_bits));
     const u64 n_tiles = (n + TILE - 1) / TILE, first_tile = first_item / TILE;
     for (u64 tile = blockIdx.x; tile < n_tiles; tile += gridDim.x) {
-        unsigned x[BLOCK_WORDS], not_queued = 0; // never any, or nearly
+        unsigned x[BLOCK_WORDS], not_queued = 0; // hardly ever any
         chacha20(x, work.key, (first_tile + tile) * THREADS + threadIdx.x, 0, 0);
 #pragma unroll
         for (unsigned k = 0; k < ITEMS; k++) {
@@ -360,7 +360,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
                 continue;
             }
             const unsigned code = code_of((unsigned)cell, work.rows);
-            if (code != SPECIAL) { // it fits: the host saw to that
+            if (code != SPECIAL) { // the sum fits, because the host checked the law and the values
                 const u64 drawn = origin + ((u64)code << tick_bits) + tick_of(cell, tick_bits);
                 out[at] = (ITEM)(drawn + (in == 0 ? 0 : (u64)in[at]));
                 continue;
@@ -397,7 +397,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
     }
 }
 
-// Put what the host drew of the items in doubt.
+// Put the items in doubt, which the host drew.
 extern "C" __global__ void finish(ITEM *out, const ITEM *in, u64 first_item, call_t *call)
 {
     for (u64 i = blockIdx.x * THREADS + threadIdx.x; i < call->n_in_doubt;
@@ -409,7 +409,7 @@ extern "C" __global__ void finish(ITEM *out, const ITEM *in, u64 first_item, cal
     }
 }
 
-// Find between which numbers n >= 1 values are; call->least and greatest are some value at first.
+// Lower call->least and raise call->greatest to include n >= 1 values.
 extern "C" __global__ void __launch_bounds__(THREADS) ends(const ITEM *in, u64 n, call_t *call)
 {
     __shared__ i64 least, greatest;

@@ -38,7 +38,7 @@ from ._inputs.messages import describe, written
 from ._inputs.numbers import whole_number
 from ._inputs.privacy_arguments import word_count
 from ._inputs.source import Source
-from ._inputs.tensors import in_memory, is_tensor, require_defaults
+from ._inputs.tensors import in_memory, is_tensor, outside_of_graphs, require_defaults
 from ._law import Kind, LawSpec
 from ._law_functions.mixin import LawFunctions
 from ._system.progress import Progress
@@ -198,9 +198,8 @@ class _Law(LawFunctions):
                 require_fit(self._spec, checked_dtype(dtype), parameter_name(self._kind))
             return (by or self._by(method, 1)).draw(source)
         if out is not None and is_tensor(out):
-            return self._fill_tensor(
-                out, size, dtype=dtype, method=method, source=source, threads=threads
-            )
+            fill = outside_of_graphs(self._fill_tensor)
+            return fill(out, size, dtype=dtype, method=method, source=source, threads=threads)
         if type(size) is int and 0 <= size <= MOST_ELEMENTS and dtype is INT64 and out is None:
             array = np.empty(size, INT64)
         else:

@@ -1,4 +1,4 @@
-"""The programs' modules can be imported, after all that is installed."""
+"""Let tests import the benchmarks' modules, after all installed ones."""
 
 import sys
 from pathlib import Path

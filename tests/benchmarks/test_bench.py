@@ -1,9 +1,8 @@
-"""Who takes part in the benchmark, what is said of the others, tables and picture; no times."""
+"""The benchmark's contenders, notes on the missing ones, table and picture. No test times."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 import time
 from fractions import Fraction
@@ -16,7 +15,6 @@ import pytest
 
 import contenders
 import measure
-import picture
 import throughput
 import users
 from contenders import CannotRunError, Contender, Missing
@@ -26,7 +24,6 @@ PEERS: dict[str, tuple[str, ...]] = {
     "opendp": ("opendp", "opendp.prelude"),
     "diffprivlib": ("diffprivlib",),
     "tumult": ("tmlt", "tmlt.core", "tmlt.core.random.discrete_gaussian"),
-    "tf_privacy": ("tensorflow", "tensorflow_privacy"),
     "mkl": ("mkl_random",),
 }
 
@@ -55,7 +52,7 @@ def test_a_peer_that_is_missing_is_named_with_the_line_that_installs_it(
 
 
 def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By imitations, as the real ones may be missing: sigma for some, sigma2 for others."""
+    """Imitations, because the real ones may be missing, get sigma or sigma2."""
     asked: list[Any] = []
 
     def note(*values: Any) -> Any:
@@ -68,14 +65,6 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
 
         def normal(self, loc: float, sigma: float, n: int, method: str) -> Any:
             return note("mkl", sigma, n)
-
-    class Tensor:
-        def numpy(self) -> Any:
-            return np.zeros(3)
-
-    def tf_sample(*, scale: int, shape: tuple[int], dtype: Any) -> Tensor:
-        note("tf", scale, shape)
-        return Tensor()
 
     class GaussianDiscrete:
         def __init__(self, **budget: Any) -> None:
@@ -93,21 +82,17 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
         m=module("m", make_gaussian=make_gaussian),
         **dict.fromkeys(names, lambda *_, **__: None),
     )
-    utils = module("discrete_gaussian_utils", sample_discrete_gaussian=tf_sample)
     imitations = {
         "mkl_random": module("mkl_random", MKLRandomState=State),
         "tmlt.core.random.discrete_gaussian": module(
             "discrete_gaussian", sample_dgauss=lambda sigma2: note("tumult", sigma2)
         ),
-        "tensorflow": module("tensorflow", int64="int64"),
-        "tensorflow_privacy.privacy.dp_query": module("dp_query", discrete_gaussian_utils=utils),
         "opendp": module("opendp", prelude=prelude),
         "opendp.prelude": prelude,
         "diffprivlib": module("diffprivlib"),
         "diffprivlib.mechanisms": module("mechanisms", GaussianDiscrete=GaussianDiscrete),
     }
-    parents = ("tmlt", "tmlt.core", "tmlt.core.random", "tensorflow_privacy")
-    for parent in (*parents, "tensorflow_privacy.privacy"):
+    for parent in ("tmlt", "tmlt.core", "tmlt.core.random"):
         monkeypatch.setitem(sys.modules, parent, module(parent))
     for name, imitation in imitations.items():
         monkeypatch.setitem(sys.modules, name, imitation)
@@ -118,13 +103,11 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
         contender.prepare(exponent)(n)
 
     draws(contenders.mkl, 1, 3)
-    draws(contenders.tf_privacy, 1, 3)
     draws(contenders.opendp, 1, 3)
     draws(contenders.tumult, 1, 1)
     draws(contenders.diffprivlib, 1, 1)
     assert asked == [
         ("mkl", 10.0, 3),
-        ("tf", 10, (3,)),
         ("opendp", 10.0, [0, 0, 0]),
         ("tumult", Fraction(100)),
         ("diffprivlib", 10.0, 0),
@@ -132,7 +115,6 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
     for peer, exponent in (
         (contenders.mkl, 18),
         (contenders.opendp, 18),
-        (contenders.tf_privacy, 10),
         (contenders.diffprivlib, 6),
     ):
         with pytest.raises(CannotRunError):
@@ -140,7 +122,7 @@ def test_peers_are_asked_for_the_law_of_the_case(monkeypatch: pytest.MonkeyPatch
 
 
 def test_contenders_that_are_always_there_draw_what_they_say() -> None:
-    """By real calls, and of those that are exact the standard deviation fits (to 10 of its own)."""
+    """Real calls draw; the deviation of the paper's algorithm fits (to 10 of its own)."""
     for contender in (*contenders.OURS, contenders.plain_python, contenders.paper):
         found = contender()
         if isinstance(found, Contender):
@@ -169,13 +151,13 @@ def test_the_plain_python_engine_takes_part_where_there_is_no_core(
 
 
 def test_no_two_contenders_look_alike() -> None:
-    """Of those that are here; pictures of two machines can be compared."""
+    """Contenders look different, so pictures of two machines can be compared."""
     looks = [one.look for one in contenders.all_contenders()[0]]
     assert len(set(looks)) == len(looks)
 
 
 def made_up() -> tuple[list[Contender], list[Missing]]:
-    """Three that draw at once, one of which saturates, and one that is not there."""
+    """Return three quick contenders, one of which saturates, and a missing one."""
 
     def prepare(_exponent: int) -> measure.Draw:
         return lambda n: sum(range(n))
@@ -194,7 +176,7 @@ def made_up() -> tuple[list[Contender], list[Missing]]:
 def test_the_program_prints_and_writes_what_it_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Table, lines, picture and JSON; who was left out is there with a reason."""
+    """Table, lines and picture; contenders that were left out are named with a reason."""
     pytest.importorskip("matplotlib")
 
     def absent(_folder: Path) -> tuple[users.Call, users.Call]:
@@ -207,8 +189,8 @@ def test_the_program_prints_and_writes_what_it_measured(
     )
     monkeypatch.setattr(users, "TASKS", tasks)
     monkeypatch.setattr(throughput, "EXPONENTS", (0, 30))
-    png, figures = tmp_path / "speed.png", tmp_path / "speed.json"
-    assert throughput.main(["--quick", "--png", str(png), "--json", str(figures)]) == 0
+    png = tmp_path / "speed.png"
+    assert throughput.main(["--quick", "--png", str(png)]) == 0
     out = capsys.readouterr().out
     assert png.read_bytes()[:4] == b"\x89PNG"
     assert "saturating: none from sigma = 10^30 on: its 64-bit result would saturate" in out
@@ -218,14 +200,10 @@ def test_the_program_prints_and_writes_what_it_measured(
     rows = {line.split("|")[1].strip(): line for line in out.splitlines() if line[:1] == "|"}
     assert rows["a rounded float"].split()[-4:-1] == ["no", "|", "no"]
     assert "| a peer: " in rows["a task"]
-    document = json.loads(figures.read_text())
-    assert {one["contender"] for one in document["measured"]} == {c.name for c in made_up()[0]}
-    assert {one["exponent"] for one in document["skipped"]} == {30}
-    assert [one["missing"] for one in document["tasks"]] == ["", "no such package"]
 
 
 def test_the_lines_drawn_are_the_times() -> None:
-    """One over the rate, against the exponent; dotted if not exact; nobody without a point."""
+    """Lines show one over the rate, dotted if not exact; a contender without a point has none."""
     pytest.importorskip("matplotlib")
     taking_part, _ = made_up()
     rates = {("ours", 0): 1e8, ("ours", 100): 1e6, ("a rounded float", 0): 1e9}
@@ -233,7 +211,7 @@ def test_the_lines_drawn_are_the_times() -> None:
     found: list[Any] = []
 
     def draw(figure: Any, panels: Any) -> None:
-        picture.draw_picture(figure, panels, measured, taking_part)
+        throughput.draw_picture(figure, panels, measured, taking_part)
         found.extend(panels[0].get_lines())
 
     look.render(draw, panels=2)
@@ -246,13 +224,12 @@ def test_the_lines_drawn_are_the_times() -> None:
 def test_places_that_cannot_be_written_are_refused_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And so is a picture without matplotlib, with the line that installs it."""
+    """Without matplotlib a picture is refused, with the line that installs it."""
     pytest.importorskip("matplotlib")
-    for option in ("--png", "--json"):
-        for target in (tmp_path, tmp_path / "none" / "x"):
-            with pytest.raises(SystemExit):
-                throughput.main([option, str(target)])
-            assert str(tmp_path) in capsys.readouterr().err
+    for target in (tmp_path, tmp_path / "none" / "x"):
+        with pytest.raises(SystemExit):
+            throughput.main(["--png", str(target)])
+        assert str(tmp_path) in capsys.readouterr().err
     for name in ("matplotlib", "matplotlib.style"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(SystemExit):
@@ -270,7 +247,7 @@ def test_rates_have_three_figures(rate: float, text: str) -> None:
 
 
 def test_one_slow_call_does_not_fix_the_number_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first call that loads libraries, or is interrupted, would leave one draw in each call."""
+    """A slow first call, which loads libraries, does not leave one draw in each call."""
     clock = [0.0]
     calls: list[int] = []
 
@@ -279,7 +256,7 @@ def test_one_slow_call_does_not_fix_the_number_of_draws(monkeypatch: pytest.Monk
         clock[0] += n * 1e-6 + (1.0 if len(calls) == 1 else 0.0)
 
     monkeypatch.setattr(time, "process_time", lambda: clock[0])
-    rates = measure.measure({"": draw}, seconds=0.3)[""]
+    rates = measure.measure({"": draw}, 0.3)[""]
     assert calls[-1] == pytest.approx(10**5, rel=1e-6)
     assert rates.median == pytest.approx(10**6, rel=1e-6)
 
@@ -290,7 +267,7 @@ def test_a_ratio_is_the_median_over_the_rounds() -> None:
 
 
 def test_what_users_do_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every task and its peer once, with a thousand counts in the place of a million."""
+    """Every task and its peer runs once, with a thousand counts instead of a million."""
     for name in ("pandas", "polars", "pyarrow", "dp_accounting"):
         pytest.importorskip(name)
     monkeypatch.setattr(users, "COUNTS", users.COUNTS[:1000])

@@ -1,6 +1,6 @@
-"""What the build promises: one definition of the C API, no float, libraries that are found.
+"""The build has one definition of the C API, no floats, and libraries that are found.
 
-These tests look at the installed package and at csrc/ of the clone that they lie in.
+These tests look at the installed package and at csrc/ of their clone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CAN_CONFIGURE = shutil.which("cmake") is not None and shutil.which("make") is no
 
 @pytest.fixture(scope="module")
 def native() -> ModuleType:
-    """The extension, whatever DISCRETEGAUSS_PURE_PYTHON says."""
+    """Return the extension, whatever DISCRETEGAUSS_PURE_PYTHON says."""
     from discretegauss import _native
 
     return _native
@@ -79,7 +79,7 @@ def test_the_stub_names_only_what_ffi_has(native: ModuleType) -> None:
 
 
 def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
-    """A function in _native.pyi takes as many arguments, and returns the same kind, as in C."""
+    """A function in _native.pyi has the number of arguments and the kind of result of C's."""
     functions = {k: v for k, v in declared("_Lib").items() if isinstance(v, ast.FunctionDef)}
     assert functions
     for name, node in functions.items():
@@ -97,7 +97,7 @@ def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
 
 
 def test_the_public_header_stands_by_itself() -> None:
-    """Every function has a contract above it, which names nothing that is declared elsewhere."""
+    """Every function has a contract above it, without names that are declared elsewhere."""
     header = (CSRC / "include" / "discretegauss.h").read_text(encoding="utf-8")
     above = re.findall(r"(.*)\nDG_API ", header)
     assert above
@@ -125,7 +125,7 @@ FLOAT = re.compile(
 
 
 def floats_in(source: str) -> list[str]:
-    """Return what in a C source, outside comments and strings, has to do with floating point."""
+    """Return the parts of a C source, outside comments and strings, that use floating point."""
     return FLOAT.findall(COMMENT_OR_STRING.sub(" ", source))
 
 
@@ -165,16 +165,16 @@ def test_the_float_scanner_passes(source: str) -> None:
 
 
 def test_no_float_in_the_c_sources() -> None:
-    """No C file has a floating-point type, literal, header or conversion; numpy's interface has."""
+    """No C file except numpy's interface has a float's type, literal, header or conversion."""
     files = [path for path in CSRC.rglob("*") if path.suffix in {".c", ".h", ".cu"}]
     assert CSRC / "include" / "discretegauss.h" in files
     found = {path.name: floats_in(path.read_text(encoding="utf-8")) for path in files}
-    # the function of numpy's interface that makes a double of a word: its type, itself, its cast
+    # numpy's interface makes a double of a word: the type, the function and the cast
     assert found.pop("bit_generator.h") == ["double", "double", "double", "0x1p-53"]
     assert {name: hits for name, hits in found.items() if hits} == {}
 
 
-#: csrc/README.md: a file includes its own folder, and those that stand in an earlier row.
+#: csrc/README.md: a file includes its own folder, and folders of earlier rows.
 LAYERS = (
     ("base", "cuda"),
     ("random", "csv"),
@@ -189,12 +189,12 @@ LAYER = {folder: number for number, row in enumerate(LAYERS) for folder in row}
 
 
 def included(source: str) -> set[str]:
-    """The headers of the core that a file includes, as "folder/name.h"."""
+    """Return the headers of the core that a file includes, as "folder/name.h"."""
     return set(re.findall(r'^#include "(\w+/\w+\.h)"$', source, re.MULTILINE))
 
 
 def cyclic(edges: dict[str, set[str]]) -> set[str]:
-    """What is left of a graph when what leads nowhere has been taken away, again and again."""
+    """Return a graph without its dead ends, removed until none is left: its cycles remain."""
     left = set(edges)
     while ends := {node for node in left if not edges[node] & left}:
         left -= ends
@@ -202,7 +202,7 @@ def cyclic(edges: dict[str, set[str]]) -> set[str]:
 
 
 def test_includes_point_down() -> None:
-    """Every folder has a layer, and no file includes a neighbour's or a higher one's header."""
+    """Every folder has a layer, and no file includes a header of the same or a higher layer."""
     files = [path for path in CSRC.glob("*/*.[ch]") if path.parent.name != "include"]
     assert {path.parent.name for path in files} == set(LAYER)
     edges = {}
@@ -220,7 +220,7 @@ def test_includes_point_down() -> None:
 
 
 def test_proofs_name_what_is_there() -> None:
-    """Every name of the code in a PROOF.md, and every file, is one of csrc."""
+    """Every name and file that a PROOF.md mentions exists in csrc."""
     sources = [*CSRC.rglob("*.[ch]"), *CSRC.rglob("*.cu"), *CSRC.glob("*/proof/*.v")]
     code = "".join(path.read_text(encoding="utf-8") for path in sources)
     names, files = set(re.findall(r"\w+", code)), {path.name for path in CSRC.rglob("*.[ch]")}
@@ -231,7 +231,7 @@ def test_proofs_name_what_is_there() -> None:
 
 
 class Symbols(NamedTuple):
-    """What the object of a file has for others, what it takes from them, and its variables."""
+    """An object file's exported symbols, imported symbols, and variables."""
 
     defined: set[str]
     taken: set[str]
@@ -239,7 +239,7 @@ class Symbols(NamedTuple):
 
 
 def symbols(file: Path, folder: Path) -> Symbols:
-    """Compile a file, and list its symbols. What is const is no variable, with -fno-pic."""
+    """Compile a file, and list its symbols. With -fno-pic, const data is no variable."""
     out = folder / f"{file.parent.name}_{file.stem}.o"
     includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
     options = ["-O0", "-std=gnu11", "-fno-pic", "-fno-common"]
@@ -255,7 +255,7 @@ def symbols(file: Path, folder: Path) -> Symbols:
 
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Symbols]:
-    """The symbols of every file of the core."""
+    """Return the symbols of every file of the core."""
     if shutil.which("cc") is None or shutil.which("nm") is None:
         pytest.skip("needs a C compiler and nm")
     folder = tmp_path_factory.mktemp("objects")
@@ -267,7 +267,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Symbols]:
 
 @pytest.mark.evidence  # compiles the core
 def test_no_two_files_need_each_other(objects: dict[Path, Symbols]) -> None:
-    """By the symbols of the objects: a declaration can be had without an include."""
+    """Objects keep to the layers by their symbols, because C can declare without an include."""
     home = {name: path for path, found in objects.items() for name in found.defined}
     edges: dict[str, set[str]] = {}
     for path, found in objects.items():
@@ -280,7 +280,7 @@ def test_no_two_files_need_each_other(objects: dict[Path, Symbols]) -> None:
 
 @pytest.mark.evidence
 def test_the_core_has_no_variables(objects: dict[Path, Symbols], tmp_path: Path) -> None:
-    """Nothing that can change lies outside of calls and of what they make; the scan sees one."""
+    """No object has a global variable that can change, and the scan finds a planted one."""
     assert {path.name: found.variables for path, found in objects.items() if found.variables} == {}
     planted = tmp_path / "planted.c"
     planted.write_text("static int once; int seen = 1; int *f(void) { return &once; }")
@@ -288,7 +288,7 @@ def test_the_core_has_no_variables(objects: dict[Path, Symbols], tmp_path: Path)
 
 
 class Elf:
-    """The dynamic section and the undefined symbols of a 64-bit ELF file."""
+    """Return the dynamic section and the undefined symbols of a 64-bit ELF file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -338,11 +338,11 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
     assert calls & libm == set()  # some C libraries contain libm
 
 
-# --- what the compiler is told ---------------------------------------------------------------
+# --- options of the compiler -----------------------------------------------------------------
 
 
 def commands(cflags: str, build: Path, *options: str) -> list[list[str]]:
-    """The commands that compile the core, in words."""
+    """Return the commands that compile the core, split into words."""
     options += ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
     subprocess.run(
         ["cmake", "-S", CSRC.parent, "-B", build, *options],
@@ -356,7 +356,7 @@ def commands(cflags: str, build: Path, *options: str) -> list[list[str]]:
 
 
 def last_flags(cflags: str, build: Path) -> dict[str, str]:
-    """The flag of each family that counts, the last, in the commands that compile the core."""
+    """Return the effective flag of each family, the last one, of the commands for the core."""
     families = ("_FORTIFY_SOURCE", "-fstack-protector", "stack-clash-protection")
     found = [
         {name: flag for name in families for flag in command if name in flag}
@@ -368,7 +368,7 @@ def last_flags(cflags: str, build: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def own_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Those of a build whose user names none."""
+    """Return the hardenings of a build whose user names none."""
     return last_flags("", tmp_path_factory.mktemp("ours"))
 
 
@@ -383,7 +383,7 @@ def own_flags(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_hardening_that_the_user_names_is_left_alone(
     flag: str, own_flags: dict[str, str], tmp_path: Path
 ) -> None:
-    """CFLAGS with a level of a hardening get it, and the other hardenings are as without it."""
+    """CFLAGS choose the level of one hardening, and leave the others as they are."""
     ours = own_flags
     assert ours["_FORTIFY_SOURCE"] in {"-D_FORTIFY_SOURCE=2", "-D_FORTIFY_SOURCE=3"}
     assert ours["-fstack-protector"] == "-fstack-protector-strong"
@@ -392,11 +392,11 @@ def test_hardening_that_the_user_names_is_left_alone(
     assert last_flags(flag, tmp_path) == ours | {name: flag}
 
 
-# --- what is packed --------------------------------------------------------------------------
+# --- packages --------------------------------------------------------------------------------
 
 
 def packed(tree: Path, to: Path) -> set[str]:
-    """The files of a source distribution of the tree, which is unpacked there."""
+    """Return the files of the tree's source distribution, unpacked in a folder."""
     script = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
     subprocess.run([sys.executable, "-c", script, str(to)], cwd=tree, check=True)
     (archive,) = to.glob("*.tar.gz")
@@ -406,7 +406,7 @@ def packed(tree: Path, to: Path) -> set[str]:
 
 
 def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
-    """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
+    """A package contains all of our files and no stray file."""
     names = packed(CSRC.parent, tmp_path / "clean")
     ours = "benchmarks cmake csrc docs examples licenses python tests tools"
     ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"
@@ -426,7 +426,7 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
 
 
 def test_the_recipe_for_conda_asks_for_what_the_package_asks_for() -> None:
-    """The same version and dependencies as pyproject.toml's."""
+    """It has the version and dependencies of pyproject.toml."""
     recipe = (CSRC.parent / "tools/conda/recipe.yaml").read_text()
     project = tomllib.loads((CSRC.parent / "pyproject.toml").read_text())["project"]
     asked = re.findall("^    - (.+)$", re.split("  run:|tests:", recipe)[1], re.MULTILINE)
@@ -455,7 +455,7 @@ sys.exit(main(["release", *sys.argv[2:]]))
 
 
 def test_the_documented_options_make_a_wheel_without_a_compiler(tmp_path: Path) -> None:
-    """It is for every platform, has no binary in it, and draws and releases."""
+    """It is for every platform, contains no binary, and draws and releases."""
     assert dict(PURE_OPTIONS) == {"wheel.cmake": "false", "wheel.py-api": "py3"}
     script = f"""from scikit_build_core.build import get_requires_for_build_wheel, build_wheel
 assert get_requires_for_build_wheel({dict(PURE_OPTIONS)}) == []  # neither cmake nor ninja
@@ -476,7 +476,7 @@ build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
     needed = (sys.modules[name].__file__ for name in ("numpy", "gmpy2"))
     paths = [str(tmp_path / "site"), *(str(Path(str(file)).parents[1]) for file in needed)]
     run = subprocess.run(
-        # -S: nothing that an editable install put there finds another discretegauss
+        # -S, because an editable install in site-packages would be found first
         [sys.executable, "-S", "-c", DRAW_AND_RELEASE, str(tmp_path), *arguments],
         env=no_tools | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
@@ -499,7 +499,7 @@ def test_the_extension_has_the_stable_abi(elf: Elf) -> None:
 
 
 def test_gmp_and_mpfr_are_needed_by_the_name_they_are_found_by(elf: Elf) -> None:
-    """The two libraries are bundled beside the extension and found there, or are the system's."""
+    """GMP and MPFR are bundled beside the extension and found there, or are the system's."""
     ours = [name for name in elf.needed if name.startswith(("libgmp", "libmpfr"))]
     assert len(ours) == 2
     bundled = {name for name in ours if (elf.path.parent / name).exists()}
@@ -541,7 +541,7 @@ def test_the_extension_loads(elf: Elf, order: str) -> None:
 
 
 def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
-    """An interpreter that prints its engine, under a value of DISCRETEGAUSS_PURE_PYTHON."""
+    """Run an interpreter that prints its engine, with a value of DISCRETEGAUSS_PURE_PYTHON."""
     environment = {k: v for k, v in os.environ.items() if k != "DISCRETEGAUSS_PURE_PYTHON"}
     if value is not None:
         environment["DISCRETEGAUSS_PURE_PYTHON"] = value
@@ -555,20 +555,20 @@ def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_extension_is_what_draws() -> None:
-    """The package uses the extension unless told not to: nothing on the way to it fails unseen."""
+    """The package uses the extension by default, so no error hides on the path to it."""
     run = engine_under(None)
     assert run.stdout == "native\n", run.stderr
 
 
 @pytest.mark.parametrize(("value", "engine"), [("", "native"), ("0", "native"), ("1", "python")])
 def test_the_variable_chooses_the_engine(value: str, engine: str) -> None:
-    """DISCRETEGAUSS_PURE_PYTHON=1 chooses the twin; 0 and nothing do not."""
+    """DISCRETEGAUSS_PURE_PYTHON=1 chooses plain Python; 0 and an empty value do not."""
     assert engine_under(value).stdout == f"{engine}\n"
 
 
 @pytest.mark.parametrize("value", ["no", "false", "true", "yes", "2", " 1", "00", "\u0661"])
 def test_the_variable_takes_no_other_value(value: str) -> None:
-    """What is neither 0 nor 1 is refused at import; the message has the name, rule and value."""
+    """Other values are refused at import, with a message of name, rule and value."""
     run = engine_under(value)
     assert run.returncode == 1
     assert run.stdout == ""
@@ -577,7 +577,7 @@ def test_the_variable_takes_no_other_value(value: str) -> None:
 
 
 def test_the_package_says_whether_it_bundles_libraries(elf: Elf) -> None:
-    """In its metadata, by the licences, and in build_info(): as it is."""
+    """Its metadata, its licences and build_info() agree with the libraries that it has."""
     bundled = bool([*elf.path.parent.glob("libgmp-*"), *elf.path.parent.glob("libmpfr-*")])
     licence = importlib.metadata.metadata("discretegauss")["License-Expression"]
     assert licence == ("MIT AND LGPL-3.0-or-later" if bundled else "MIT")
@@ -592,7 +592,7 @@ def test_the_package_says_whether_it_bundles_libraries(elf: Elf) -> None:
 def test_a_choice_of_libraries_past_the_metadata_is_refused(
     choice: str, in_metadata: str, tmp_path: Path
 ) -> None:
-    """By -C cmake.define, CMAKE_ARGS or whatever: the licences in the metadata would be wrong."""
+    """No -C cmake.define or CMAKE_ARGS chooses GMP: the metadata's licences would be wrong."""
     options = {"SKBUILD": "2", "DG_GMP": choice, "DG_GMP_OF_METADATA": in_metadata}
     run = subprocess.run(
         ["cmake", "-S", CSRC.parent, "-B", tmp_path, *(f"-D{k}={v}" for k, v in options.items())],

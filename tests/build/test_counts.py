@@ -1,7 +1,7 @@
-"""What is counted: functions between a call and the core, public names, words of a page.
+"""Limits on the functions between a call and the core, public names, and words of a page.
 
-Frames are counted, no times. The bars are what Python 3.11 counts, each comprehension as a
-function; later ones count fewer.
+The tests count frames, not times. The limits are for Python 3.11, where a comprehension is a
+function; later versions count fewer.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ import discretegauss
 dg: Any = discretegauss  # which takes keywords that checkers know to be wrong
 ROOT = Path(__file__).resolve().parents[2]
 
-# --- functions of ours -----------------------------------------------------------------------
+# --- our functions ---------------------------------------------------------------------------
 
 PACKAGE = str(Path(dg.__file__).parent)
 
 
 def calls(call: Callable[[], object]) -> list[str]:
-    """The package's functions that are called."""
+    """Return the package's functions that a call runs."""
     called: list[str] = []
 
     def note(frame: Any, event: str, _: object) -> None:
         if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
             called.append(f"{Path(frame.f_code.co_filename).name}: {frame.f_code.co_name}")
 
-    gc.disable()  # a collection runs callbacks of others, and is nobody's call
+    gc.disable()  # a collection would run other objects' callbacks
     sys.setprofile(note)
     try:
         call()
@@ -63,8 +63,8 @@ NEW = (dg.DiscreteGaussian(12345 + i) for i in count())
     ids=["function", "law", "first call of a law", "add_noise", "array of sigma2"],
 )
 def test_a_draw_takes_no_detour(make: Callable[[], Callable[[], object]], most: int) -> None:
-    """Between a user's call and the C core there are so many functions of ours, and no more."""
-    make()()  # all is looked up that will be
+    """A user's call reaches the C core through at most this number of our functions."""
+    make()()  # lazy imports and caches are done
     called = calls(make())
     assert len(called) <= most, "\n".join(called)
 
@@ -80,7 +80,7 @@ def test_a_release_of_twenty_rows_takes_no_detour(tmp_path: Path) -> None:
 
 # --- public names ----------------------------------------------------------------------------
 
-#: Modules and what is in them. The paper's names, which are not ours, are in `compat` beside these.
+#: Modules and their public names. `compat` also has the paper's names.
 PUBLIC = {
     "": (
         "DiscreteGaussian DiscreteLaplace GeneralizedGaussian Skellam Law add_noise bernoulli "
@@ -140,7 +140,7 @@ def test_each_module_has_these_names_and_no_others() -> None:
 
 
 def test_there_are_at_most_95_of_them() -> None:
-    """One is learned once, where several modules have it: `add_noise`."""
+    """A name counts once if several modules have it, such as `add_noise`."""
     assert len({name for names in PUBLIC.values() for name in names.split()}) <= 95
 
 
@@ -158,7 +158,7 @@ PAGES = sorted(
 
 
 def words_of(page: Path) -> int:
-    """Of a notebook, in all its cells."""
+    """Return the number of words of a page; of a notebook, of all its cells."""
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".ipynb":
         text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
@@ -166,6 +166,6 @@ def words_of(page: Path) -> int:
 
 
 def test_no_page_is_longer_than_1500_words() -> None:
-    """A page is one subject; the CHANGELOG is a list that grows."""
+    """A page has one subject, so it has a limit; the CHANGELOG may grow."""
     assert len(PAGES) > 40
     assert {page.name: n for page in PAGES if (n := words_of(page)) > 1500} == {}

@@ -1,4 +1,4 @@
-"""Which GMP CMake takes: the system's, else gmpy2's; with neither it names both remedies."""
+"""CMake takes the system's GMP, or else gmpy2's; without both it names both remedies."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ needs_gmp = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def hidden() -> str:
-    """What hides the system's GMP from CMake."""
+    """Hide the system's GMP from CMake."""
     shown = ["gcc", "-print-multiarch"]
     triple = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip()
     return f"-DCMAKE_IGNORE_PATH=/usr/include;/usr/include/{triple};/usr/lib;/usr/lib/{triple}"
 
 
 def configured(folder: Path, *options: str) -> str:
-    """What CMake says, in one line, by the Python of these tests, if no other is named."""
+    """Return CMake's output in one line; its Python is that of the tests, unless one is named."""
     python = f"-DPython_EXECUTABLE={sys.executable}"
     command = ["cmake", "-S", str(ROOT), "-B", str(folder), python, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cma
 
 @needs_gmp
 def test_the_systems_is_taken_if_it_is_whole(tmp_path: Path) -> None:
-    """Without mpfr.h, which alone is missing, it is not, and CMake says so."""
+    """If only mpfr.h is missing, CMake does not take the system's libraries, and says so."""
     assert "AUTO -> SYSTEM" in configured(tmp_path / "whole")
     warned = configured(tmp_path / "part", "-DDG_SYSTEM_MPFR_INCLUDE=NO")
     assert "AUTO -> WHEEL" in warned
@@ -49,7 +49,7 @@ def test_gmpy2s_is_taken_without_it_or_if_it_is_asked_for(tmp_path: Path, hidden
 
 
 def test_with_neither_both_remedies_are_named(tmp_path: Path, hidden: str) -> None:
-    """By a Python that has no gmpy2."""
+    """A Python without gmpy2 gets a message with both remedies."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     bare = f"-DPython_EXECUTABLE={tmp_path}/bare/bin/python"
     said = configured(tmp_path / "neither", bare, hidden)

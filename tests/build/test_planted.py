@@ -12,7 +12,7 @@ ROOT = FUZZ.parents[1]
 
 
 def test_every_planted_fault_has_its_place_in_the_source() -> None:
-    """Each line that a fault replaces is there, once."""
+    """Each line that a fault replaces occurs exactly once."""
     faults = runpy.run_path(str(FUZZ / "planted.py"))["FAULTS"]
     assert len(faults) >= 18
     for fault in faults:
@@ -21,7 +21,7 @@ def test_every_planted_fault_has_its_place_in_the_source() -> None:
 
 
 def test_scripts_reject_every_change_of_what_they_quote(tmp_path: Path) -> None:
-    """Wrong constants, terms, orders of operations: the code no longer reads as its lemma says."""
+    """A wrong constant, term or order of operations differs from the lemma's code, and is found."""
     planted = runpy.run_path(str(FUZZ / "planted.py"))
     lines = runpy.run_path(str(ROOT / "tools" / "code_lines.py"))
     faults = [None, *(f for f in planted["FAULTS"] if f.target == planted["LINES"])]
@@ -39,7 +39,7 @@ def test_scripts_reject_every_change_of_what_they_quote(tmp_path: Path) -> None:
 
 
 def test_every_fuzz_target_has_seeds() -> None:
-    """A run in CI begins with inputs that reach most of the code, not with nothing."""
+    """A run in CI starts from inputs that reach most of the code."""
     targets = [file.stem.removeprefix("fuzz_") for file in FUZZ.glob("fuzz_*.c")]
     assert len(targets) >= 5
     for target in targets:

@@ -1,6 +1,6 @@
-// The kernels of csrc/cuda/noise.cu on the CPU: their own source, a thread of a block after the other.
+// The kernels of csrc/cuda/noise.cu on the CPU: compiles their source, and runs the threads of a block in turn.
 //
-// From one __syncthreads to the next the threads of a block run in an order that `seed` shuffles, and so do the blocks.
+// `seed` shuffles the order of the blocks, and that of a block's threads from one __syncthreads to the next.
 //
 //     g++ -O2 -shared -fPIC -DITEM=int -DWORDS=1 -I csrc/cuda -o on_cpu.so tests/cuda/on_cpu.cpp
 #include <ucontext.h>
@@ -73,7 +73,7 @@ static void shuffle(unsigned *order, unsigned n, u64 *seed)
     }
 }
 
-// Returns 0, or 1 if some threads came to a barrier and others to the end.
+// Returns 1 if some threads came to a barrier and others to the end, else 0.
 static int run_block(u64 *seed)
 {
     static unsigned order[THREADS], n_done;

@@ -1,4 +1,4 @@
-"""benchmarks/gpu.py, before it sees a GPU: on a fake one, which runs the kernel on the CPU."""
+"""benchmarks/gpu.py runs on a fake GPU, which runs the kernel on the CPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def counted(array: Any, name: str, *given: int) -> None:
-    """The kernel `count` of gpu.cu, in numpy; of `cipher` nothing is asked."""
+    """Do in numpy what the kernel `count` of gpu.cu does; skip `cipher`."""
     if name == "count":
         _, _, low, step, counts = given
         bins = np.clip((array.to_host() - low) // step + 1, 0, 65)
@@ -33,11 +33,10 @@ def counted(array: Any, name: str, *given: int) -> None:
 def test_the_program_says_right_of_right_draws_and_wrong_of_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All parts run; items that are not the CPU's, and draws of another law, end it with 1."""
+    """All parts run. Items that differ from the CPU's, and draws of another law, end it with 1."""
     pytest.importorskip("scipy")
     for cached in (cuda._law_on, cuda._kernels):
         cached.cache_clear()
-    monkeypatch.setattr(cuda, "_unused", [])
     FakeGpu(monkeypatch)
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
     gpu: Any = importlib.import_module("gpu")

@@ -1,4 +1,4 @@
-"""NVIDIA's cuda-core has what tests/support/fake_cuda.py stands in for. It needs no driver."""
+"""NVIDIA's cuda-core has the interface that tests/support/fake_cuda.py fakes; needs no driver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.repository
 
 
 def test_cuda_core_has_what_is_called() -> None:
-    """By these names, with these arguments; and it passes whole numbers to kernels as 64 bits."""
+    """Names and arguments are the same, and kernels get integers as 64 bits."""
     core: Any = pytest.importorskip("cuda.core")
     driver: Any = pytest.importorskip("cuda.bindings.driver")
     handler: Any = pytest.importorskip("cuda.core._kernel_arg_handler")
@@ -37,7 +37,7 @@ def test_cuda_core_has_what_is_called() -> None:
     macros = [("ITEM", "long long"), ("WORDS", "2")]
     core.ProgramOptions(arch="sm_90", std="c++17", include_path="folder", define_macro=macros)
     assert int(core.Stream.from_handle(4711).handle) == 4711
-    given = [2**63 - 1, 0, 5]
+    given = [2**63 - 1, 0, -(2**63)]
     held = handler.ParamHolder(tuple(given))
     addresses = (ctypes.c_void_p * 3).from_address(held.ptr)
     assert [ctypes.c_int64.from_address(a or 0).value for a in addresses] == given

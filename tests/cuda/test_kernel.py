@@ -1,4 +1,4 @@
-"""The kernel's own source draws what the core does, on the CPU and in any order of threads."""
+"""The kernel's source, run on the CPU, draws the core's items in any order of threads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def by_core(sampler: Any, first: int, n: int) -> NDArray[Any]:
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_the_kernel_draws_what_the_core_draws(name: str, dtype: str) -> None:
-    """Item for item, by 1 block or 3, in order or not; a queue that overflows; sums in place."""
+    """Compare every item, with 1 to 3 blocks in two orders, a queue that overflows, and sums."""
     sampler, n, first = sampler_of(LAWS[name]), 3 * TILE + 1234, 7 * 2**30 * TILE
     law, expected = sampler.packed(), by_core(sampler, first, n)
     values = np.arange(-5000, n - 5000).astype(dtype)
@@ -73,7 +73,7 @@ def test_the_kernel_draws_what_the_core_draws(name: str, dtype: str) -> None:
 
 
 def law_of(spec: LawSpec) -> Any:
-    """The law as users have it."""
+    """Return the user's object for a law."""
     if spec.kind == GAUSSIAN:
         return dg.DiscreteGaussian(spec.parameter, spec.mu)
     if spec.kind == LAPLACE:
@@ -84,7 +84,7 @@ def law_of(spec: LawSpec) -> Any:
 @pytest.mark.parametrize("n", [10**6, *evidence(2 * 10**7)])
 @pytest.mark.parametrize("name", LAWS)
 def test_the_kernels_draws_have_the_law(name: str, n: int) -> None:
-    """Chi-square in some 60 bins to 5 deviations from the mean, under a fixed key."""
+    """Test by chi-square, in some 60 bins to 5 deviations from the mean, under a fixed key."""
     spec, sampler, out = LAWS[name], sampler_of(LAWS[name]), np.empty(n, np.int64)
     kernel = KernelOnCpu("int64", sampler.words, 4, 11)
     kernel.run("noise", out, None, n, 0, sampler.packed(), fresh_call(KEY))
@@ -104,7 +104,7 @@ def test_the_kernels_draws_have_the_law(name: str, n: int) -> None:
 
 
 def test_powers_and_logarithms_are_as_far_off_as_the_lemmas_say() -> None:
-    """In every part of every table: lemmas 15 and 20 of csrc/isochronous/PROOF.md."""
+    """Test every part of each table against lemmas 15 and 20 of csrc/isochronous/PROOF.md."""
     kernel, draws = KernelOnCpu("int64", 1), random.Random(1)
     with mpmath.workprec(200):
         for i in range(4000):
@@ -134,7 +134,7 @@ SETTLED = [
 
 @pytest.mark.parametrize("spec", SETTLED, ids=str)
 def test_heights_decide_as_exact_numbers_do(spec: LawSpec) -> None:
-    """Next to where f' meets the law, on both sides: never wrong, in doubt no wider than proven."""
+    """Decisions next to where f' meets the law are right, and in doubt no wider than proven."""
     from discretegauss.verify import _table
 
     sampler, exact = sampler_of(spec), ExactLaw(spec)
@@ -159,7 +159,7 @@ def test_heights_decide_as_exact_numbers_do(spec: LawSpec) -> None:
 
 @pytest.mark.parametrize("spec", SETTLED, ids=str)
 def test_fewer_than_one_item_of_10_to_the_9_is_in_doubt(spec: LawSpec) -> None:
-    """By lemma 27, added up here once more; of these laws fewer than 2 of 10**11."""
+    """Add up lemma 27 once more; these laws have fewer than 2 of 10**11."""
     head = {name: int(head_of(sampler_of(spec).packed())[name][0]) for name in NUMBERS}
     height, n_tail = head["height"], 2 * head["n_tail_side"]
     wide = head["above"] + head["below"]
@@ -173,7 +173,7 @@ def test_fewer_than_one_item_of_10_to_the_9_is_in_doubt(spec: LawSpec) -> None:
 
 
 def test_the_host_draws_what_is_in_doubt() -> None:
-    """Told that it may decide no tail, the kernel notes those items, and `finish` puts them."""
+    """If it may decide no tail, the kernel notes the items of tails, and `finish` puts them."""
     sampler, n = sampler_of(LAWS["laplace"]), 50 * TILE
     expected, law, values = by_core(sampler, 0, n), sampler.packed(), np.full(n, 10, np.int32)
     head = head_of(law)
@@ -192,7 +192,7 @@ def test_the_host_draws_what_is_in_doubt() -> None:
 
 
 def test_sums_that_do_not_fit_are_never_stored() -> None:
-    """A special item beside the end of its type is in doubt, then refused."""
+    """A special item next to the end of its type is in doubt, and then refused."""
     sampler, n = sampler_of(LAWS["wide laplace"]), 10 * TILE
     values, call = np.full(n, 2**31 - 1, np.int32), fresh_call(KEY)
     kernel = KernelOnCpu("int32", 1, 2, 5)

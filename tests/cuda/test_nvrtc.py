@@ -1,6 +1,6 @@
 """NVRTC compiles the kernel for every GPU from sm_70 on: no spills, no floating point.
 
-Skipped without it; ``nox -s cuda`` installs NVIDIA's packages of CUDA 12 and 13, and runs this.
+Skipped without NVRTC; ``nox -s cuda`` installs it, of CUDA 12 and 13, and runs this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CSRC = Path(__file__).parents[2] / "csrc" / "cuda"
 SOURCE, HEADER = ((CSRC / name).read_text("utf-8") for name in ("noise.cu", "noise_law.h"))
 KINDS = [(item, words) for item in ("int", "long long") for words in (1, 2)]
 COMPILERS = installed() or [Path("libnvrtc.so")]
-#: A multiprocessor has 65536: so 4 blocks of 256 threads fit on one.
+#: A multiprocessor has 65536 registers, so 4 blocks of 256 threads fit on one.
 MOST_REGISTERS = 64
 FLOATS = re.compile(r"\.(?:b?f16|tf32|f32|f64)\b|%f\d|%fd\d")
 
@@ -38,7 +38,7 @@ def compiled(by: Nvrtc, arch: int, item: str, words: int) -> Compiled:
 
 @pytest.mark.parametrize("path", COMPILERS, ids=lambda path: path.name)
 def test_the_kernel_compiles_for_every_device(path: Path) -> None:
-    """Each kind of kernel for the oldest and the newest, one kind for those between."""
+    """Compile all kinds of kernel for the oldest and the newest device, one kind for the others."""
     by = Nvrtc(path)
     archs = [arch for arch in by.archs() if arch >= 70]
     ends = {archs[0], 90, max(archs)}
@@ -57,7 +57,7 @@ def test_the_kernel_compiles_for_every_device(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", COMPILERS, ids=lambda path: path.name)
-def test_what_the_benchmark_runs_beside_it_compiles(path: Path) -> None:
+def test_the_kernels_of_the_benchmark_compile(path: Path) -> None:
     source = (CSRC.parents[1] / "benchmarks" / "gpu.cu").read_text("utf-8")
     headers = {"noise.cu": SOURCE, "noise_law.h": HEADER}
     options = "--gpu-architecture=sm_90", "-DITEM=int", "-DWORDS=1", "--std=c++17"
@@ -67,7 +67,7 @@ def test_what_the_benchmark_runs_beside_it_compiles(path: Path) -> None:
 
 @pytest.mark.parametrize("path", COMPILERS[:1], ids=lambda path: path.name)
 def test_the_scans_see_what_they_look_for(path: Path) -> None:
-    """A float, and registers that are spilled."""
+    """The scans find a float, and spilled registers."""
     options = "--gpu-architecture=sm_90", "--ptxas-options=-v"
     halved = 'extern "C" __global__ void f(float *x) { *x /= 2; }'
     assert FLOATS.search(Nvrtc(path).compile(halved, {}, *options).ptx)

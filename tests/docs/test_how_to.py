@@ -1,6 +1,6 @@
 """The how-tos of docs/how_to run as written, from top to bottom, in an empty folder.
 
-DG_HOW_TO_PYTHON names the Python of an environment that has nothing but what the pages ask for.
+DG_HOW_TO_PYTHON names the Python of an environment with only the packages that the pages ask for.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ exec(compile(sys.stdin.read(), sys.argv[1], "exec"), {"__name__": "__main__"})
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
-    """Return the blocks of code with their languages, in order."""
+    """Return the blocks of code, in order, with their languages."""
     return re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
 
 
 def program(page: Path, folder: Path) -> str:
-    """Return the page as one program: files are saved at once, commands of a shell run in order."""
+    """Return the page as one program, which runs shell commands in order; save files at once."""
     lines = ["import subprocess as _s"]
     for language, text in blocks(page):
         named = re.match(r"# ([\w.]+)\n", text)
@@ -49,7 +49,7 @@ def program(page: Path, folder: Path) -> str:
 
 
 def run(page: Path, folder: Path) -> str:
-    """Do what the page says; return what it printed."""
+    """Run a page, and return what it printed."""
     folders = [str(PYTHON.parent), *os.environ["PATH"].split(os.pathsep)]
     done = subprocess.run(
         [PYTHON, "-I", "-c", RUNNER, page.name],
@@ -99,7 +99,7 @@ def test_every_page_is_run() -> None:
 
 
 def test_a_page_that_fails_is_reported(tmp_path: Path) -> None:
-    """The check can fail: by Python, and by the shell."""
+    """The check fails if Python or the shell does."""
     for text in ("```python\nassert 1 == 2\n```\n", "```sh\nfalse | true\nfalse\n```\n"):
         page = tmp_path / "page.md"
         page.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The examples of docs/privacy.md give what stands beside them."""
+"""The examples of docs/privacy.md print what the page shows."""
 
 from __future__ import annotations
 

@@ -22,19 +22,19 @@ def run_the_blocks(name: str) -> dict[str, object]:
         pytest.fail(f"{name} has no Python block")
     names: dict[str, object] = {"dg": dg}
     for line in "".join(blocks).splitlines():
-        if "chacha20" not in line or ENGINE == "native":  # it is in the compiled core
+        if "chacha20" not in line or ENGINE == "native":  # only the compiled core has it
             exec(line, names)  # noqa: S102
     return names
 
 
 def test_the_lines_at_the_top_run() -> None:
-    """On the counts that README.md names."""
+    """README.md runs on the counts that it names."""
     noisy = run_the_blocks("README.md")["noisy"]
     assert getattr(noisy, "shape", None) == (4,)
 
 
 def test_the_programs_of_the_map_run() -> None:
-    """Those of docs/README.md."""
+    """docs/README.md runs."""
     pytest.importorskip("pandas")
     names = run_the_blocks("docs/README.md")
     low, high = names["low"], names["high"]

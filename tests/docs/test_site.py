@@ -1,4 +1,4 @@
-"""The pages of the site: in the list of pages, and what they show runs."""
+"""The site's pages are in its list of pages, and their code runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 
 
 def text_of(path: Path) -> str:
-    """Return what stands on a page: of a notebook, all its cells."""
+    """Return the text of a page; of a notebook, that of all its cells."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".ipynb":
         return text
@@ -37,7 +37,7 @@ PAGES = sorted(
 
 
 def test_every_document_is_in_a_list_of_pages() -> None:
-    """Sphinx reports a page that is in none, this test without Sphinx, too."""
+    """Every page is in a list of pages: Sphinx reports that, and this test does without Sphinx."""
     listed = set()
     for page in [*PAGES, *DOCS.rglob("*.rst")]:
         for entries in re.findall(r"```{toctree}\n:hidden:\n\n(.*?)```", text_of(page), re.DOTALL):
@@ -51,7 +51,7 @@ def test_every_document_is_in_a_list_of_pages() -> None:
 
 
 def run_in_docs(program: str) -> None:
-    """Run in the folder of the page, without a screen; fail as it fails."""
+    """Run code in the page's folder, without a screen, and fail if it fails."""
     program = f"import matplotlib; matplotlib.use('Agg', force=True)\n{program}"
     done = subprocess.run(
         [sys.executable, "-I", "-W", "ignore:FigureCanvasAgg", "-"],
@@ -66,7 +66,7 @@ def run_in_docs(program: str) -> None:
 
 @pytest.mark.parametrize("name", ["tutorial", "estimates"])
 def test_the_notebooks_run(name: str) -> None:
-    """Without Jupyter: its cells one after the other. It is committed without outputs."""
+    """Its cells run in order, without Jupyter, and it is committed without outputs."""
     for module in ("matplotlib", "pandas"):
         pytest.importorskip(module)
     cells = [
@@ -87,7 +87,7 @@ def test_the_figures_of_the_gallery_are_drawn() -> None:
 
 
 def test_the_reference_has_every_public_name() -> None:
-    """Those of the package, and of each module that it names; spelled out, or with its module."""
+    """The page has all names of the package and its modules, alone or with the module."""
     text = (DOCS / "reference" / "index.rst").read_text(encoding="utf-8")
     shown = set(re.findall(r"^(?:   |.. py:data:: )discretegauss\.(\w+)$", text, re.MULTILINE))
     missing = set(dg.__all__) - shown - {"__version__", "data"}

@@ -32,7 +32,6 @@ LAW = dg.DiscreteGaussian(10**4, mu="7/2")
 def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
     for cached in (cuda._law_on, cuda._kernels):
         cached.cache_clear()
-    monkeypatch.setattr(cuda, "_unused", [])
     return FakeGpu(monkeypatch)
 
 
@@ -146,20 +145,21 @@ def test_what_is_wrong_is_refused_before_a_draw(
 
 
 def test_what_would_repeat_a_key_is_refused(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stream that captures a graph, a compiler of torch's, an array of jax's."""
+    """A stream that captures a graph, a tracer of torch's, an array of jax's."""
     gpu.capturing = {33}
     with pytest.raises(ParameterValueError, match="captures"):
         LAW.sample(out=Tensor(np.zeros(8, np.int64)))
     as_torch = type("Tensor", (Tensor,), {"__module__": "torch"})
     torch: Any = SimpleNamespace(
-        compiler=SimpleNamespace(is_compiling=lambda: True),
+        compiler=SimpleNamespace(is_compiling=lambda: False),
+        jit=SimpleNamespace(is_tracing=lambda: True),
         cuda=SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=44)),
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     tensor = as_torch(np.zeros(8, np.int64))
-    with pytest.raises(ParameterTypeError, match=r"torch\.compile"):
+    with pytest.raises(ParameterTypeError, match="records a graph"):
         LAW.sample(out=tensor)
-    torch.compiler.is_compiling = lambda: False
+    torch.jit.is_tracing = lambda: False
     LAW.sample(out=tensor)
     assert gpu.launched[-1] == ("noise", 44, 0)
     as_jax = type("Array", (Tensor,), {"__module__": "jaxlib._jax"})
@@ -205,7 +205,7 @@ def test_tensors_on_the_host_need_no_gpu() -> None:
     assert abs(tensor.array - 10**6).max() < 10**4
     assert len(np.unique(tensor.array)) > 100
     tensor.array[:] = 2**31 - 1
-    with pytest.raises(ParameterOverflowError, match="might not"):
+    with pytest.raises(ParameterOverflowError, match=r"must fit int32 .* might not$"):
         dg.add_noise(tensor, LAW, out=tensor)
 
 
@@ -219,5 +219,45 @@ def test_torch_on_the_host() -> None:
         added = torch.full((40, 300), 1000, dtype=dtype).T
         assert dg.add_noise(added, dg.DiscreteGaussian(100), out=added) is added
         assert 999 < added.double().mean() < 1001
-    with pytest.raises(ParameterTypeError, match="dense"):
-        LAW.sample(out=torch.eye(3, dtype=torch.int64).to_sparse())
+    for tensor, said in (
+        (torch.eye(3, dtype=torch.int64).to_sparse(), "dense"),
+        (torch.zeros(3, dtype=torch.int64, device="meta"), "on the host"),
+        (torch.zeros(3), "integer"),
+    ):
+        for ask in (LAW.sample, lambda out: dg.add_noise(out, LAW, out=out)):
+            with pytest.raises(ParameterTypeError, match=said):
+                ask(out=tensor)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_torch_never_repeats_noise() -> None:
+    """`torch.compile` runs the call each time, of tensors on the host, too; tracers are refused."""
+    torch: Any = pytest.importorskip("torch")
+    torch._dynamo.reset()
+
+    def noisy(tensor: Any) -> Any:
+        return dg.add_noise(tensor, LAW, out=tensor) + LAW.sample(out=torch.zeros_like(tensor))
+
+    compiled = torch.compile(noisy, backend="eager")
+    drawn = [tuple(compiled(torch.zeros(9, dtype=torch.int64)).tolist()) for _ in range(3)]
+    assert len(set(drawn)) == 3
+    zeros, model = torch.zeros(9, dtype=torch.int64), torch.nn.Module()
+    model.forward = noisy
+    records: Any = (
+        lambda: torch.jit.trace(noisy, zeros, check_trace=False),
+        lambda: torch.export.export(model, (zeros,)),
+        lambda: torch.fx.experimental.proxy_tensor.make_fx(noisy)(zeros),
+    )
+    for record in records:
+        with pytest.raises(ParameterTypeError, match="records a graph"):
+            record()
+
+
+def test_jax_is_told_how() -> None:
+    """The real library, where it is installed: its arrays, and those of `jax.jit`."""
+    jax = pytest.importorskip("jax")
+    zeros = jax.numpy.zeros(9, "int32")
+    for ask in (lambda x: LAW.sample(out=x), lambda x: dg.add_noise(x, LAW)):
+        for call in (ask, jax.jit(ask)):
+            with pytest.raises(ParameterTypeError, match="jax never changes"):
+                call(zeros)

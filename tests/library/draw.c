@@ -1,4 +1,4 @@
-/* Draws what run.py asks for on stdin, a law a line: kind, method, draws, parameter, mu, beta, and the bytes to read. */
+/* Reads a law a line from stdin (kind, method, number of draws, parameter, mu, beta, bytes), and draws from it. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-//! The same as draw.c, by Rust's own means: no crate, the declarations that it uses written out.
+//! draw.c in Rust, without a crate: it declares the functions that it uses.
 use std::ffi::{c_char, c_int as int, c_void, CStr, CString};
 use std::io::{stdin, Read};
 use std::ptr::{null, null_mut};

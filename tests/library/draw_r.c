@@ -1,5 +1,5 @@
-/* What draw.R calls: R passes vectors, the library takes texts and callbacks, so a package of R has lines like these.
- * Whole numbers below 2^53 go back as doubles. */
+/* The function that draw.R calls. A package of R needs one like it: R passes vectors, and the library takes texts and
+ * callbacks. It returns integers below 2^53 as doubles. */
 #include <R.h>
 #include <Rinternals.h>
 

@@ -1,10 +1,10 @@
-"""Install the C library into a new folder, and use it from there as other programs would.
+"""Install the C library into a new folder, and use it there as other programs would.
 
     python tests/library/run.py WORK [--against TREE]
 
-It needs cmake, gcc, pkg-config, rustc, R and abidiff. The symbols of both libraries are those of
-discretegauss.h; programs in C, Rust and R, linked as the package says, draw the published vectors;
-abidiff finds nothing that a program linked to TREE's library would miss, and finds what is planted.
+It needs cmake, gcc, pkg-config, rustc, R and abidiff. The symbols of both libraries must be those
+of discretegauss.h, and programs in C, Rust and R must draw the published vectors. abidiff must find
+nothing that a program linked to TREE's library would miss, and must find a planted difference.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST = 2**53
 
 
 def run(*command: str | Path, **how: Any) -> str:
-    """Run a program to its end, which must be a good one, and return what it prints."""
+    """Run a program, which must succeed, and return what it prints."""
     arguments = list(map(str, command))
     done = subprocess.run(arguments, check=False, stdout=subprocess.PIPE, text=True, **how)
     if done.returncode:
@@ -61,7 +61,7 @@ def symbols(*arguments: str | Path) -> set[str]:
 
 
 def check_symbols(prefix: Path) -> None:
-    """The shared library has the functions of the header, the static one names with dg_ only."""
+    """Check that the shared library has the header's functions, the static one only dg_ names."""
     header = (prefix / "include/discretegauss.h").read_text(encoding="utf-8")
     public = set(re.findall(r"^DG_API [^(]*?(\w+)\(", header, re.M))
     shared = symbols("-D", prefix / "lib/libdiscretegauss.so.0")
@@ -81,7 +81,7 @@ def check_symbols(prefix: Path) -> None:
 
 
 def vectors() -> list[dict[str, Any]]:
-    """Return the vectors that a sampler draws and whose numbers all programs hold."""
+    """Return the vectors that a sampler draws and whose numbers fit all programs."""
     file = json.loads((HERE.parent / "vectors/vectors.json").read_text(encoding="ascii"))
     found = []
     for section, method in METHODS:
@@ -98,9 +98,9 @@ def vectors() -> list[dict[str, Any]]:
 
 
 def line_of(case: dict[str, Any]) -> str:
-    """Return a vector as the programs read it.
+    """Return a vector in the form that the programs read.
 
-    Kind, method and draws; parameter, mu and beta; how many bytes the draws read, and these bytes.
+    Kind, method, number of draws; parameter, mu, beta; the number of bytes, and the bytes.
     """
     tape = (
         Tape(bytes.fromhex(case["tape"]))
@@ -115,7 +115,7 @@ def line_of(case: dict[str, Any]) -> str:
 def check_draws(
     name: str, command: list[str | Path], cases: list[dict[str, Any]], lines: str
 ) -> None:
-    """A program draws what the vectors say."""
+    """Check that a program draws the vectors."""
     drawn = run(*command, input=lines).split()
     for case in cases:
         own, drawn = drawn[: case["n"]], drawn[case["n"] :]
@@ -128,7 +128,7 @@ def check_draws(
 
 
 def check_readme(prefix: Path, work: Path) -> None:
-    """The program of csrc/README.md, compiled by its command, draws; a wrong number is an error."""
+    """Check the program of csrc/README.md, compiled by its command, and one wrong number."""
     readme = (ROOT / "csrc/README.md").read_text(encoding="utf-8")
     code = re.findall(r"^```c\n(.*?)^```", readme, re.M | re.S)[0]
     command = re.findall(r"^cc noise.c.*$", readme, re.M)[0]
@@ -149,7 +149,7 @@ def check_readme(prefix: Path, work: Path) -> None:
 
 
 def programs(prefix: Path, work: Path) -> dict[str, list[str | Path]]:
-    """Build the programs; return the command of each."""
+    """Build the programs, and return the command of each."""
     library = prefix / "lib"
     os.environ["PKG_CONFIG_PATH"] = str(library / "pkgconfig")
     os.environ["LD_LIBRARY_PATH"] = str(library)
@@ -188,7 +188,7 @@ def programs(prefix: Path, work: Path) -> dict[str, list[str | Path]]:
 
 
 def abidiff(old: Path, new: Path, header: Path) -> tuple[bool, str]:
-    """Return whether what programs may use of the old library is changed or gone, and a report."""
+    """Return whether the new library breaks programs of the old one, and a report."""
     options = ["--headers-dir1", header, "--headers-dir2", header, "--drop-private-types"]
     arguments = ["abidiff", "--no-added-syms", *map(str, [*options, old, new])]
     done = subprocess.run(arguments, check=False, stdout=subprocess.PIPE, text=True)
@@ -196,7 +196,7 @@ def abidiff(old: Path, new: Path, header: Path) -> tuple[bool, str]:
 
 
 def check_abi(prefix: Path, work: Path, against: Path | None) -> None:
-    """Nothing is missed; and functions that are planted as missing, are."""
+    """Check that no program misses anything, and that abidiff finds functions that are removed."""
     library, include = prefix / "lib/libdiscretegauss.so.0", prefix / "include"
     (work / "few").write_text("{ global: dg_sampler_*; local: *; };\n")
     options = [f"-Wl,--version-script={work / 'few'}", "-Wl,-soname=libdiscretegauss.so.0"]
@@ -216,7 +216,7 @@ def check_abi(prefix: Path, work: Path, against: Path | None) -> None:
 
 
 def main() -> None:
-    """Run all."""
+    """Run all checks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path)
     parser.add_argument("--against", type=Path, metavar="TREE")

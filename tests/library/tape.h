@@ -1,4 +1,4 @@
-/* A tape as a source of bits: bytes that are handed out in order. */
+/* A source of bits that hands out given bytes in order. */
 #include <discretegauss.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-"""A GPU that is none: what the package uses of cuda-core, with the kernels run on the CPU.
+"""A fake of the parts of cuda-core that the package uses; kernels run on the CPU.
 
-Memory of a device is memory of numpy's.
+The memory of a device is numpy's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ITEMS = {"int": "int32", "long long": "int64"}
 
 
 class Tensor:
-    """An array on a device of a FakeGpu, as libraries show theirs; `array` is what is there."""
+    """A tensor on a device of a FakeGpu; `array` has its contents."""
 
     def __init__(self, array: NDArray[Any], device: int = 0, stream: int = 33) -> None:
         self.array, self.device, self.stream = array, device, stream
@@ -39,24 +39,26 @@ class Tensor:
 
 
 class FakeGpu:
-    """The driver: what was launched, and what is asked of it."""
+    """The driver: a test reads what was launched, and sets what it answers."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.current = 0
         self.capturing: set[int] = set()
         self.launched: list[tuple[str, int, int]] = []
-        """Kernels, their streams, and which device was the current one."""
+        """Kernels, their streams, and the current device."""
         self.keys: list[bytes] = []
         self.calls: list[NDArray[Any]] = []
+        self.buffers: list[_Buffer] = []
+        """Page-locked memory, kept, so that a test sees what a call left there."""
         self.compiled: list[dict[str, Any]] = []
         self.doubt: list[int] = []
-        """Items that `noise` shall note as in doubt, though it drew them."""
+        """Items that `noise` notes as in doubt, although it drew them."""
         names = ("Device", "Stream", "LaunchConfig", "ProgramOptions", "launch", "Program")
         module: Any = ModuleType("cuda.core")
         for name in names:
             setattr(module, name, getattr(self, f"_{name}", SimpleNamespace))
         module.Stream = SimpleNamespace(from_handle=_Stream)
-        module.LegacyPinnedMemoryResource = lambda: SimpleNamespace(allocate=_Buffer)
+        module.LegacyPinnedMemoryResource = lambda: SimpleNamespace(allocate=self._allocate)
         driver = SimpleNamespace(cuStreamIsCapturing=lambda s: (0, int(s in self.capturing)))
         root: Any = ModuleType("cuda")
         root.core = module
@@ -64,6 +66,10 @@ class FakeGpu:
         bindings.driver = driver
         for name, fake in (("cuda", root), ("cuda.core", module), ("cuda.bindings", bindings)):
             monkeypatch.setitem(sys.modules, name, fake)
+
+    def _allocate(self, size: int) -> _Buffer:
+        self.buffers.append(_Buffer(size))
+        return self.buffers[-1]
 
     def _Device(self, number: int | None = None) -> Any:
         chosen = self.current if number is None else number
@@ -107,7 +113,7 @@ class FakeGpu:
             on_cpu.run(name, *given)
 
     def _leave_in_doubt(self, on_cpu: KernelOnCpu, given: tuple[int, ...], call: Any) -> None:
-        """Draw, but for some items, whose memory is as it was."""
+        """Draw all items except some, whose memory stays as it was."""
         item = np.dtype(on_cpu.item)
         memory: Any = (ctypes.c_char * (given[2] * item.itemsize)).from_address(given[0])
         out = np.frombuffer(memory, item)
@@ -131,7 +137,7 @@ class _Stream:
         self.handle = handle
 
     def sync(self) -> None:
-        """All that was launched has run."""
+        """Do nothing: every launch has run already."""
 
 
 class _Buffer:

@@ -20,7 +20,7 @@ __all__ = ["CALL", "MOST_IN_DOUBT", "TILE", "KernelOnCpu", "fresh_call", "head_o
 
 MOST_IN_DOUBT = 256
 
-#: Items of a tile, at most: first items are multiples of it.
+#: The most items of a tile; first items are multiples of it.
 TILE = 4096
 
 #: ``call_t`` of noise.cu.
@@ -32,7 +32,7 @@ CALL = np.dtype(
     ]
 )
 
-#: ``dg_noise_law`` of noise_law.h, which the arrays of the table follow.
+#: ``dg_noise_law`` of noise_law.h; the arrays of the table follow it.
 LAW = np.dtype(
     [
         *(("rows", "u8", 256), ("c", "i8")),
@@ -50,12 +50,12 @@ LAW = np.dtype(
 
 
 def head_of(law: NDArray[Any]) -> Any:
-    """The numbers of a packed law, in its memory."""
+    """Return the numbers of a packed law, as a view of its memory."""
     return np.frombuffer(law, LAW, 1)
 
 
 def fresh_call(key: bytes) -> NDArray[Any]:
-    """A call of one launch."""
+    """Return the memory of a call, with a key."""
     call = np.zeros(1, CALL)
     call["key"] = np.frombuffer(key, "u4")
     return call
@@ -95,7 +95,7 @@ class KernelOnCpu:
         self._grid = ctypes.c_uint(n_blocks), ctypes.c_uint64(seed)
 
     def run(self, name: str, *given: int | NDArray[Any] | None) -> None:
-        """Run a kernel, which is passed numbers, and the addresses of arrays."""
+        """Run a kernel with numbers, and arrays by their addresses."""
         if self._library[f"{name}_on_cpu"](*self._grid, *map(_passed, given)):
             raise AssertionError("some threads came to a barrier, and others to their end")
 
@@ -106,6 +106,6 @@ class KernelOnCpu:
         return int(function(ctypes.c_uint64(x)))
 
     def settle(self, y: int, m: int, level: int, f: int, law: NDArray[Any]) -> int:
-        """Return 0: fails, 1: accepted, 2: in doubt."""
+        """Return 0 if the attempt fails, 1 if it is accepted, 2 if it is in doubt."""
         given = ctypes.c_int64(y), ctypes.c_uint(m), ctypes.c_uint(level), ctypes.c_uint64(f)
         return int(self._library.settle_on_cpu(*given, _passed(law)))

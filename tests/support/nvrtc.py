@@ -1,8 +1,8 @@
-"""NVIDIA's run-time compiler, from pip: it needs no GPU and no driver.
+"""NVIDIA's run-time compiler, from pip. It needs no GPU and no driver.
 
     pip install nvidia-cuda-nvrtc-cu12 nvidia-cuda-nvrtc
 
-The first, of CUDA 12, compiles for sm_70, too; the second, of CUDA 13, from sm_75 on.
+The first, of CUDA 12, compiles for sm_70 and later; the second, of CUDA 13, for sm_75 and later.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Compiled", "Nvrtc", "installed"]
 
 
 class Compiled(NamedTuple):
-    """Code for a device: PTX, machine code, and what the compiler said of both."""
+    """Code for a device: PTX, machine code, and the compiler's log."""
 
     ptx: str
     cubin: bytes
@@ -24,20 +24,20 @@ class Compiled(NamedTuple):
 
 
 def installed() -> list[Path]:
-    """The compilers that are installed."""
+    """Return the compilers that are installed."""
     spec = find_spec("nvidia")
     folders = map(Path, spec.submodule_search_locations or []) if spec is not None else []
     return sorted(path for folder in folders for path in folder.glob("*/lib/libnvrtc.so.1*"))
 
 
 class Nvrtc:
-    """One compiler."""
+    """A compiler, loaded from its library."""
 
     def __init__(self, path: Path) -> None:
         self._library = ctypes.CDLL(str(path))
 
     def archs(self) -> list[int]:
-        """The devices that it compiles for: 90 is sm_90."""
+        """Return the devices that it compiles for: 90 is sm_90."""
         n = ctypes.c_int()
         self._call("GetNumSupportedArchs", ctypes.byref(n))
         found = (ctypes.c_int * n.value)()
@@ -45,7 +45,7 @@ class Nvrtc:
         return list(found)
 
     def compile(self, source: str, headers: dict[str, str], *options: str) -> Compiled:
-        """Compile; raise a ValueError with the log if that fails."""
+        """Compile a source; raise a ValueError with the log if that fails."""
         program, n = ctypes.c_void_p(), len(headers)
         texts = (ctypes.c_char_p * n)(*(text.encode() for text in headers.values()))
         names = (ctypes.c_char_p * n)(*(name.encode() for name in headers))

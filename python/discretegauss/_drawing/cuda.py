@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.tensors import DeviceArray
+from .._inputs.tensors import NO_ROOM, DeviceArray
 from .._law import LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterValueError, RangeError
 from .add import NO_FIT
@@ -33,9 +33,6 @@ _RESIDENT = 4
 _LAUNCH = 2**32
 
 _MOST_IN_DOUBT = 256
-
-#: Zeroed memory for later calls, because allocating it takes longer than 10**6 draws.
-_unused: list[tuple[Any, NDArray[Any]]] = []
 
 #: ``call_t`` of noise.cu.
 _CALL = np.dtype(
@@ -180,10 +177,7 @@ class _Launches:
             self._kernels = _kernels(device.device_id, device.arch, *kind)
             self._most_blocks = _RESIDENT * device.properties.multiprocessor_count
             self._stream = of.Stream.from_handle(self._stream_handle)
-            try:
-                self._memory = _unused.pop()
-            except IndexError:
-                self._memory = _pinned(_CALL.itemsize)
+            self._memory = _pinned(_CALL.itemsize)
         except BaseException:
             self._current.__exit__(None, None, None)
             raise
@@ -196,7 +190,6 @@ class _Launches:
         finally:
             self._memory[1][:] = 0
             self._current.__exit__(None, None, None)
-        _unused.append(self._memory)
 
     def _launch(self, name: str, n: int, *arguments: int) -> None:
         tile = _THREADS * 16 // self._sampler.words
@@ -217,10 +210,7 @@ class _Launches:
         if values.size and not fits_range(
             self._spec, int(info.min) - least, int(info.max) - greatest
         ):
-            raise ParameterOverflowError(
-                f"values with noise must fit {self._dtype} with Pr[outside] < 2**-128, but they "
-                "might not"
-            )
+            raise ParameterOverflowError(NO_ROOM.format(self._dtype))
 
     def draw(self, out: DeviceArray, values: DeviceArray | None) -> None:
         """Set `out` to draws, plus values if there are any."""

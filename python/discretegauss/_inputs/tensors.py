@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
@@ -12,18 +13,28 @@ from numpy.typing import NDArray
 from ..errors import ParameterTypeError, ParameterValueError
 from .draw_arguments import CHACHA20
 
-__all__ = ["DeviceArray", "in_memory", "is_tensor", "require_defaults"]
+__all__ = [
+    "NO_ROOM",
+    "DeviceArray",
+    "in_memory",
+    "is_tensor",
+    "outside_of_graphs",
+    "require_defaults",
+]
 
 #: ``DLDeviceType`` of DLPack: memory that a host can read and write, and a GPU's.
 _HOST, _GPU = {1, 3}, {2, 13}
 
 _JAX = (
     "{name} must be memory that can be written, and an array of jax never changes: draw into an "
-    "array of numpy or CuPy and make one of it; not within jax.jit, which would repeat the draws"
+    "array of numpy or CuPy and make one of it, outside of jax.jit, which would repeat the draws"
 )
-_COMPILED = (
-    "{name}: torch.compile would repeat the draws of one call; call this outside of it, or in a "
-    "function that torch.compiler.disable excludes"
+#: Of sums that might not fit a dtype.
+NO_ROOM = "values with noise must fit {} with Pr[outside] < 2**-128, but they might not"
+
+_TRACED = (
+    "{name}: torch records a graph now, and replays of it would repeat the draws; call this "
+    "outside of torch.export, torch.jit.trace and make_fx"
 )
 
 
@@ -55,8 +66,23 @@ class DeviceArray(NamedTuple):
 
 
 def is_tensor(array: object) -> bool:
-    """Return whether an object is of a type that CUDA's array interface is for, on any device."""
-    return hasattr(type(array), "__cuda_array_interface__")
+    """Return whether an object is a tensor of another library, on any device."""
+    kind = type(array)
+    return hasattr(kind, "__cuda_array_interface__") or kind.__module__.startswith("jax.")
+
+
+def outside_of_graphs(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the call such that `torch.compile` runs it each time, and makes no graph of it."""
+    dynamo: Any = sys.modules.get("torch._dynamo")
+    return call if dynamo is None else dynamo.disable(call)
+
+
+def _torch_records() -> bool:
+    """Return whether torch records what is called, to replay it."""
+    torch: Any = sys.modules["torch"]
+    fx: Any = sys.modules.get("torch.fx.experimental.proxy_tensor")
+    by_fx = fx is not None and fx.get_proxy_mode() is not None
+    return bool(by_fx or torch.compiler.is_compiling() or torch.jit.is_tracing())
 
 
 def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
@@ -71,11 +97,14 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
     root = type(tensor).__module__.partition(".")[0]
     if root in ("jax", "jaxlib"):
         raise ParameterTypeError(_JAX.format(name=name))
-    compiler = getattr(sys.modules.get("torch"), "compiler", None)
-    if root == "torch" and getattr(compiler, "is_compiling", bool)():
-        raise ParameterTypeError(_COMPILED.format(name=name))
-    tells_device = hasattr(tensor, "__dlpack_device__")
-    kind, device = tensor.__dlpack_device__() if tells_device else (2, None)
+    if root == "torch" and _torch_records():
+        raise ParameterTypeError(_TRACED.format(name=name))
+    kind, device = 2, None
+    if hasattr(tensor, "__dlpack_device__"):
+        try:
+            kind, device = tensor.__dlpack_device__()
+        except (TypeError, RuntimeError, BufferError, ValueError):  # a device that DLPack lacks
+            kind = 0
     if int(kind) in _HOST:
         try:
             shared: NDArray[Any] = tensor.numpy() if root == "torch" else np.from_dlpack(tensor)
@@ -83,7 +112,7 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
             raise ParameterTypeError(f"{name} must be a dense tensor of integers") from None
         return shared
     if int(kind) not in _GPU:
-        raise ParameterTypeError(f"{name} must lie on the host or on a GPU of NVIDIA's")
+        raise ParameterTypeError(f"{name} must be a tensor on the host or on a GPU of NVIDIA's")
     return _on_gpu(tensor, name, None if device is None else int(device), root)
 
 

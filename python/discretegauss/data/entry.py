@@ -17,7 +17,7 @@ from .._inputs.messages import if_loaded
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
-from .._inputs.tensors import is_tensor
+from .._inputs.tensors import is_tensor, outside_of_graphs
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 from .addition import How, Overflow, noisy
@@ -207,17 +207,8 @@ def add_noise(
             raise ParameterTypeError(
                 "columns, modulus, overflow and integral_floats do not go with a tensor"
             )
-        opened, memory = open_tensor(values)
-        law = law_for(
-            opened,
-            law,
-            budget,
-            sensitivity,
-            rows_per_person,
-            disjoint,
-            (values, person, by),
-        )
-        return add_to_tensor(out, memory, law, method=method, source=source, threads=threads)
+        noise = law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+        return outside_of_graphs(_noisy_tensor)(values, out, noise, how)
     if person is not None and type(values).__name__ == "LazyFrame":
         values = values.collect()  # once
     opened = opened_values(values, columns, floats=integral_floats)
@@ -225,6 +216,11 @@ def add_noise(
     result = None if out is None else _checked_out(out, values)
     results = noisy(opened.cells, law, how, out=result)
     return opened.close(results) if out is None else out
+
+
+def _noisy_tensor(values: Any, out: Any, noise: tuple[Any, ...], how: How) -> Any:
+    opened, memory = open_tensor(values)
+    return add_to_tensor(out, memory, law_for(opened, *noise), how)
 
 
 def noise_for(

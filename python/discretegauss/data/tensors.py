@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._drawing.add import NO_FIT
-from .._inputs.draw_arguments import HowOnly, checked_out
-from .._inputs.tensors import DeviceArray, in_memory, is_tensor, require_defaults
-from ..errors import ParameterTypeError, ParameterValueError, RangeError
+from .._inputs.draw_arguments import checked_out
+from .._inputs.tensors import NO_ROOM, DeviceArray, in_memory, is_tensor, require_defaults
+from ..errors import (
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+    RangeError,
+)
 from ..laws import Law
 from .addition import How, noisy
 from .cells import Cells, Opened
@@ -27,9 +32,7 @@ def open_tensor(values: Any) -> tuple[Opened, NDArray[Any] | DeviceArray]:
     return Opened([Cells(counted)], columns, lambda results: results), memory
 
 
-def add_to_tensor(
-    out: Any, values: NDArray[Any] | DeviceArray, law: Law, **how: Unpack[HowOnly]
-) -> Any:
+def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: How) -> Any:
     """Let the tensor `out`, perhaps that of the values itself, hold values plus draws."""
     if out is None or not is_tensor(out):
         raise ParameterTypeError(
@@ -52,19 +55,22 @@ def add_to_tensor(
     n_bytes = values.size * values.dtype.itemsize
     if 0 < abs(target.address - values.address) < n_bytes:
         raise ParameterValueError("out must be values itself, or share no memory with it")
-    require_defaults(how.get("method"), how.get("source"), how.get("threads"))
+    require_defaults(how.method, how.source, how.threads)
     from .._drawing.cuda import add
 
     add(target, values, law._spec)
     return out
 
 
-def _add_on_host(target: NDArray[Any], values: NDArray[Any], law: Law, how: HowOnly) -> None:
+def _add_on_host(target: NDArray[Any], values: NDArray[Any], law: Law, how: How) -> None:
     if target.dtype.kind not in "iu":
         raise ParameterTypeError(f"out must be integers, got {target.dtype}")
     info = np.iinfo(target.dtype)
     held = max(int(info.min), -(2**63)), min(int(info.max), 2**63 - 1)
-    (sums,) = noisy([Cells(values, None, held)], law, How(**how))
+    try:
+        (sums,) = noisy([Cells(values, None, held)], law, how)
+    except ParameterOverflowError:
+        raise ParameterOverflowError(NO_ROOM.format(target.dtype)) from None
     try:
         if sums.size and not held[0] <= int(sums.min()) <= int(sums.max()) <= held[1]:
             raise RangeError(NO_FIT)

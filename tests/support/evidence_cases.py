@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 
 def evidence(*cases: Any) -> list[Any]:
-    """Return the cases, those of a tuple several arguments, for ``-m evidence`` only."""
+    """Return the cases for ``-m evidence`` only; a tuple holds several arguments."""
     return [
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.evidence)
         for case in cases
@@ -19,11 +20,29 @@ def evidence(*cases: Any) -> list[Any]:
 
 
 def some(cases: Sequence[Any], n: int = 8) -> list[Any]:
-    """Return the cases, single arguments, of which n are for every run, spread over all of them."""
+    """Return the cases, single arguments, of which n, spread over all, are for every run."""
     kept = {round(i * (len(cases) - 1) / max(n - 1, 1)) for i in range(n)}
     return [
         case if i in kept else pytest.param(case, marks=pytest.mark.evidence)
         for i, case in enumerate(cases)
+    ]
+
+
+def crossed(*axes: Sequence[Any], n: int = 8) -> list[Any]:
+    """Return all tuples with a value of each axis, of which n are for every run.
+
+    They hold every value of an axis of at most n values.
+    """
+    chosen = {
+        tuple((i + k * (i // len(axis))) % len(axis) for k, axis in enumerate(axes))
+        for i in range(n)
+    }
+    return [
+        pytest.param(
+            *(axis[i] for axis, i in zip(axes, place, strict=True)),
+            marks=() if place in chosen else pytest.mark.evidence,
+        )
+        for place in itertools.product(*(range(len(axis)) for axis in axes))
     ]
 
 

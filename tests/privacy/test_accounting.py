@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 
 import discretegauss as dg
 from discretegauss._drawing import engines as _engine
@@ -203,7 +204,7 @@ def test_an_interval_that_is_no_float_is_refused_by_name(interval: Any) -> None:
         pld(dg.DiscreteGaussian(10), value_discretization_interval=interval)
 
 
-@pytest.mark.parametrize("n", range(3, 60))
+@at_once("n", range(3, 60))
 def test_an_interval_is_the_float_that_dp_accounting_is_given(n: int) -> None:
     """Sums for a longer one would put masses on multiples that are not there, maybe too low."""
     law = dg.DiscreteGaussian(5)

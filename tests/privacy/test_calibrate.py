@@ -9,6 +9,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from evidence_cases import at_once, crossed, evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy_reference import DIGITS, delta_by_theorem_7, mp, rest_by_theorem_7
@@ -34,12 +35,17 @@ def one_digit_less(sigma2: Fraction) -> Fraction:
     return decimal_at(decimal_ordinal(sigma2) - 1)
 
 
-@pytest.mark.parametrize("e", ["0", "0.1", "1", "4", "10"])
-@pytest.mark.parametrize("d", ["0.3", "1e-6", "1e-12", "1e-100"])
-@pytest.mark.parametrize(("sensitivity", "queries"), [(1, 1), (1, 100), (7, 3)])
-def test_sigma2_is_enough_and_a_thousandth_less_is_not(
-    e: str, d: str, sensitivity: int, queries: int
-) -> None:
+@pytest.mark.parametrize(
+    ("e", "d", "of"),
+    crossed(
+        ["0", "0.1", "1", "4", "10"],
+        ["0.3", "1e-6", "1e-12", "1e-100"],
+        [(1, 1), (1, 100), (7, 3)],
+    ),
+)
+def test_sigma2_is_enough_and_a_thousandth_less_is_not(e: str, d: str, of: tuple[int, int]) -> None:
+    """Of a sensitivity and a number of queries."""
+    sensitivity, queries = of
     law = calibrate(
         dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries
     )
@@ -112,7 +118,7 @@ def test_a_budget_is_rho_or_epsilon_with_delta(budget: dict[str, float]) -> None
         calibrate(dg.DiscreteGaussian, **budget)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@at_once(
     ("arguments", "name"),
     [
         ({"rho": 0}, "rho"),
@@ -134,7 +140,9 @@ def test_a_number_out_of_range_is_a_value_error_that_names_it(
         calibrate(dg.DiscreteGaussian, **arguments)
 
 
-@pytest.mark.parametrize(("e", "queries"), [("900", 100), ("70", 10), ("60", 20), ("5e7", 10**6)])
+@pytest.mark.parametrize(
+    ("e", "queries"), [("900", 100), ("70", 10), ("60", 20), *evidence(("5e7", 10**6))]
+)
 def test_noise_so_small_that_zcdp_decides_is_enough_too(e: str, queries: int) -> None:
     """Where several queries have a factor of no use, or hardly any."""
     law = calibrate(dg.DiscreteGaussian, epsilon=e, delta="1e-6", queries=queries)
@@ -165,8 +173,8 @@ def test_extreme_budgets_are_kept(e: Fraction, d: Fraction) -> None:
 # --- the searches below
 
 
-@pytest.mark.parametrize("answer", [-1000, -1, 0, 1, 7, 12345])
-@pytest.mark.parametrize("guess", [-5000, -1, 0, 6, 7, 8, 10**6])
+@at_once("answer", [-1000, -1, 0, 1, 7, 12345])
+@at_once("guess", [-5000, -1, 0, 6, 7, 8, 10**6])
 def test_least_finds_the_first_number_that_holds(answer: int, guess: int) -> None:
     assert first_true(lambda n: n >= answer, guess) == answer
     if guess >= 0:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from evidence_cases import crossed
 
 import discretegauss as dg
 from discretegauss._certified.search import decimal_at, decimal_ordinal
@@ -17,13 +18,16 @@ def cubic(scale: Fraction) -> dg.GeneralizedGaussian:
     return dg.GeneralizedGaussian(scale, 3)
 
 
-@pytest.mark.parametrize("law_of", [dg.DiscreteGaussian, dg.DiscreteLaplace, cubic])
 @pytest.mark.parametrize(
-    ("error", "confidence", "queries"),
-    [(5, "0.95", 1), (5, "0.95", 5268), (0, "0.95", 1), ("3/2", "0.99", 7), (10**12, 0.5, 3)],
+    ("law_of", "goal"),
+    crossed(
+        [dg.DiscreteGaussian, dg.DiscreteLaplace, cubic],
+        [(5, "0.95", 1), (5, "0.95", 5268), (0, "0.95", 1), ("3/2", "0.99", 7), (10**12, 0.5, 3)],
+    ),
 )
-def test_the_widest_law_is_found(law_of: Any, error: Any, confidence: Any, queries: int) -> None:
+def test_the_widest_law_is_found(law_of: Any, goal: tuple[Any, Any, int]) -> None:
     """P(abs(X) <= error)**queries, by certified tails."""
+    error, confidence, queries = goal
     found = widest(law_of, error, confidence=confidence, queries=queries)
     following = decimal_at(decimal_ordinal(found) + 1)
     reach, sure = int(Fraction(error)), Fraction(confidence)

@@ -11,6 +11,7 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
+from evidence_cases import crossed
 from privacy_reference import DIGITS, Weight, cached, delta_by_definition, mp
 
 import discretegauss as dg
@@ -40,8 +41,13 @@ def steep_weight(scale: Fraction, beta: Fraction) -> Weight:
 
 
 @needs_core
-@pytest.mark.parametrize("beta", ["1000", f"{10**6}/7", 2**20, 2**27, 2**29, 2**30, 2**40, 2**65])
-@pytest.mark.parametrize("scale", ["1", "10", "7/2", "1/3"])
+@pytest.mark.parametrize(
+    ("scale", "beta"),
+    crossed(
+        ["1", "10", "7/2", "1/3"],
+        ["1000", f"{10**6}/7", 2**20, 2**27, 2**29, 2**30, 2**40, 2**65],
+    ),
+)
 def test_delta_is_that_of_the_definition(scale: str, beta: str | int) -> None:
     """It aborted, took a minute, or raised what was not ours.
 

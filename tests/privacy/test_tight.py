@@ -11,6 +11,7 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
+from evidence_cases import at_once, crossed, evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy_reference import (
@@ -75,7 +76,7 @@ def test_the_reference_agrees_with_itself() -> None:
             assert abs(tail_by_euler_maclaurin(Fraction(10**4), m) / exact - 1) < 1e-60
 
 
-@pytest.mark.parametrize(("sigma2", "change"), list(product(SIGMA2, CHANGES)))
+@pytest.mark.parametrize(("sigma2", "change"), crossed(SIGMA2, CHANGES, n=11))
 def test_delta_is_theorem_7_rounded_up(sigma2: Fraction, change: int) -> None:
     """Never below it, at most a float and a half above; its logarithm likewise, further down."""
     law = dg.DiscreteGaussian(sigma2)
@@ -106,12 +107,10 @@ LAWS: list[tuple[Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("law", "weight", "parameter"), LAWS)
-@pytest.mark.parametrize("change", [1, 2, 5])
-def test_delta_is_that_of_the_definition(
-    law: Any, weight: Any, parameter: str, change: int
-) -> None:
+@pytest.mark.parametrize(("of", "change"), crossed(LAWS, [1, 2, 5]))
+def test_delta_is_that_of_the_definition(of: tuple[Any, Any, str], change: int) -> None:
     """The sum of what P exceeds e**eps Q by, over all integers that matter, either way round."""
+    law, weight, parameter = of
     for e in ("0", "1/7", "1", "3"):
         exact = delta_by_definition(weight(Fraction(parameter)), 450, Fraction(e), change)
         found = delta(law(parameter), e, change)
@@ -176,8 +175,7 @@ def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
     assert rho(dg.GeneralizedGaussian(4, 2)) == rho(dg.DiscreteGaussian(8))
 
 
-@pytest.mark.parametrize("sigma2", [1, 10, 10**4])
-@pytest.mark.parametrize("e", ["0.1", "1", "4"])
+@at_once(("sigma2", "e"), product([1, 10, 10**4], ["0.1", "1", "4"]))
 def test_tight_below_optimal_conversion_below_standard(sigma2: int, e: str) -> None:
     law = dg.DiscreteGaussian(sigma2)
     cost = rho(law)
@@ -191,9 +189,14 @@ def test_mu_does_not_matter_if_it_is_an_integer() -> None:
 # --- the way back
 
 
-@pytest.mark.parametrize("parameter", ["1/100", "1/4", "1", "355/113", "100", 10**6, 10**12])
-@pytest.mark.parametrize("d", ["1/2", "1e-3", "1e-10", "1e-300", Fraction(1, 10**1000)])
-@pytest.mark.parametrize("change", [1, 3])
+@pytest.mark.parametrize(
+    ("parameter", "d", "change"),
+    crossed(
+        ["1/100", "1/4", "1", "355/113", "100", 10**6, 10**12],
+        ["1/2", "1e-3", "1e-10", "1e-300", Fraction(1, 10**1000)],
+        [1, 3],
+    ),
+)
 def test_epsilon_is_the_least_float_that_is_enough(
     parameter: str | int, d: str | Fraction, change: int
 ) -> None:
@@ -436,7 +439,7 @@ def test_delta_next_to_the_pure_epsilon_is_the_float_above(digits: int) -> None:
 # --- extremes, and what is refused
 
 
-@pytest.mark.parametrize("log2_sigma2", [-30000, -300, 300, 2000, 4001, 50000])
+@pytest.mark.parametrize("log2_sigma2", [-30000, 300, 4001, *evidence(-300, 2000, 50000)])
 def test_extreme_parameters_answer(log2_sigma2: int) -> None:
     law = dg.DiscreteGaussian(Fraction(2) ** log2_sigma2)
     for e, change in product((0, "1e-1000", 1, Fraction(2) ** 5000), (1, 2**60, 2**9000)):
@@ -447,7 +450,7 @@ def test_extreme_parameters_answer(log2_sigma2: int) -> None:
 
 
 @pytest.mark.parametrize("function", [delta, log_delta, epsilon])
-@pytest.mark.parametrize(
+@at_once(
     ("arguments", "name"),
     [
         ((GAUSSIAN, -1), None),

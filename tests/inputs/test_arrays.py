@@ -16,7 +16,6 @@ from inputs import (
     INTEGER_CODES,
     Function,
     each_function,
-    label,
     layouts,
     must_not_draw,
     tape,
@@ -67,7 +66,7 @@ def test_nothing_is_drawn_for_an_empty_result(function: Function, name: str) -> 
 
 
 @each_function
-@pytest.mark.parametrize("size", [-1, (2, -1), (-1, 0), np.int8(-5)], ids=label)
+@at_once("size", [-1, (2, -1), (-1, 0), np.int8(-5)])
 def test_a_negative_size_is_a_value_error(function: Function, name: str, size: Any) -> None:
     """Negative lengths are refused."""
     with pytest.raises(ParameterValueError, match="size"):
@@ -243,7 +242,7 @@ def test_a_dtype_that_was_asked_for_is_checked(dtype: Any) -> None:
 # --- out ---
 
 
-@pytest.mark.parametrize("dtype", [*INTEGER_CODES, "O"])
+@at_once("dtype", [*INTEGER_CODES, "O"])
 def test_out_of_any_layout_and_dtype(dtype: str) -> None:
     """The draws land in out, in order, whatever its strides, byte order and alignment."""
     wanted = dg.discrete_gaussian("1/2", (4, 6), mu=60, dtype=object, source=tape())
@@ -334,7 +333,7 @@ class Own(np.ndarray[Any, Any]):
         raise AssertionError
 
 
-@pytest.mark.parametrize("dtype", ["i8", ">i4", object])
+@at_once("dtype", ["i8", ">i4", object])
 @pytest.mark.parametrize("kind", [np.matrix, np.recarray, Own])
 def test_out_of_a_subclass(kind: Any, dtype: Any) -> None:
     """Filled as the plain array it is, by threads too; what comes back is out itself."""

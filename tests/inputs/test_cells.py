@@ -57,7 +57,7 @@ def test_size_gives_the_shape(draw: Draw, size: Any, shape: Any) -> None:
 
 
 @each_way
-@pytest.mark.parametrize("size", [10**18, 2**70, (2**40, 2**40)], ids=label)
+@at_once("size", [10**18, 2**70, (2**40, 2**40)])
 def test_a_huge_size_is_a_clear_error(draw: Draw, size: Any) -> None:
     """More than memory holds or numpy counts: MemoryError or OverflowError, before any draw."""
     with pytest.raises((MemoryError, ParameterOverflowError)):
@@ -90,7 +90,7 @@ def test_an_out_that_cannot_be_filled_is_refused(draw: Draw) -> None:
         draw((3, 2), out=np.zeros((2, 3), np.int64), source=must_not_draw)
 
 
-@pytest.mark.parametrize("size", [None, 0, 2])
+@at_once("size", [None, 0, 2])
 @pytest.mark.parametrize(
     ("draw", "dtype"),
     [
@@ -153,8 +153,8 @@ def test_a_beta_that_no_table_holds_is_refused_by_name() -> None:
         dg.generalized_gaussian("1/2", [2, 2**300], mu=mu, source=must_not_draw)
 
 
-@pytest.mark.parametrize("dtype", [np.int64, object])
-@pytest.mark.parametrize("beta", [31 / 32, np.float32(0.5), 0.0, -2.0, np.float16(0.9)])
+@at_once("dtype", [np.int64, object])
+@at_once("beta", [31 / 32, np.float32(0.5), 0.0, -2.0, np.float16(0.9)])
 def test_a_beta_below_1_is_refused_in_arrays_too(beta: Any, dtype: Any) -> None:
     """By name and before any draw, also where numpy takes the numbers apart."""
     for betas in (np.array([2, beta]), [2.0, float(beta)], np.array([beta]), [beta]):

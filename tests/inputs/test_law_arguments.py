@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence_cases import evidence, some
+from evidence_cases import crossed, evidence, some
 from law_sums import GG, G, L
 
 from discretegauss._law_functions import pointwise as _pointwise
+
+NAMES = ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"]
 
 
 def test_extreme_arguments_have_scipys_meaning() -> None:
@@ -49,8 +51,10 @@ def test_results_have_the_shape_of_the_argument() -> None:
     assert (upper <= np.nextafter(np.nextafter(lower, 1), 1)).all()
 
 
-@pytest.mark.parametrize("law", [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2")], ids=str)
-@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+@pytest.mark.parametrize(
+    ("law", "name"),
+    crossed([G(400, "1/3"), L(7, "1/2"), GG(12, "5/2")], NAMES, n=6),
+)
 def test_numbers_of_every_kind_mean_the_same(law: Any, name: str) -> None:
     function = getattr(law, name)
     ks = [-300, -3, 0, 1, 2, 40, 900]
@@ -106,8 +110,7 @@ def test_integers_beyond_64_bits() -> None:
     assert G(4).pmf(np.array([2**64 - 1, 0], dtype=np.uint64)).tolist() == [0, G(4).pmf(0)]
 
 
-@pytest.mark.parametrize("law", [G(4), G(10**38), L(10**18, 5)], ids=str)
-@pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
+@pytest.mark.parametrize(("law", "name"), crossed([G(4), G(10**38), L(10**18, 5)], NAMES))
 def test_vectors_take_the_ends_of_int64(law: Any, name: str) -> None:
     """The least integer, whose absolute value numpy has not, and the largest."""
     function, ends = getattr(law, name), np.iinfo(np.int64)
@@ -164,11 +167,13 @@ def test_vectors_are_right_to_one_in_10_to_the_14(law: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "law",
-    some([G(10**9, "-7/2"), G(10**13), G(10**200, "1/3"), L(10**9, "1/3"), L(10**12)], 3),
-    ids=str,
+    ("law", "name"),
+    crossed(
+        [G(10**9, "-7/2"), G(10**13), G(10**200, "1/3"), L(10**9, "1/3"), L(10**12)],
+        ["cdf", "logcdf", "sf", "logsf"],
+        n=4,
+    ),
 )
-@pytest.mark.parametrize("name", some(["cdf", "logcdf", "sf", "logsf"], 2))
 def test_long_vectors_of_wide_laws_are_right_to_one_in_10_to_the_14(law: Any, name: str) -> None:
     """Tails by interpolation, or by one ratio for all: no more than certified bounds allow."""
     function = getattr(law, name)
@@ -181,9 +186,15 @@ def test_long_vectors_of_wide_laws_are_right_to_one_in_10_to_the_14(law: Any, na
     assert_within_bounds(values[some], *function(ks[some], bounds=True))
 
 
-@pytest.mark.parametrize("law", some([G(10**13), G(10**17, "1/3"), L(10**9, "1/3")], 2), ids=str)
-@pytest.mark.parametrize("name", some(["cdf", "logcdf", "sf", "logsf"], 2))
-@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize(
+    ("law", "name", "dense"),
+    crossed(
+        [G(10**13), G(10**17, "1/3"), L(10**9, "1/3")],
+        ["cdf", "logcdf", "sf", "logsf"],
+        [False, True],
+        n=4,
+    ),
+)
 def test_long_vectors_of_wide_laws_reach_below_the_smallest_floats(
     law: Any, name: str, dense: bool
 ) -> None:
@@ -212,8 +223,10 @@ def test_arrays_reach_from_the_middle_to_where_tails_are_no_floats(law: Any, nam
     np.testing.assert_array_equal(function(further), expected)
 
 
-@pytest.mark.parametrize("law", [G(400, "1/3"), L(7, "1/2"), G(10**13), L(10**9)], ids=str)
-@pytest.mark.parametrize("name", ["pmf", "cdf", "sf"])
+@pytest.mark.parametrize(
+    ("law", "name"),
+    crossed([G(400, "1/3"), L(7, "1/2"), G(10**13), L(10**9)], ["pmf", "cdf", "sf"], n=4),
+)
 def test_arrays_are_told_by_floats(law: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Certified functions, a thousand times slower, are asked about the smallest floats alone."""
     certified: list[int] = []
@@ -236,9 +249,7 @@ WIDE = ("1e100", "1e102", "1e205", "1e250", "8e270")
 MUS = ("0", "1/3", "1/2", "-7/1000", "499999/1000000", "0.5000000000000000000001")
 
 
-@pytest.mark.parametrize("make", [G, L])
-@pytest.mark.parametrize("parameter", some([*NARROW, *WIDE], 4))
-@pytest.mark.parametrize("mu", [*MUS[1:3], *evidence(MUS[0], *MUS[3:])])
+@pytest.mark.parametrize(("make", "parameter", "mu"), crossed([G, L], [*NARROW, *WIDE], MUS, n=11))
 def test_vectors_of_the_narrowest_and_widest_laws_are_right(
     make: Any, parameter: Any, mu: str
 ) -> None:
@@ -254,9 +265,7 @@ def test_vectors_of_the_narrowest_and_widest_laws_are_right(
         assert (values <= upper + slack).all(), name
 
 
-@pytest.mark.parametrize(
-    "law", some([G(3), G("1/2000", "1/2"), G(10**9), L(3), GG(5, 3)], 3), ids=str
-)
+@pytest.mark.parametrize("law", [G(3), *evidence(G("1/2000", "1/2"), G(10**9), L(3), GG(5, 3))])
 def test_numpys_error_state_is_the_callers_own(law: Any) -> None:
     """Underflow on the way to a small number is no error of the caller's."""
     step = 1 if isinstance(law, G | L) else 10  # certified one by one

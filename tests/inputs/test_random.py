@@ -3,7 +3,7 @@
 Every way to draw, by functions and by laws as objects: numbers of all types and sizes, both
 methods, all sources, several threads, every dtype.
 
-pytest tests/inputs/test_random.py                     # 300 of each function
+pytest tests/inputs/test_random.py                     # 40 of each function
 pytest tests/inputs/test_random.py -m evidence         # 25 000 of each
 """
 
@@ -191,7 +191,7 @@ def random_calls(examples: int) -> Callable[[Test], Test]:
 
 
 @each_way_to_draw
-@random_calls(80)
+@random_calls(40)
 def test_random_calls(function: Function, call: dict[str, Any], seed: int) -> None:
     """No random call crashes, hangs, draws before it refuses, or returns another type."""
     check_call(function, call, seed)

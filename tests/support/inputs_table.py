@@ -422,6 +422,9 @@ SAID_AS: dict[tuple[str, str], set[str]] = {
 }
 """What else a message may speak of."""
 
+SLOW: dict[tuple[str, str], set[str]] = {("compare_queries", "queries"): {"uint64"}}
+"""Values of VALUES that are taken after half a minute, and are not tried."""
+
 AT_K = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
 MOMENTS = ("mean", "var", "std", "entropy")
 

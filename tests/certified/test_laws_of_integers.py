@@ -338,7 +338,7 @@ def test_a_uniform_law_is_the_limit_of_large_beta() -> None:
         assert encloses(total, 19 + 2 * mpmath.exp(-1), mpf(2) ** -110)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.fractions(F(1, 10**3), 10**7),
     st.fractions(1, 30, max_denominator=12),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence_cases import some
+from evidence_cases import crossed, some
 from law_sums import GG, G, L
 
 
@@ -142,17 +142,7 @@ BETAS = ["5/4", 3, 100, 10**4, 10**30, 10**300]
 CENTRES = [0, "1/3", "1e-30", "1/2"]
 
 
-def every_two_meet() -> list[Any]:
-    """All scales, exponents and centres: any two of them meet by default, all three as evidence."""
-    return [
-        pytest.param(s, b, m, marks=() if (i + j) % 4 == k else pytest.mark.evidence)
-        for i, s in enumerate(SCALES)
-        for j, b in enumerate(BETAS)
-        for k, m in enumerate(CENTRES)
-    ]
-
-
-@pytest.mark.parametrize(("scale", "beta", "mu"), every_two_meet())
+@pytest.mark.parametrize(("scale", "beta", "mu"), crossed(SCALES, BETAS, CENTRES))
 def test_every_function_of_every_law_answers(scale: Any, beta: Any, mu: Any) -> None:
     law = GG(scale, beta, mu)
     for q in (1e-300, 1e-9, 0.11, 0.5, 0.91, 1 - 2**-53):

@@ -80,7 +80,7 @@ def test_known_values() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     e=st.fractions(0, 2, max_denominator=10**6),
     exponent=st.integers(2, 200),
@@ -181,7 +181,6 @@ def test_least_finds_the_first_number_that_holds(answer: int, guess: int) -> Non
         assert first_true(lambda n: n >= answer, guess, low=0) == max(answer, 0)
 
 
-@settings(deadline=None)
 @given(holding=st.sets(st.integers(-60, 60)), guess=st.integers(-70, 70), bounded=st.booleans())
 def test_what_least_finds_holds_also_where_larger_numbers_do_not(
     holding: set[int], guess: int, bounded: bool
@@ -197,7 +196,6 @@ def test_what_least_finds_holds_also_where_larger_numbers_do_not(
     assert not holds(found - 1)
 
 
-@settings(deadline=None)
 @given(value=st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
 def test_a_decimal_of_six_digits_is_the_next_at_least_as_large(value: Fraction) -> None:
     n = decimal_ordinal(value)

@@ -332,7 +332,7 @@ small = st.fractions(min_value=0, max_value=8, max_denominator=10**6)
 changes = st.integers(1, 40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sigma2=sigma2s, e=small, more=small, change=changes)
 def test_delta_falls_with_epsilon_and_grows_with_sensitivity(
     sigma2: Fraction, e: Fraction, more: Fraction, change: int
@@ -344,7 +344,7 @@ def test_delta_falls_with_epsilon_and_grows_with_sensitivity(
     assert math.exp(log_delta(law, e, change)) <= found * (1 + 1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sigma2=sigma2s, larger=st.fractions(1, 3, max_denominator=1000), change=changes, e=small)
 def test_delta_falls_with_sigma2_for_small_epsilon(
     sigma2: Fraction, larger: Fraction, change: int, e: Fraction
@@ -360,7 +360,7 @@ def test_delta_may_grow_with_sigma2_for_large_epsilon() -> None:
     assert delta(dg.DiscreteGaussian("2/25"), 10) > 1e-3
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sigma2=sigma2s, exponent=st.integers(-400, -1), change=changes)
 def test_epsilon_and_delta_arehockey_stick(sigma2: Fraction, exponent: int, change: int) -> None:
     law, d = dg.DiscreteGaussian(sigma2), Fraction(2) ** exponent

@@ -186,7 +186,7 @@ def test_extreme_numbers_neither_overflow_nor_underflow_the_unsafe_way() -> None
 rationals = st.fractions(min_value=0, max_value=10**9, max_denominator=10**9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(epsilon=rationals, delta=st.fractions(0, 1).filter(lambda d: 0 < d < 1))
 def test_the_three_conversions_agree(epsilon: Fraction, delta: Fraction) -> None:
     """There and back again loses no more than the rounding."""

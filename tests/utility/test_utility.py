@@ -105,7 +105,7 @@ def test_laplace_delta_is_0_where_no_loss_exceeds_epsilon_only() -> None:
     assert privacy.delta(law, "2999999/10000000", queries=3) > 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.fractions(min_value=0, max_value=5),
     st.fractions(min_value="1/1000000000", max_value="999/1000").filter(lambda d: d > 0),

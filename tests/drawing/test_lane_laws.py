@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
 from law_checks import gaussian_table, laplace_table, rejected
@@ -136,7 +137,7 @@ def test_fractions_are_those_of_the_model(kind: Kind, most: int) -> None:
     assert source.used == read.used
 
 
-@pytest.mark.parametrize("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 71])
+@at_once("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 71])
 @pytest.mark.parametrize("kind", KINDS)
 def test_attempts_that_words_do_not_decide(kind: Kind, ones: int) -> None:
     """Tail levels as far as the bits go, among attempts that are not special."""
@@ -159,7 +160,7 @@ def test_attempts_that_words_do_not_decide(kind: Kind, ones: int) -> None:
 
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 def test_every_law_of_an_array_is_drawn(source: Any) -> None:
-    """6 laws in turn, each 10^5 times, by two threads: the draws of each have its law."""
+    """6 laws in turn, each 40 000 times, by two threads: the draws of each have its law."""
     rng = np.random.default_rng(1)
     sigma2 = 2.0 ** rng.uniform(-4, 13, 6)
     scale = 2.0 ** rng.uniform(-3, 6, 6)
@@ -169,7 +170,7 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
         (Kind.DISCRETE_LAPLACE, scale, laplace_table),
     ):
         drawn = draws_in_lanes(
-            kind, np.tile(parameters, 100_000), source, 2, centres=np.tile(centres, 100_000)
+            kind, np.tile(parameters, 40_000), source, 2, centres=np.tile(centres, 40_000)
         ).reshape(-1, 6)
         for i in range(6):
             assert rejected(drawn[:, i], table(F(float(parameters[i])), F(float(centres[i])))) == []

@@ -53,7 +53,7 @@ from discretegauss.testing import NotPrivateWarning, seeded_source
 
 DRAWS = 1_000_000
 EVIDENCE_DRAWS = 10_000_000
-TWIN_DRAWS = 10_000
+TWIN_DRAWS = 5_000
 
 METHODS = ("reference", "auto")
 """Algorithms 1-3, and whatever the library chooses for so many draws."""
@@ -138,7 +138,8 @@ TWIN_LAWS = [
 
 TWO_PERCENT_OFF = [
     *((gaussian_table, Law("discrete_gaussian", sigma2)) for sigma2 in SIGMA2),
-    *((laplace_table, Law("discrete_laplace", scale)) for scale in SCALES),
+    *((laplace_table, Law("discrete_laplace", scale)) for scale in SCALES[:3]),
+    *evidence((laplace_table, Law("discrete_laplace", SCALES[3]))),
 ]
 
 
@@ -146,10 +147,23 @@ TWO_PERCENT_OFF = [
 
 
 @pytest.mark.usefixtures("native_engine")
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.id)
+@pytest.mark.parametrize(
+    ("law", "method"),
+    [
+        *(pytest.param(law, "auto", id=f"{law.id}-auto") for law in LAWS),
+        *(
+            pytest.param(
+                law,
+                "reference",
+                id=f"{law.id}-reference",
+                marks=() if i % 3 == 0 else pytest.mark.evidence,
+            )
+            for i, law in enumerate(LAWS)
+        ),
+    ],
+)
 def test_a_million_draws_follow_the_law(law: Law, method: str) -> None:
-    """The compiled engine's draws are not told from the exact law."""
+    """The compiled engine's draws follow the exact law; by Algorithms 1-3, of every third law."""
     assert rejected(law.draw(DRAWS, method=method), law.table()) == []
 
 
@@ -218,7 +232,7 @@ np.savez(file, *[getattr(dg, name)(*given, **more) for name, given, more in call
 
 
 def test_the_twin_follows_the_laws(tmp_path: Any) -> None:
-    """The plain-Python twin's draws, 10 000 of each law, are not told from the exact laws."""
+    """The plain-Python twin's draws, 5000 of each law, are not told from the exact laws."""
     file = tmp_path / "draws.npz"
     calls = json.dumps([law.call(TWIN_DRAWS) for law in TWIN_LAWS])
     subprocess.run(

@@ -106,7 +106,7 @@ def ids(spec: LawSpec) -> str:
 @pytest.mark.parametrize("spec", LAWS, ids=ids)
 def test_core_and_twin_agree_on_draws_and_bytes_used(spec: LawSpec) -> None:
     """C (words and GMP) and Python draw the same from the same tape and use the same bytes."""
-    compare(spec, 1500)
+    compare(spec, 500)
 
 
 @pytest.mark.evidence

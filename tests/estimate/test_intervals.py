@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from engine import ENGINE
-from evidence_cases import evidence, some
+from evidence_cases import crossed, evidence, some
 
 import discretegauss as dg
 from discretegauss.errors import (
@@ -41,8 +41,10 @@ def hits(inside: Any, least: Fraction) -> None:
 # --- counts
 
 
-@pytest.mark.parametrize("law", [*LAWS, dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)])
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    ("law", "level"),
+    crossed([*LAWS, dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)], LEVELS),
+)
 def test_the_radius_of_a_count_is_the_least(law: Any, level: Fraction) -> None:
     """P(abs(X) <= r) >= level, and not for r - 1, by certified tails; of several counts, too."""
     for queries in (1, 7, 5268):
@@ -156,7 +158,7 @@ def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], in
     "pairs",
     [
         {(100, Fraction(5)): 1, (7, Fraction(5)): 1},
-        {(10**30, Fraction(5)): 1, (7, Fraction(1, 4)): 2},
+        *evidence({(10**30, Fraction(5)): 1, (7, Fraction(1, 4)): 2}),
     ],
     ids=str,
 )
@@ -170,7 +172,9 @@ def test_few_cells_with_large_weights_have_the_least_radius(
             assert exact_inside(pairs, r) >= least > exact_inside(pairs, r - 1)
 
 
-@pytest.mark.parametrize(("sigma2", "n"), [("1/4", 10**6), (5, 10**6), (1000, 12), (10**4, 3)])
+@pytest.mark.parametrize(
+    ("sigma2", "n"), [("1/4", 10**6), (1000, 12), *evidence((5, 10**6), (10**4, 3))]
+)
 def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> None:
     """The trigonometric sum over all k, none left out, in 60 digits, with N twice as large."""
     s = Fraction(sigma2)
@@ -201,8 +205,9 @@ def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> Non
         assert inside(r - 1) < mp.mpf("0.95") <= inside(r)
 
 
-@pytest.mark.parametrize("weights", some([(3, 7), (1, 100), (1, 10**9)], 2))
-@pytest.mark.parametrize("sigma2", [10**8, 10**300])
+@pytest.mark.parametrize(
+    ("weights", "sigma2"), crossed([(3, 7), (1, 100), (1, 10**9)], [10**8, 10**300], n=2)
+)
 def test_totals_of_wide_noise_are_nearly_normal(weights: tuple[int, int], sigma2: int) -> None:
     """The radius is the normal law's, or that of a sub-Gaussian law where N is too large."""
     pairs = {(w, Fraction(sigma2)): 5 for w in weights}

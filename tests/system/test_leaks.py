@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 
 import discretegauss as dg
 
@@ -233,9 +234,10 @@ class _Source:
         buffer[:] = os.urandom(len(buffer))
 
 
-@pytest.mark.parametrize("error", [None, ConnectionError])
-@pytest.mark.parametrize("parameter", [100, [100, 1], 10**60])
-@pytest.mark.parametrize("size", [None, 2])
+@at_once(
+    ("size", "parameter", "error"),
+    itertools.product([None, 2], [100, [100, 1], 10**60], [None, ConnectionError]),
+)
 def test_a_source_is_let_go_with_its_call(
     size: int | None, parameter: object, error: type[BaseException] | None
 ) -> None:

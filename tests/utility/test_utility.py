@@ -11,6 +11,7 @@ import gmpy2
 import mpmath
 import numpy as np
 import pytest
+from evidence_cases import crossed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,8 +67,7 @@ def test_laplace_delta_is_the_sum_over_all_outcomes(queries: int, epsilon: str) 
     assert found >= expected - 1e-15
 
 
-@pytest.mark.parametrize("scale", ["1/2", "5", "16659/400"])
-@pytest.mark.parametrize("queries", [1, 5, 100])
+@pytest.mark.parametrize(("scale", "queries"), crossed(["1/2", "5", "16659/400"], [1, 5, 100], n=3))
 def test_laplace_delta_is_the_exact_composition_of_the_losses(scale: str, queries: int) -> None:
     """The optimal composition of all pure mechanisms is that of this one."""
     t = Fraction(scale)

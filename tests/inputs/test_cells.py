@@ -13,7 +13,6 @@ from evidence_cases import at_once
 from inputs import INTEGER_CODES, label, layouts, must_not_draw, tape
 
 import discretegauss as dg
-from discretegauss._drawing.fill import fill_array
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 pytestmark = pytest.mark.skipif(ENGINE != "native", reason="cell tables are in the compiled core")
@@ -164,18 +163,3 @@ def test_a_beta_below_1_is_refused_in_arrays_too(beta: Any, dtype: Any) -> None:
                     np.arange(1.0, 1 + len(betas)), betas, size, dtype=dtype, source=must_not_draw
                 )
     assert dg.generalized_gaussian([3.0, 2.0], np.array([1.0, 1.5])).shape == (2,)
-
-
-def _fill_with_ones(out: np.ndarray[Any, Any], source: Any, threads: int = 1) -> None:
-    """Fill what the core could write to."""
-    assert out.flags.aligned
-    assert out.flags.c_contiguous
-    assert out.dtype.isnative
-    out.fill(1)
-
-
-def test_the_core_is_given_what_it_can_write_to() -> None:
-    """Whatever out is, what is filled is contiguous, native and aligned, as C requires."""
-    for out in layouts("i8"):
-        fill_array(out, _fill_with_ones, "getrandom", 1)
-        assert (out == 1).all()

@@ -22,7 +22,6 @@ from evidence_cases import at_once
 from inputs import Function, each_centred, each_function, must_not_draw, tape
 
 import discretegauss as dg
-from discretegauss._inputs.numbers import exact_rational
 from discretegauss.errors import (
     DiscreteGaussError,
     ParameterOverflowError,
@@ -540,7 +539,7 @@ def test_texts_are_read_whatever_python_limits_its_own_reading_to() -> None:
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
-        exact = exact_rational(quotient, "sigma2"), exact_rational("7" * 700, "sigma2")
+        exact = dg.DiscreteGaussian(quotient).sigma2, dg.DiscreteGaussian("7" * 700).sigma2
     finally:
         sys.set_int_max_str_digits(limit)
     assert exact == (Fraction(quotient), Fraction("7" * 700))

@@ -12,10 +12,10 @@ import mpmath
 import numpy as np
 import pytest
 from evidence_cases import at_once, crossed, evidence
+from six_digits import beside
 
 import discretegauss as dg
 from discretegauss import Skellam
-from discretegauss._certified.search import decimal_at, decimal_ordinal
 from discretegauss.privacy import calibrate, delta, epsilon, loss, renyi
 
 
@@ -208,6 +208,6 @@ def test_what_is_refused() -> None:
 def test_noise_for_one_number_is_the_least_of_its_digits(e: Any, queries: int, change: int) -> None:
     """By Renyi divergences the variance was 1.14 to 1.5 times as large."""
     law = calibrate(Skellam, epsilon=e, delta="1e-6", sensitivity=change, queries=queries)
-    less = Skellam(decimal_at(decimal_ordinal(law.variance) - 1))
+    less = Skellam(beside(law.variance, -1))
     assert delta(law, e, change, queries=queries) <= 1e-6
     assert delta(less, e, change, queries=queries) > 1e-6

@@ -11,6 +11,7 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
+from engine import needs_core
 from evidence_cases import at_once, crossed, evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +30,6 @@ from privacy_reference import (
 
 import discretegauss as dg
 from discretegauss._certified.interval import Interval, arithmetic
-from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.laws import centred
 from discretegauss.privacy import (
@@ -46,10 +46,6 @@ from discretegauss.privacy.hockey_stick import (
     delta_enclosed,
     delta_is_at_most,
     relative_bits,
-)
-
-needs_core = pytest.mark.skipif(
-    _engine.native is None, reason="the generalised Gaussian is in the compiled core"
 )
 
 GAUSSIAN = dg.DiscreteGaussian(1)

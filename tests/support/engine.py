@@ -12,6 +12,8 @@ from discretegauss._drawing import engines
 
 ENGINE = discretegauss.build_info()["engine"]
 
+needs_core = pytest.mark.skipif(ENGINE != "native", reason="the compiled core does not draw here")
+
 
 def before_noise_is_added(patch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Let something happen whenever noise is about to be added, where no source can be given."""

@@ -1,4 +1,4 @@
-"""Cases of a test whose numbers differ only: most are for the evidence run, or are one test."""
+"""Split the cases of a test that differ in numbers only: some by default, the rest as evidence."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ Test = Callable[..., None]
 
 
 def at_once(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """Run the cases as one test, each of which would take less time than what pytest does for it.
+    """Run all cases as one test: each takes less time than pytest needs for a test of its own.
 
-    Written as pytest's `parametrize`. A failure notes its case. Fixtures are the same for all.
+    Use it like `parametrize`. A failure names its case. All cases share their fixtures.
     """
     split = names.split(",") if isinstance(names, str) else names
     each = [(case,) if len(split) == 1 else case for case in cases]

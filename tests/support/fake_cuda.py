@@ -1,6 +1,6 @@
-"""A GPU that is none: what the package uses of cuda-core, with the kernels run on the CPU.
+"""A stand-in for a GPU: the parts of cuda-core that the package uses run its kernels on the CPU.
 
-Memory of a device is memory of numpy's.
+numpy arrays stand for the memory of a device.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Tensor:
 
 
 class FakeGpu:
-    """The driver: what was launched, and what is asked of it."""
+    """The driver; it records the launches."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.current = 0
@@ -50,7 +50,7 @@ class FakeGpu:
         self.calls: list[NDArray[Any]] = []
         self.compiled: list[dict[str, Any]] = []
         self.doubt: list[int] = []
-        """Items that `noise` shall note as in doubt, though it drew them."""
+        """Items that `noise` has to report as in doubt, although it drew them."""
         names = ("Device", "Stream", "LaunchConfig", "ProgramOptions", "launch", "Program")
         module: Any = ModuleType("cuda.core")
         for name in names:
@@ -107,7 +107,7 @@ class FakeGpu:
             on_cpu.run(name, *given)
 
     def _leave_in_doubt(self, on_cpu: KernelOnCpu, given: tuple[int, ...], call: Any) -> None:
-        """Draw, but for some items, whose memory is as it was."""
+        """Draw all items except some, whose memory keeps its content."""
         item = np.dtype(on_cpu.item)
         memory: Any = (ctypes.c_char * (given[2] * item.itemsize)).from_address(given[0])
         out = np.frombuffer(memory, item)
@@ -131,7 +131,7 @@ class _Stream:
         self.handle = handle
 
     def sync(self) -> None:
-        """All that was launched has run."""
+        """Do nothing: a launch returns when its kernel has run."""
 
 
 class _Buffer:

@@ -50,12 +50,12 @@ LAW = np.dtype(
 
 
 def head_of(law: NDArray[Any]) -> Any:
-    """The numbers of a packed law, in its memory."""
+    """Return the numbers of a packed law, a view of its memory."""
     return np.frombuffer(law, LAW, 1)
 
 
 def fresh_call(key: bytes) -> NDArray[Any]:
-    """A call of one launch."""
+    """Return the call record of one launch."""
     call = np.zeros(1, CALL)
     call["key"] = np.frombuffer(key, "u4")
     return call
@@ -81,9 +81,9 @@ def _library(*chosen: str) -> ctypes.CDLL:
 
 
 class KernelOnCpu:
-    """The kernels for one type of items; `seed` shuffles the order of threads, 0 leaves it.
+    """The kernels for one type of items.
 
-    `options` are the compiler's.
+    `seed` shuffles the order of threads, 0 keeps it; `options` go to the compiler.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class KernelOnCpu:
         self._grid = ctypes.c_uint(n_blocks), ctypes.c_uint64(seed)
 
     def run(self, name: str, *given: int | NDArray[Any] | None) -> None:
-        """Run a kernel, which is passed numbers, and the addresses of arrays."""
+        """Run a kernel on numbers and arrays, which are passed by address."""
         if self._library[f"{name}_on_cpu"](*self._grid, *map(_passed, given)):
             raise AssertionError("some threads came to a barrier, and others to their end")
 

@@ -1,11 +1,10 @@
-"""Isochronous draws, one or many: they have the law, and make of bytes what a model does.
+"""Isochronous draws have the law, and a model makes the same draws of the same bytes.
 
-The model is tests/oracles/lanes_twin.py, every comparison decided in ball arithmetic: it knows the
-protocol of csrc/isochronous/lanes.h and the three numbers of the staircase, and nothing else.
-Of narrow laws (csrc/isochronous/narrow.h) it is tests/oracles/narrow_twin.py, which asks nothing.
-The C tests enclose the heights (tests/c/test_lanes.c), plant words at every threshold
-(tests/c/test_narrow.c) and look for branches (tests/c/test_silence.c). What remains to be seen in
-the times is measured by benchmarks/leakage.py.
+The model is tests/oracles/lanes_twin.py. It knows the protocol of csrc/isochronous/lanes.h and the
+three numbers of the staircase; ball arithmetic decides its comparisons. The model of narrow laws
+(csrc/isochronous/narrow.h) is tests/oracles/narrow_twin.py. The C tests enclose the heights
+(tests/c/test_lanes.c), plant words at every threshold (tests/c/test_narrow.c) and look for branches
+(tests/c/test_silence.c). benchmarks/leakage.py measures what the times still tell.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def kernels(spec: LawSpec) -> list[Any]:
 
 
 class Model(LanesTwin):
-    """The protocol of csrc/isochronous/lanes.h, told the three numbers of the staircase."""
+    """The protocol of csrc/isochronous/lanes.h, given the three numbers of the staircase."""
 
     def __init__(self, spec: LawSpec) -> None:
         info = lanes(spec).info
@@ -149,9 +148,9 @@ def stream(seed: int, n_bytes: int) -> bytes:
 
 @pytest.mark.parametrize("spec", some(SPECS), ids=ids)
 def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
-    """1000 draws from a tape by every kernel: the model's values, and the model's bytes used.
+    """Every kernel draws the model's 1000 values from a tape, and uses as many bytes.
 
-    One by one they are the same.
+    So do single draws.
     """
     n, tape = 1000, stream(20261123, 100_000)
     narrow, read = is_narrow(spec), Tape(tape)
@@ -184,7 +183,7 @@ def test_a_broken_model_draws_otherwise(broken: type[Model]) -> None:
 
 @at_once("spec", WIDE)
 def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
-    """Where each of the first steps begins g is at most its height, on both sides."""
+    """At the start of each of the first steps g is at most its height, on both sides."""
     model = Model(spec)
     for step in range(1, 50):
         z = (model.n_core + (step - 1) * model.n_tail) << model.block_bits
@@ -195,7 +194,7 @@ def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
 
 @pytest.mark.parametrize("spec", some(NARROW), ids=ids)
 def test_words_that_are_settled(spec: LawSpec) -> None:
-    """Of narrow laws: parts of words, tails on several levels, and words that draw nothing."""
+    """Narrow laws draw from parts of words and tails on several levels; some words draw nothing."""
     model = NarrowTwin(spec)
     tape = model.settled()
     read, expected = Tape(tape), []
@@ -210,9 +209,9 @@ def test_words_that_are_settled(spec: LawSpec) -> None:
 
 @pytest.mark.parametrize("spec", some(WIDE), ids=ids)
 def test_attempts_next_to_the_edge(spec: LawSpec) -> None:
-    """Heights next to 2^k g(y), which words alone do not decide, by every kernel.
+    """Every kernel settles heights next to 2^k g(y), which words alone do not decide.
 
-    The edge itself is read 64 bits further, on both sides of it.
+    So it does within 64 more bits of the edge, on both sides.
     """
     model, rng = Model(spec), random.Random(1)
     tape = b""
@@ -242,7 +241,7 @@ def test_attempts_next_to_the_edge(spec: LawSpec) -> None:
 
 
 def check_tape(spec: LawSpec, model: Model, tape: bytes) -> None:
-    """Compare all kernels with the model on a tape, which need not end where an attempt does."""
+    """Compare all kernels with the model on a tape, which may end within an attempt."""
     read, expected = Tape(tape + stream(3, 10_000)), []
     while read.used < len(tape):
         if (y := model.attempt(read)) is not None:
@@ -257,7 +256,7 @@ def check_tape(spec: LawSpec, model: Model, tape: bytes) -> None:
 @at_once("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 70, 71, 72])
 @pytest.mark.parametrize("spec", [laplace(10), laplace(10**12, "1/3"), gaussian(400)], ids=ids)
 def test_levels_far_out_are_reached(spec: LawSpec, ones: int) -> None:
-    """Tail levels as far as the bits go, on either side, among attempts that are not special."""
+    """Attempts reach tail levels as far as the bits go, on either side, among ordinary ones."""
     model = Model(spec)
     in_point = min(ones, 63)
     tape = stream(5, 24) if model.block_bits <= 16 else stream(5, 32)
@@ -271,7 +270,7 @@ def test_levels_far_out_are_reached(spec: LawSpec, ones: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, object, ">i4"])
 def test_every_dtype_holds_the_same_draws(dtype: Any) -> None:
-    """From the same bytes; and a fill that is cut anywhere goes on where it was cut."""
+    """From the same bytes; a fill in pieces makes the same draws."""
     law, tape = dg.DiscreteGaussian(4, "1/3"), stream(7, 50_000)
     expected = law.sample(2000, method="isochronous", source=TapeSource(tape)).tolist()
     draws = law.sample(2000, dtype=dtype, method="isochronous", source=TapeSource(tape))
@@ -303,7 +302,7 @@ def test_unsigned_dtypes(dtype: Any) -> None:
     ids=["wide", "wide laplace", "unsigned", "narrow unsigned", "far"],
 )
 def test_dtypes_hold_laws_that_lanes_do_not(law: Any, dtype: Any) -> None:
-    """What fits a dtype by a hair is drawn into it, as it is into objects."""
+    """A dtype that barely holds the law gets the same draws as objects do."""
     one = law.sample(300, dtype=dtype, source=TapeSource(stream(8, 20_000)))
     other = law.sample(300, dtype=object, source=TapeSource(stream(8, 20_000)))
     assert one.tolist() == other.tolist()
@@ -381,9 +380,9 @@ def test_a_thousand_million_draws(sigma2: F, mu: F) -> None:
 
 
 def small_law(spec: LawSpec, n_points: int) -> dict[int, F]:
-    """Return with what probability an attempt returns each y: all choices, sides, and heights.
+    """Return the probability with which an attempt returns each y, over all choices and sides.
 
-    Heights are asked for at n_points places of (0, 1) that words decide, in every cell and level.
+    Heights run over n_points places of (0, 1) that words decide, in every cell and level.
     """
     model, tape = Model(spec), b""
     plan: list[tuple[int, F]] = []
@@ -431,11 +430,11 @@ def test_enumeration_of_small_laws(spec: LawSpec) -> None:
         assert abs(weight / whole - exact) <= F(1, n_points)  # a grid's point more or less
 
 
-# --- how it is reached -------------------------------------------------------------------------
+# --- public calls ----------------------------------------------------------------------------
 
 
 def test_no_byte_goes_unused() -> None:
-    """A caller's source is asked for the bytes of as many attempts as draws are missing."""
+    """A call reads the bytes of as many attempts as draws are missing."""
     for sigma2, n_bytes in ((100, 8), (10**4, 12), (10**18, 16)):
         asked: list[int] = []
 
@@ -469,7 +468,7 @@ OUTSIDE = [
 @pytest.mark.parametrize("size", [None, 5])
 @pytest.mark.parametrize("law", OUTSIDE, ids=lambda law: str(law)[:40])
 def test_laws_that_lanes_do_not_hold_are_refused(law: Any, size: int | None) -> None:
-    """By the method's name, before anything is drawn."""
+    """The error names the method, and comes before anything is drawn."""
     with pytest.raises(errors.ParameterValueError, match="method"):
         law.sample(size, dtype=object, method="isochronous", source=must_not_draw)
 

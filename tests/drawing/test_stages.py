@@ -168,7 +168,7 @@ def replace(monkeypatch: pytest.MonkeyPatch, oracle: Oracle) -> Callable[..., No
 
 
 def follows(law: dict[int, Any], weight: Callable[[int], Any]) -> bool:
-    """Whether the ratios of the probabilities are those of the weights."""
+    """Return whether the probabilities have the ratios of the weights."""
     best = max(law, key=lambda x: law[x])
     return all(abs(p / law[best] - weight(x) / weight(best)) < _OPEN * 1000 for x, p in law.items())
 

@@ -1,4 +1,4 @@
-"""The C core and its plain-Python twin: the same bytes in, the same draws out, the same bytes used.
+"""The C core and its plain-Python twin make the same draws from the same bytes.
 
 The default run takes a tenth of the draws; with ``-m evidence`` it is 10**6.
 """

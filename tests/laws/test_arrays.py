@@ -118,7 +118,7 @@ def test_quantiles_of_wide_laws_are_those_of_numbers() -> None:
 
 
 def test_a_logarithm_next_to_0_is_not_above_it() -> None:
-    """Where the law is nearly all at one integer, whose exponent is 0 up to an error."""
+    """The law is nearly all at one integer, whose exponent is 0 up to an error."""
     law = GG("1/81", "201/100", mu=-1 - Fraction(1, 10**30))
     ks = np.arange(-9, 9)
     assert law.logpmf(ks)[ks == -1].tolist() == [law.logpmf(-1)] == [0.0]

@@ -37,7 +37,7 @@ def integers_around(law: Any, n: int = 40) -> Any:
 @settings(max_examples=20)
 @given(laws)
 def test_probabilities_certainly_sum_to_1(law: Any) -> None:
-    """pmf from -40 to 40, with what cdf and sf say is outside: 1 is between the bounds' sums."""
+    """1 lies between the sums of bounds: pmf from -40 to 40, cdf and sf outside."""
     ks = integers_around(law)
     lower, upper = law.pmf(ks, bounds=True)
     below, above = law.cdf(int(ks[0]) - 1, bounds=True), law.sf(int(ks[-1]), bounds=True)
@@ -89,7 +89,7 @@ def test_quantiles_invert_the_distribution_functions(law: Any, q: float | Fracti
 @settings(max_examples=30)
 @given(laws, st.integers(-60, 60))
 def test_the_quantile_of_a_probability_is_its_integer(law: Any, k: int) -> None:
-    """A float just below P(X <= k) has the quantile k, where P(X = k) is not tiny beside it."""
+    """A float just below P(X <= k) has the quantile k, unless P(X = k) is tiny beside it."""
     k += math.floor(law.mu)
     lower, _ = law.cdf(k, bounds=True)
     if lower >= 5e-300 and law.pmf(k) > 1e-10 * lower:

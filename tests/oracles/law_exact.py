@@ -11,8 +11,8 @@ by the Abel-Plana formula on a strip: with f analytic around it and b = d - 1/2,
     integral of f from b on  +  2 integral of Im f(b + i t)/(exp(2 pi t) + 1) over 0 < t < H
 
 up to about exp(-2 pi H), 1e-43, times the integral of abs(f) at the height H. From y = 2 H on f is
-analytic there, and abs(f) is little larger than f at y, because phi changes slowly if there are many
-terms. The first integral is an incomplete gamma function, the second Gauss-Legendre quadrature.
+analytic there, and abs(f) is little larger than f at y: phi changes slowly if there are many terms.
+The first integral is an incomplete gamma function, Gauss-Legendre quadrature gives the second.
 
 tests/laws/test_random.py compares the two methods, and both with theta functions. The package uses
 neither: it encloses sums by the formulas of Poisson and of Euler and Maclaurin.

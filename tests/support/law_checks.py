@@ -202,7 +202,7 @@ def check_law(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
 
 
 def rejected(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
-    """Return the findings below `ALPHA`: for a right sampler none, but for stated false alarms."""
+    """Return the findings below `ALPHA`; a right sampler has some as rarely as stated above."""
     findings = check_law(draws, table)
     if not findings:
         raise ValueError(f"nothing can be asked of {table.name} with so few draws")

@@ -221,7 +221,7 @@ def test_it_is_a_generator_of_numpys_over_secure_bits(source: Any) -> None:
 
 
 def test_what_is_numpys_needs_the_core_and_bits_of_the_system() -> None:
-    """All that `Generator` has, or will have, and NumpyNoise has not itself, is refused without."""
+    """Without them every name of `Generator` that NumpyNoise does not define is refused."""
 
     def own(buffer: memoryview) -> None:
         buffer[:] = os.urandom(len(buffer))

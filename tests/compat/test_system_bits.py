@@ -35,7 +35,7 @@ POOL, KEY = 8192, 32
 
 
 class LookingBits(SystemBits):
-    """What there is where the system does not wipe in forked children."""
+    """SystemBits on a system that does not wipe memory in forked children."""
 
     def __init__(self, source: Any) -> None:
         super().__init__(source)
@@ -335,7 +335,7 @@ def test_without_bits_every_method_raises_and_the_next_one_draws(report: dict[st
 @needs_core
 @needs_a_compiler
 def test_who_draws_without_the_lock_waits_for_bits(report: dict[str, Any]) -> None:
-    """Where nobody could raise: the system is asked until it has bits, here the fourth time."""
+    """Without the lock no caller could raise: it asks again until there are bits, here 4 times."""
     system = shims.stream(POOL - KEY).tobytes()
     assert report["waited"] == backwards(bytes(KEY) + system)[0]
 

@@ -20,7 +20,7 @@ LEAST, GREATEST = -(2**63), 2**63 - 1
 
 
 def draws(n: int, law: dg.Law = LAW, *, dtype: Any = object) -> list[int]:
-    """What `add_noise` adds to n values in one array, by the same bits."""
+    """Return what `add_noise` adds to n values in one array, from the same bits."""
     drawn: list[int] = law.sample(n, dtype=dtype, source=same_bits()).tolist()
     return drawn
 

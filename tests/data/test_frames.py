@@ -61,7 +61,7 @@ def test_a_series_without_nulls_keeps_its_family_of_dtypes(dtype: str) -> None:
 
 
 def test_whole_floats_of_pandas_are_integers_with_nulls() -> None:
-    """What pandas makes of integers of which some are missing."""
+    """pandas turns integers into floats if some are missing."""
     floats = pd.Series([1, None, 3])
     assert floats.dtype == float
     with pytest.raises(TypeError, match="got float64; integral_floats=True"):
@@ -282,7 +282,7 @@ def test_the_columns_of_a_frame_share_the_budget(frame: Any) -> None:
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_one_person_cannot_change_more_rows_than_a_frame_has(kind: Any) -> None:
-    """Whether or not the columns are of different people."""
+    """Even if the columns are of different people."""
     frame = kind({"men": [1, 2], "women": [3, 4]})
     for disjoint in (True, False):
         dg.noise_for(frame, rho=1, rows_per_person=2, disjoint=disjoint)

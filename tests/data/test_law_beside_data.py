@@ -16,7 +16,7 @@ LAW = dg.DiscreteGaussian(5)
 
 
 def beside() -> list[Any]:
-    """What a user may have counts in, by the libraries that are here."""
+    """Return containers of counts, of every installed library."""
     values: list[Any] = [
         *(5, 2.5, [1, 2], np.int64(3), np.arange(3), np.ma.MaskedArray([1, 2])),
         *(np.array([1, 2], object), np.array([0.5])),

@@ -26,7 +26,7 @@ Changes = list[dict[Record, int]]
 
 
 def _people(levels: Sequence[int], person: Person) -> tuple[NDArray[np.intp], list[Record]]:
-    """All that the records of a person can be: places of cells, the last of which is of no record.
+    """Return all possible records of a person: places of cells; the last place means no record.
 
     Columns are named 0, 1, 2.
     """
@@ -51,7 +51,7 @@ def _counts(people: NDArray[np.intp], cells: list[Record], keys: frozenset[str])
 
 
 def _change(records: Sequence[Record], table: Counting, values: Sequence[int]) -> Any:
-    """What they add to each cell of one column in which they are counted."""
+    """Return what the records add to each cell of one column that counts them."""
     cells: dict[Record, int] = {}
     for record, value in zip(records, values, strict=True):
         key = tuple(record[int(c)] for c in sorted(table.keys))

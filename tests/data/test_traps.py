@@ -1,4 +1,4 @@
-"""What docs/data.md says of sums without `add_noise`, and that `add_noise` does not do it."""
+"""docs/data.md is right about sums without `add_noise`, which avoids their faults."""
 
 from __future__ import annotations
 

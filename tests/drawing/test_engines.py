@@ -1,4 +1,4 @@
-"""The choice of the engine, the refusals of the plain-Python one, and the errors of both."""
+"""The choice of the engine, the refusals of the one in plain Python, and the errors of both."""
 
 from __future__ import annotations
 

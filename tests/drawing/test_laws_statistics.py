@@ -232,7 +232,7 @@ np.savez(file, *[getattr(dg, name)(*given, **more) for name, given, more in call
 
 
 def test_the_twin_follows_the_laws(tmp_path: Any) -> None:
-    """For each law 5000 draws of the plain-Python twin follow it."""
+    """For each law 5000 draws of the twin in plain Python follow it."""
     file = tmp_path / "draws.npz"
     calls = json.dumps([law.call(TWIN_DRAWS) for law in TWIN_LAWS])
     subprocess.run(

@@ -1,4 +1,4 @@
-"""The C core and its plain-Python twin make the same draws from the same bytes.
+"""The C core and its twin in plain Python make the same draws from the same bytes.
 
 The default run takes a tenth of the draws; with ``-m evidence`` it is 10**6.
 """

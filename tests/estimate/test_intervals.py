@@ -165,7 +165,7 @@ def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], in
 def test_few_cells_with_large_weights_have_the_least_radius(
     pairs: dict[tuple[int, Fraction], int],
 ) -> None:
-    """Where the series has too many terms; by convolution in 60 digits."""
+    """The series has too many terms here; a convolution in 60 digits checks the radius."""
     for miss in (Fraction(1, 20), Fraction(1, 10**9)):
         with mp.workdps(60):
             r, least = sums.radius(pairs, miss), 1 - mp.mpf(miss.numerator) / miss.denominator
@@ -382,7 +382,7 @@ def _a_count(rng: np.random.Generator, edge: float) -> int:
 
 
 def test_the_interval_of_a_sum_of_shares_is_that_of_its_law() -> None:
-    """Of few shares, and of so many that their sum is one discrete Gaussian up to a factor."""
+    """Of few shares, and of enough for their sum to be one discrete Gaussian up to a factor."""
     shares = [dg.DiscreteGaussian(4), dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)]
     for law in (law.sum(clients) for law in [*shares, dg.Skellam(4)] for clients in (2, 50)):
         assert interval([7], law) == tuple([7 + end] for end in law.interval(0.95))

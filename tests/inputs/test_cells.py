@@ -21,7 +21,7 @@ Draw = Callable[..., Any]
 
 
 def by_cells(function: Draw, *parameters: Any) -> Draw:
-    """The function with mu = 60 and method='cells'; size may be the first argument."""
+    """Return the function with mu = 60 and method='cells'; size may be the first argument."""
 
     def draw(size: Any = None, **options: Any) -> Any:
         return function(*parameters, size, **({"mu": 60, "method": "cells"} | options))
@@ -49,7 +49,7 @@ each_way = pytest.mark.parametrize("draw", WAYS.values(), ids=WAYS)
     [(0, (0,)), ((), ()), ((0, 5), (0, 5)), (3, (3,)), ((2, 3), (2, 3)), ([2, 3], (2, 3))],
 )
 def test_size_gives_the_shape(draw: Draw, size: Any, shape: Any) -> None:
-    """An int or a tuple of ints is the shape; nothing is drawn for none."""
+    """An int or a tuple of ints is the shape; an empty array reads no bits."""
     source = must_not_draw if 0 in shape else tape()
     assert draw(size, source=source).shape == shape
     assert type(draw(None, source=tape())) is int
@@ -58,7 +58,7 @@ def test_size_gives_the_shape(draw: Draw, size: Any, shape: Any) -> None:
 @each_way
 @at_once("size", [10**18, 2**70, (2**40, 2**40)])
 def test_a_huge_size_is_a_clear_error(draw: Draw, size: Any) -> None:
-    """More than memory holds or numpy counts: MemoryError or OverflowError, before any draw."""
+    """A size beyond the memory or numpy's counts is an error before any draw."""
     with pytest.raises((MemoryError, ParameterOverflowError)):
         draw(size, source=must_not_draw)
 
@@ -66,7 +66,7 @@ def test_a_huge_size_is_a_clear_error(draw: Draw, size: Any) -> None:
 @each_way
 @at_once("dtype", [*INTEGER_CODES, "O"])
 def test_out_of_any_layout_and_dtype(draw: Draw, dtype: str) -> None:
-    """The draws land in out, in order, whatever its strides, byte order and alignment."""
+    """The draws fill out in order, for all strides, byte orders and alignments."""
     wanted = draw((4, 6), dtype=object, source=tape())
     for out in layouts(dtype):
         assert draw(out=out, source=tape()) is out
@@ -102,7 +102,7 @@ def test_an_out_that_cannot_be_filled_is_refused(draw: Draw) -> None:
     ids=label,
 )
 def test_a_dtype_too_narrow_is_an_overflow_error(draw: Draw, dtype: Any, size: Any) -> None:
-    """A law that does not provably fit is refused before any draw, and what out held is there."""
+    """A law that may not fit is refused before any draw, and out keeps its content."""
     with pytest.raises(ParameterOverflowError, match="dtype=object"):
         draw(size, dtype=dtype, source=must_not_draw)
     out = np.arange(5, dtype=dtype)
@@ -155,7 +155,7 @@ def test_a_beta_that_no_table_holds_is_refused_by_name() -> None:
 @at_once("dtype", [np.int64, object])
 @at_once("beta", [31 / 32, np.float32(0.5), 0.0, -2.0, np.float16(0.9)])
 def test_a_beta_below_1_is_refused_in_arrays_too(beta: Any, dtype: Any) -> None:
-    """By name and before any draw, also where numpy takes the numbers apart."""
+    """The error names beta and comes before any draw, for all kinds of arrays."""
     for betas in (np.array([2, beta]), [2.0, float(beta)], np.array([beta]), [beta]):
         for size in (None, (0, len(betas))):
             with pytest.raises(ParameterValueError, match=r"^beta must be at least 1, but beta\["):

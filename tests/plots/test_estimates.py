@@ -26,7 +26,7 @@ def axes() -> Any:
 
 
 def bars(ax: Any, which: int = 0) -> list[tuple[float, float]]:
-    """Where the error bars of a series begin and end."""
+    """Return the two ends of each error bar of a series."""
     (lines,) = ax.containers[which].lines[2]
     return [(segment[0][0], segment[1][0]) for segment in lines.get_segments()]
 

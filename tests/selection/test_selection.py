@@ -230,7 +230,7 @@ def test_shapes(mechanism: Callable[..., Any]) -> None:
 def test_refusals(
     mechanism: Callable[..., Any], arguments: dict[str, Any], error: type, words: str
 ) -> None:
-    """What is no number, or breaks its rule, is named before anything is drawn; scores by place."""
+    """An error names the argument, or the place of a score, before anything is drawn."""
 
     def must_not_draw(buffer: memoryview) -> None:
         raise AssertionError

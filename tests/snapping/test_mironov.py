@@ -144,7 +144,7 @@ def test_its_law_is_nearly_the_ideal_one() -> None:
 
 
 def rounded(x: Floats, bits: int) -> Floats:
-    """To nearest, ties to even, of so many bits."""
+    """Round to the nearest number of this many bits, ties to even."""
     mantissas, exponents = np.frexp(x)
     result: Floats = np.ldexp(np.rint(np.ldexp(mantissas, bits)), exponents - bits)
     return result
@@ -206,7 +206,7 @@ def test_noise_that_does_not_reach_far_enough_is_not_private() -> None:
 
 
 def test_the_attack_succeeds_on_numpy_and_fails_on_snapping() -> None:
-    """Of numpy's outputs three in four are impossible for the other answer; of ours none."""
+    """Three in four of numpy's outputs are impossible for the other answer; no snapped one is."""
     attack = runpy.run_path(str(EXAMPLE))
     rng = np.random.default_rng(12)
     for scale in (1, 3, 10**6):

@@ -269,7 +269,7 @@ def test_continuous_delta_is_an_upper_bound_and_close(sigma2: str, sensitivity: 
         s, d = mpmath.sqrt(mpmath.mpf(sigma2) if "/" not in sigma2 else 0.25), Fraction(sensitivity)
         change = mpmath.mpf(d.numerator) / d.denominator
         for multiple in (0, 1, 5, 20):
-            epsilon = multiple * change / s  # about so many standard deviations away
+            epsilon = multiple * change / s  # about `multiple` standard deviations away
             rational = Fraction(str(mpmath.nstr(epsilon, 15)))
             e = mpmath.mpf(rational.numerator) / rational.denominator
             a, b = e * s / change - change / (2 * s), e * s / change + change / (2 * s)

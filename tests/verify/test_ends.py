@@ -87,7 +87,7 @@ def test_a_law_to_verify_is_described_in_one_line() -> None:
 
 
 def test_a_wide_table_of_single_integers_is_proven(verifier: Any) -> None:
-    """The widest core there is, but for a bit; every block has an arc, however far out."""
+    """The core is almost the widest possible, and every block has an arc, however far out."""
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(6000**2))
     table = verifier.copy_out(law, block_bits=0)
     assert table.last_block > 2**13

@@ -140,7 +140,7 @@ def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: 
 
 @pytest.mark.parametrize("corruption", LAYOUT_CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_small_table_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
-    """What no count of cells tells: only the fact itself stands between such a table and a draw."""
+    """Counts of cells do not show the fault; only the check of this fact does."""
     table = copied_once(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
         verify(corruption.change(table))
@@ -160,7 +160,7 @@ _TAKEN: set[Any] = set()
 def _proofs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the verifier take each step of a proof once: all but one arc of such tables is the same.
 
-    What the steps get is all that they may look at: the table without its arcs, or one arc.
+    Each step gets only what it may look at: the table without its arcs, or one arc.
     """
 
     def once(name: str) -> None:
@@ -366,7 +366,7 @@ def test_arc_at_clamped_ends(whole: bool, arc: Arc, holds: bool) -> None:
     ],
 )
 def test_arc_that_says_nothing_is_proven(arc: Arc, holds: bool) -> None:
-    """What csrc/cells/table.h has no place for is refused, whatever it would say."""
+    """An arc with numbers beyond the fields of csrc/cells/table.h is refused."""
     table = copy_out(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
     with precision(192):
         weight = Weight(table.spec, table.block_bits)

@@ -1,4 +1,4 @@
-"""What the build promises: one definition of the C API, no float, libraries that are found.
+"""The build keeps its promises: one definition of the C API, no float, libraries found.
 
 These tests look at the installed package and at csrc/ of the clone that they lie in.
 """
@@ -194,7 +194,7 @@ def included(source: str) -> set[str]:
 
 
 def cyclic(edges: dict[str, set[str]]) -> set[str]:
-    """What is left of a graph when what leads nowhere has been taken away, again and again."""
+    """Return the nodes of a graph from which a path leads into a cycle."""
     left = set(edges)
     while ends := {node for node in left if not edges[node] & left}:
         left -= ends
@@ -231,7 +231,7 @@ def test_proofs_name_what_is_there() -> None:
 
 
 class Symbols(NamedTuple):
-    """What the object of a file has for others, what it takes from them, and its variables."""
+    """The symbols that an object file defines, those that it needs, and its variables."""
 
     defined: set[str]
     taken: set[str]
@@ -239,7 +239,7 @@ class Symbols(NamedTuple):
 
 
 def symbols(file: Path, folder: Path) -> Symbols:
-    """Compile a file, and list its symbols. What is const is no variable, with -fno-pic."""
+    """Compile a file, and list its symbols. With -fno-pic a constant is no variable."""
     out = folder / f"{file.parent.name}_{file.stem}.o"
     includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
     options = ["-O0", "-std=gnu11", "-fno-pic", "-fno-common"]
@@ -406,7 +406,7 @@ def packed(tree: Path, to: Path) -> set[str]:
 
 
 def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> None:
-    """What lies about in a tree, and git would not ignore, is not packed; what is ours all is."""
+    """All files of the project are packed, and no stray file, even if git would not ignore it."""
     names = packed(CSRC.parent, tmp_path / "clean")
     ours = "benchmarks cmake csrc docs examples licenses python tests tools"
     ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"
@@ -568,7 +568,7 @@ def test_the_variable_chooses_the_engine(value: str, engine: str) -> None:
 
 @pytest.mark.parametrize("value", ["no", "false", "true", "yes", "2", " 1", "00", "\u0661"])
 def test_the_variable_takes_no_other_value(value: str) -> None:
-    """What is neither 0 nor 1 is refused at import; the message has the name, rule and value."""
+    """Other values than 0 and 1 are refused at import, by name, rule and value."""
     run = engine_under(value)
     assert run.returncode == 1
     assert run.stdout == ""

@@ -1,7 +1,7 @@
-"""What is counted: functions between a call and the core, public names, words of a page.
+"""Counts that may not grow: functions between a call and the core, public names, words of a page.
 
-Frames are counted, no times. The bars are what Python 3.11 counts, each comprehension as a
-function; later ones count fewer.
+The limits are those of Python 3.11, which counts each comprehension as a function; later versions
+count fewer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import discretegauss
 dg: Any = discretegauss  # which takes keywords that checkers know to be wrong
 ROOT = Path(__file__).resolve().parents[2]
 
-# --- functions of ours -----------------------------------------------------------------------
+# --- our functions --------------------------------------------------------------------------
 
 PACKAGE = str(Path(dg.__file__).parent)
 
@@ -63,7 +63,7 @@ NEW = (dg.DiscreteGaussian(12345 + i) for i in count())
     ids=["function", "law", "first call of a law", "add_noise", "array of sigma2"],
 )
 def test_a_draw_takes_no_detour(make: Callable[[], Callable[[], object]], most: int) -> None:
-    """Between a user's call and the C core there are so many functions of ours, and no more."""
+    """A user's call passes at most this number of our functions before the C core."""
     make()()  # all is looked up that will be
     called = calls(make())
     assert len(called) <= most, "\n".join(called)

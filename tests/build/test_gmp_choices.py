@@ -17,14 +17,14 @@ needs_gmp = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def hidden() -> str:
-    """What hides the system's GMP from CMake."""
+    """Return an option that hides the system's GMP from CMake."""
     shown = ["gcc", "-print-multiarch"]
     triple = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip()
     return f"-DCMAKE_IGNORE_PATH=/usr/include;/usr/include/{triple};/usr/lib;/usr/lib/{triple}"
 
 
 def configured(folder: Path, *options: str) -> str:
-    """What CMake says, in one line, by the Python of these tests, if no other is named."""
+    """Return the output of CMake in one line; the default Python is that of the tests."""
     python = f"-DPython_EXECUTABLE={sys.executable}"
     command = ["cmake", "-S", str(ROOT), "-B", str(folder), python, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -116,7 +116,7 @@ def test_a_block_is_drawn_once_however_many_workers_die(cluster: Any, tmp_path: 
 
 
 def test_an_attempt_leaves_one_file_and_draws_only_if_there_is_none(tmp_path: Path) -> None:
-    """Where files have names from the start, as on NFS, a killed worker leaves one."""
+    """If files have names from the start, as on NFS, a killed worker leaves one."""
     file = tmp_path / "0" / "noisy"
     file.parent.mkdir()
     (file.parent / "left").write_text("noise")
@@ -198,7 +198,7 @@ def test_one_person_cannot_change_more_rows_than_an_array_has(tmp_path: Path) ->
 
 
 def test_equal_calls_are_drawn_each_time_if_dask_is_told_so(cluster: Any) -> None:
-    """What the documentation warns of, and what it says to do instead."""
+    """The documentation warns of the first call, and recommends the second."""
 
     def around(block: Any, law: dg.Law) -> Any:
         return dg.add_noise(block, law)

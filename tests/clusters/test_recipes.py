@@ -42,7 +42,7 @@ def _run(heading: str) -> dict[str, Any]:
 
 
 def _is_a_release(read: Callable[[], Any], counts: Any) -> None:
-    """What is read is what was written, each time, and its noise follows the law."""
+    """Assert that each read returns what was written, whose noise follows the law."""
     written = parquet.read_table("noisy.parquet")
     assert written["town"].to_pylist() == counts["town"].to_pylist()
     assert read() == read() == written["people"].to_pylist()

@@ -35,7 +35,7 @@ ROWS, PARTITIONS = 40_000, 16
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the workers record what they draw, as soon as it has a file named "on"."""
+    """Return the folder where workers record draws, once it has a file named "on"."""
     return tmp_path_factory.mktemp("records")
 
 
@@ -138,7 +138,7 @@ def test_a_cached_frame_that_loses_its_blocks_reads_the_same_files(
 
 
 def test_what_draws_in_an_expression_is_wrong(session: Any) -> None:
-    """What the documentation warns of."""
+    """The documentation warns of such a draw."""
     from pyspark.sql.functions import udf
 
     draw = udf(lambda n, law=LAW: n + law.sample(), "bigint")

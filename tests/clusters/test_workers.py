@@ -1,4 +1,4 @@
-"""What a task of discretegauss.dask or .spark needs where it runs."""
+"""The needs of a task of discretegauss.dask or .spark on its worker."""
 
 from __future__ import annotations
 

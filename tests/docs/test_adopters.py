@@ -68,7 +68,7 @@ def test_recipes_are_short_and_all_are_run() -> None:
 
 
 def test_with_mbi(recipe: Any) -> None:
-    """What it measures, mbi takes as it stands; a row that counts more than once is refused."""
+    """mbi takes its measurements unchanged; a row that counts more than once is refused."""
     import mbi
 
     domain = mbi.Domain(["a", "b"], [2, 20_000])

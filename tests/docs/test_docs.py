@@ -63,9 +63,9 @@ def test_the_figures_of_the_paper_are_drawn_and_printed_as_utility_md_shows(tmp_
 
 
 def test_no_text_tells_to_install_this_package_by_name() -> None:
-    """It is on no index: whoever put one of that name there would be installed.
+    """It is on no index, so pip would install a stranger's package of that name.
 
-    What will be true once it is there may be said in these words only.
+    Texts may speak of a later release on an index in these words only.
     """
     texts = [
         p for folder in ("python", "docs") for p in (DOCS.parent / folder).rglob("*") if p.is_file()

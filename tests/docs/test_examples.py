@@ -43,7 +43,7 @@ def test_the_census_adds_up() -> None:
 
 
 def test_the_attack_prints_its_table() -> None:
-    """Most outputs of numpy's noise betray the data set, and none of ours."""
+    """Most outputs of numpy's noise betray the data set; no output of ours does."""
     done = run(EXAMPLES / "laplace_attack.py")
     assert (done.returncode, done.stderr) == (0, "")
     for line in done.stdout.splitlines()[3:]:

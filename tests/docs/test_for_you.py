@@ -27,12 +27,12 @@ def of_a_coin(law: dg.Law, counts: int = 1) -> float:
 
 
 def up(x: float, digits: int) -> Fraction:
-    """The least number of so many digits after the point that is not below x."""
+    """Return x rounded up to this number of digits after the point."""
     return Fraction(-(-Fraction(x) * 10**digits // 1), 10**digits)
 
 
 def down(x: Fraction, digits: int) -> Fraction:
-    """The largest number of so many digits after the point that is not above x."""
+    """Return x rounded down to this number of digits after the point."""
     return Fraction(x * 10**digits // 1, 10**digits)
 
 

@@ -26,7 +26,6 @@ F = Fraction
 
 PRECISIONS = st.integers(24, 300)
 RATIONALS = st.fractions(-(10**30), 10**30, max_denominator=10**40) | st.fractions()
-POSITIVE = RATIONALS.map(abs).filter(bool)
 
 
 def exact(x: Any) -> F:

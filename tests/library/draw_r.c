@@ -1,4 +1,4 @@
-/* What draw.R calls: R passes vectors, the library takes texts and callbacks, so a package of R has lines like these.
+/* Called by draw.R: R passes vectors, the library takes texts and callbacks, so a package of R needs such lines.
  * Whole numbers below 2^53 go back as doubles. */
 #include <R.h>
 #include <Rinternals.h>

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import ENGINE
+from engine import needs_core
 
 import discretegauss as dg
 from discretegauss import errors, reference
@@ -24,7 +24,6 @@ from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import SeededSource, TapeSource
 
-needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
 GAUSSIAN = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 
 
@@ -157,7 +156,7 @@ held.law.sample(), held.other.sample(), held.other.sample(5, method="cells")
 """
 
 
-@needs_the_core
+@needs_core
 def test_what_is_kept_until_python_ends_is_freed_in_silence() -> None:
     """Also when the modules of the package have lost their names."""
     ended = subprocess.run(

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from engine import ENGINE
+from engine import needs_core
 from evidence_cases import crossed, evidence, some
 
 import discretegauss as dg
@@ -25,8 +25,6 @@ from discretegauss.estimate._ratio import _SLACK, _fieller, critical_value
 from discretegauss.testing import seeded_source
 
 pytestmark = pytest.mark.filterwarnings("ignore:draws from a seeded source")
-needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
-
 LAWS = [dg.DiscreteGaussian(s) for s in ("1/4", 5, 1000, 10**4)]
 LEVELS = [Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)]
 RELEASES = 10**5
@@ -59,7 +57,7 @@ def test_the_radius_of_a_count_is_the_least(law: Any, level: Fraction) -> None:
         assert high == 0 or all_inside(high - 1, 0) < level
 
 
-@needs_the_core
+@needs_core
 @pytest.mark.parametrize("law", [LAWS[1], *evidence(LAWS[0], *LAWS[2:])], ids=repr)
 def test_intervals_hold_counts(law: dg.DiscreteGaussian) -> None:
     """Whatever the count is, cut at 0 or not, one by itself or several at once."""
@@ -227,7 +225,7 @@ MIXTURES: dict[str, dict[tuple[int, Fraction], int]] = {
 }
 
 
-@needs_the_core
+@needs_core
 @pytest.mark.parametrize("name", [*list(MIXTURES)[:3], *evidence(*list(MIXTURES)[3:])])
 def test_intervals_hold_totals(name: str) -> None:
     """Equal weights and others, many sizes of noise; some weights are rounded."""
@@ -306,7 +304,7 @@ def test_the_critical_value_is_enough_at_every_ratio(s: Any, u: Any) -> None:
         assert critical_value(law, of_y, Fraction(1, 20)) < 1.03 * 1.959964
 
 
-@needs_the_core
+@needs_core
 @pytest.mark.parametrize("sigma2", [5, *evidence("1/4", 1000, 10**4)])
 def test_intervals_hold_ratios(sigma2: Any) -> None:
     """Large and small counts, and a count below that may be 0; also if no count is negative."""

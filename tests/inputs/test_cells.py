@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import ENGINE
+from engine import ENGINE, needs_core
 from evidence_cases import at_once
 from inputs import INTEGER_CODES, label, layouts, must_not_draw, tape
 
 import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError, ParameterValueError
 
-pytestmark = pytest.mark.skipif(ENGINE != "native", reason="cell tables are in the compiled core")
+pytestmark = needs_core
 
 Draw = Callable[..., Any]
 

@@ -90,7 +90,7 @@ def test_next_to_none_are_left_to_the_certified_functions(law: Any, name: str) -
     assert (~decided).sum() <= 60
 
 
-@pytest.mark.parametrize("law", some(LAWS[:8], 2), ids=str)
+@pytest.mark.parametrize("law", some(LAWS[:7], 2), ids=str)
 def test_quantiles_are_those_of_numbers(law: Any) -> None:
     """Also next to the jumps, where the floats beside a value of the cdf decide."""
     rng = np.random.default_rng(3)
@@ -113,7 +113,7 @@ def test_quantiles_of_wide_laws_are_those_of_numbers() -> None:
     for law in (G(10**12), G(10**18, "-1/3"), GG(10**9, "3/2", "1/3")):
         for function in (law.ppf, law.isf):
             values = function(q)
-            for i in rng.integers(0, q.size, 12):
+            for i in rng.integers(0, q.size, 6):
                 assert values[i] == function(q.tolist()[i])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discretegauss._certified import interval as _interval
@@ -80,6 +80,7 @@ def test_a_gmpy2_that_divides_by_the_threads_context_is_refused() -> None:
     _interval._require_own_precision(gmpy2.context(precision=64))
 
 
+@settings(max_examples=50)
 @given(PRECISIONS, RATIONALS, RATIONALS, RATIONALS, RATIONALS)
 def test_operations_on_wide_intervals_enclose_all_results(
     bits: int, x: F, dx: F, y: F, dy: F
@@ -109,6 +110,7 @@ FUNCTIONS: dict[str, tuple[Any, F | int, F | int]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@settings(max_examples=30)
 @given(st.data())
 def test_functions_enclose_what_mpmath_says(name: str, data: st.DataObject) -> None:
     function, low, high = FUNCTIONS[name]

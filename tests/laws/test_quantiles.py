@@ -70,7 +70,7 @@ def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", some([G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], 2), ids=str
+    "law", some([G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], 1), ids=str
 )
 def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None:
     """These laws are too wide for a table of tails: a search finds quantiles, or numbers do."""

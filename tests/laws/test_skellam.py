@@ -15,6 +15,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from evidence_cases import evidence
 from scipy import stats
 
 import discretegauss as dg
@@ -104,7 +105,7 @@ def test_the_slow_sampler_has_the_same_law() -> None:
     assert p_value(draws, Skellam("7/3").pmf) > 1e-6
 
 
-@pytest.mark.parametrize("v", [Fraction(1, 4), Fraction(100), Fraction(12345, 7)])
+@pytest.mark.parametrize("v", [Fraction(1, 4), Fraction(100), *evidence(Fraction(12345, 7))])
 def test_inversion_by_mpmath_gives_the_same_draws_of_the_same_bits(
     v: Fraction,
 ) -> None:

@@ -270,7 +270,7 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
     }
     bound = bounds[name]
     told = 0
-    for _ in range(800):
+    for _ in range(400):
         x = Fraction(generator.randrange(1, 64), 2 ** generator.randrange(14))
         y = Fraction(generator.randrange(1, 10**6), 10**6)
         y = x + 9 * y if name == "delta" else y ** generator.randrange(1, 9)
@@ -278,7 +278,7 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
         assert found <= max(exact, 0) if name == "rho" else found >= min(exact, 0)
         assert name != "epsilon" or found >= exact
         told += found != 0
-    assert told > 250
+    assert told > 120
 
 
 # --- the search for s

@@ -1,11 +1,11 @@
-"""What several test files share."""
+"""Settings, hooks and fixtures that test files share."""
 
 from __future__ import annotations
 
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 import discretegauss
 
-if not hasattr(discretegauss, "__path__"):  # before anything of ours is imported from it
+if not hasattr(discretegauss, "__path__"):  # before anything is imported from it
     raise pytest.UsageError(
         f"{discretegauss.__file__} hides the package discretegauss from these tests: a copy of "
         "the paper's code? Delete it, or take its folder from PYTHONPATH"
@@ -28,7 +28,9 @@ from hypothesis.strategies import none
 
 TESTS = Path(__file__).parent
 
-# no test asserts a time; and the same code is asked the same, each time
+gc.disable()  # until all tests are collected: collecting them takes two thirds of the time
+
+# no test asserts a time, and each run tries the same examples
 settings.register_profile(
     "discretegauss",
     deadline=None,
@@ -37,11 +39,11 @@ settings.register_profile(
 )
 settings.load_profile("discretegauss")
 
-# a job in the background ignores SIGINT, and so would the programs that tests run
+# a background job ignores SIGINT, and child processes would inherit that
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# programs that tests run share support/, as the tests do
+# child processes import from support/, as tests do
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(shims.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
@@ -49,12 +51,19 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 @given(none())
 def _first_example(_nothing: None) -> None:
-    """Before its first example Hypothesis registers generators, by who refers to them."""
+    """Make Hypothesis register random generators, which it does before its first example."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
+    """Look for doctests in the package only: no file of tests has any."""
+    found = yield
+    return [one for one in found if type(one) is pytest.Module]
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what looks at the repository; in plain Python skip the example of the core's alone."""
+    """Mark tests of the repository; in plain Python skip the doctest that needs the core."""
     for item in items:
         room = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
         if room in ("benchmarks", "build", "docs") and not (
@@ -68,15 +77,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Collections of garbage need not look at thousands of tests, again and again."""
-    _first_example()  # what is frozen refers to nothing, for the collector
+    """Freeze the thousands of tests: the collector of garbage does not look at them again."""
+    _first_example()  # registering looks for references, which frozen objects do not show
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
 def usual_handlers() -> Iterator[None]:
-    """Whoever starts the tests may ignore a signal, as nohup does."""
+    """Restore default handlers: the starter of the tests may ignore a signal, as nohup does."""
     usual: dict[signal.Signals, Any] = dict.fromkeys(SIGNALS, signal.SIG_DFL)
     usual[signal.SIGINT] = signal.default_int_handler
     before = {number: signal.signal(number, usual[number]) for number in SIGNALS}
@@ -94,5 +104,5 @@ def native_engine() -> None:
 
 @pytest.fixture(scope="session")
 def getrandom_shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """getrandom_shim.c, compiled: for interpreters under shims.environment."""
+    """Compile getrandom_shim.c, for interpreters under shims.environment."""
     return shims.compiled("getrandom_shim", tmp_path_factory.mktemp("getrandom"))

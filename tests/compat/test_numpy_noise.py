@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import ENGINE
+from engine import ENGINE, needs_core
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -205,7 +205,7 @@ def test_what_is_refused(call: Callable[[], object], error: type[Exception], wor
         call()
 
 
-@pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
+@needs_core
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 def test_it_is_a_generator_of_numpys_over_secure_bits(source: Any) -> None:
     """Its bits are those of `SystemBits`; copies and pickles draw by their own bits."""

@@ -22,7 +22,7 @@ import numpy as np
 import parts
 import pytest
 import shims
-from engine import ENGINE
+from engine import ENGINE, needs_core
 from fork_scenarios import in_child, raw_fork
 from scipy import stats
 
@@ -30,7 +30,6 @@ from discretegauss._drawing.engines import native
 from discretegauss.compat import SystemBits
 from discretegauss.errors import EntropyError, MissingCoreError
 
-needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
 SOURCES = ("getrandom", "chacha20")
 POOL, KEY = 8192, 32
 
@@ -72,7 +71,7 @@ def n_wiped_on_fork() -> int:
 # --- the bits --------------------------------------------------------------------------------
 
 
-@needs_the_core
+@needs_core
 @BOTH
 def test_numpy_takes_it_and_its_bits_are_uniform(source: Any) -> None:
     """All bytes of words and doubles are uniform; a false alarm is one run in 3 * 10^7."""
@@ -109,7 +108,7 @@ def test_numpy_takes_it_and_its_bits_are_uniform(source: Any) -> None:
         (lambda bits: type(bits)(42), ValueError, "got 42; there is no seed"),
     ],
 )
-@needs_the_core
+@needs_core
 def test_it_cannot_be_copied_or_seeded(
     refused: Callable[[Any], object], error: type[Exception], words: str
 ) -> None:
@@ -127,7 +126,7 @@ def test_without_the_core_there_is_none() -> None:
 
 
 @pytest.mark.process
-@needs_the_core
+@needs_core
 @BOTH
 @KINDS
 @pytest.mark.parametrize("fork", [os.fork, raw_fork])
@@ -157,7 +156,7 @@ def test_no_word_comes_twice_in_forked_processes(
 
 
 @pytest.mark.process
-@needs_the_core
+@needs_core
 @KINDS
 def test_a_child_draws_though_a_thread_of_its_parent_held_the_lock(kind: Any) -> None:
     """It also draws if its own thread held the lock, and goes on holding it."""
@@ -187,7 +186,7 @@ def test_a_child_draws_though_a_thread_of_its_parent_held_the_lock(kind: Any) ->
     assert len(set(words)) == len(words) == 10_000
 
 
-@needs_the_core
+@needs_core
 @BOTH
 def test_no_word_comes_twice_in_threads(source: Any) -> None:
     """No word comes twice in four generators over the same bits."""
@@ -202,7 +201,7 @@ def test_no_word_comes_twice_in_threads(source: Any) -> None:
     assert len(np.unique(np.array(drawn))) == 4 * 200 * 50
 
 
-@needs_the_core
+@needs_core
 @BOTH
 def test_bits_are_wiped_as_they_are_used_and_gone_with_the_object(source: Any) -> None:
     bits = SystemBits(source)
@@ -306,7 +305,7 @@ def backwards(pool: bytes) -> list[int]:
     return words
 
 
-@needs_the_core
+@needs_core
 @needs_a_compiler
 def test_words_are_the_systems_or_of_rfc_8439_under_its_key(report: dict[str, Any]) -> None:
     """Each key makes one pool, whose first 32 bytes are the next key."""
@@ -322,7 +321,7 @@ def test_words_are_the_systems_or_of_rfc_8439_under_its_key(report: dict[str, An
     assert report["streams"]["chacha20"] == expected[:2500]
 
 
-@needs_the_core
+@needs_core
 @needs_a_compiler
 def test_without_bits_every_method_raises_and_the_next_one_draws(report: dict[str, Any]) -> None:
     """EntropyError has the errno, however often the lock is held, and nothing is returned."""
@@ -333,7 +332,7 @@ def test_without_bits_every_method_raises_and_the_next_one_draws(report: dict[st
     assert report["late"] == [1000, errno.EPERM]
 
 
-@needs_the_core
+@needs_core
 @needs_a_compiler
 def test_who_draws_without_the_lock_waits_for_bits(report: dict[str, Any]) -> None:
     """Such a draw cannot raise, so it asks the system until it has bits, here four times."""

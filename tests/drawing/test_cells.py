@@ -1,4 +1,4 @@
-"""Draws from cell tables: the same law, the same bytes whatever the loop, no state left over."""
+"""Cell tables draw the law; every loop makes the same draws of the same bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import parts
 import pytest
-from evidence_cases import evidence, some
+from evidence_cases import crossed, evidence, some
 from law_checks import (
     ALPHA,
     check_counts,
@@ -71,7 +71,7 @@ def table(spec: LawSpec, isa: str = "AUTO", **sizes: int) -> Any:
 
 
 def vector_tables(spec: LawSpec, **sizes: int) -> Iterator[Any]:
-    """Generate the table with each vector loop that this machine has; that one is used."""
+    """Generate the table with each vector loop that this machine has."""
     from discretegauss._native import lib
 
     for isa in ("AVX2", "AVX512_VBMI2", "NEON"):
@@ -94,7 +94,7 @@ def in_int64(spec: LawSpec) -> bool:
     return spec.parameter < 2**118 and abs(spec.mu) < 2**61
 
 
-@pytest.mark.parametrize("spec", some(SPECS, 12), ids=ids)
+@pytest.mark.parametrize("spec", some(SPECS), ids=ids)
 def test_every_loop_draws_the_same(spec: LawSpec) -> None:
     """Portable and vector loops, every output type: the same draws, the same bytes used."""
     n = 9000  # more than a chunk
@@ -109,16 +109,16 @@ def test_every_loop_draws_the_same(spec: LawSpec) -> None:
 
 
 def test_every_loop_draws_long_ticks_into_short_integers() -> None:
-    """Blocks of 2^25 integers, few enough for an int32: no table chooses them by itself."""
+    """Blocks of 2^25 integers, which an int32 holds; no table chooses them by itself."""
     spec, n = gaussian(2**52), 9000
     expected = drawn(table(spec, "PORTABLE", block_bits=25), n, object)
     for law in vector_tables(spec, block_bits=25):
         assert drawn(law, n, np.int32) == expected
 
 
-@pytest.mark.parametrize("block_bits", some([1, 2, 4], 2))
+@pytest.mark.parametrize("block_bits", [2, *evidence(1, 4)])
 def test_every_loop_draws_where_most_rows_are_mixed(block_bits: int) -> None:
-    """Blocks too wide for the law: up to all rows are mixed, and most draws of a batch special."""
+    """With blocks too wide for the law most rows are mixed, and most draws of a batch special."""
     spec, n = LawSpec(Kind.DISCRETE_LAPLACE, F(1), F(0)), 2500
     expected = drawn(table(spec, "PORTABLE", block_bits=block_bits), n, object)
     for law in vector_tables(spec, block_bits=block_bits):
@@ -142,9 +142,10 @@ def test_a_fill_may_be_cut_at_chunks(spec: LawSpec) -> None:
 N = 400_000
 
 
-@pytest.mark.parametrize("index_bits", [8, 12, 16])
-@pytest.mark.parametrize("block_bits", [-1, 3])
-@pytest.mark.parametrize("mu", [F(1, 3), *evidence(F(0), F(-1, 2))])
+@pytest.mark.parametrize(
+    ("index_bits", "block_bits", "mu"),
+    crossed([8, 12, 16], [-1, 3], [F(1, 3), F(0), F(-1, 2)], n=3),
+)
 def test_tables_of_any_size_draw_the_same_law(
     index_bits: int, block_bits: int, mu: Fraction
 ) -> None:
@@ -167,9 +168,9 @@ def test_the_generalised_gaussian_contains_the_other_laws(scale: Fraction, mu: F
     assert rejected(two, gaussian_table(scale**2 / 2, mu)) == []
 
 
-@pytest.mark.parametrize("sigma2", [F(10**100), F(10**200, 7), *evidence(F(2) ** 4000 + F(1, 3))])
+@pytest.mark.parametrize("sigma2", [F(10**100), *evidence(F(10**200, 7), F(2) ** 4000 + F(1, 3))])
 def test_wide_laws_have_the_right_shape_and_free_low_bits(sigma2: Fraction) -> None:
-    """Beyond 64 bits: x/sigma is normal to the eye of a test, and x mod 256 is uniform."""
+    """Beyond 64 bits a test takes x/sigma for normal, and x mod 256 for uniform."""
     from math import isqrt
 
     from scipy import stats
@@ -205,7 +206,7 @@ def test_extreme_parameters_have_tables(spec: LawSpec) -> None:
 
 
 def test_a_centre_of_63_bits_is_drawn_around() -> None:
-    """mu beyond 2^62 fits int64 as long as the law does."""
+    """A mu beyond 2^62 is drawn around if the dtype holds the law."""
     draws = dg.discrete_gaussian(4, 100_000, mu=2**62 + 5)
     assert abs(draws - (2**62 + 5)).max() < 30
     draws = dg.discrete_gaussian(4, 100_000, mu=2**63 + 5, dtype=np.uint64)
@@ -224,7 +225,7 @@ def test_methods_that_a_law_does_not_have_are_refused() -> None:
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 @pytest.mark.parametrize("method", ["reference", "cells"])
 def test_no_two_calls_share_bits(source: Any, method: Any) -> None:
-    """Each call takes bits of its own: no value of 2000 wide draws comes twice."""
+    """Each call uses new bits: no value occurs twice among 2000 wide draws."""
     draws = [
         x
         for _ in range(20)
@@ -235,7 +236,7 @@ def test_no_two_calls_share_bits(source: Any, method: Any) -> None:
 
 @pytest.mark.parametrize("blocks", [(0, 1), (0, 100), (7, 33), (2**32 - 20, 20)])
 def test_the_keystream_is_that_of_a_well_kept_library(blocks: tuple[int, int]) -> None:
-    """ChaCha20 as PyPI's cryptography computes it."""
+    """PyPI's cryptography computes the same ChaCha20."""
     ciphers = pytest.importorskip("cryptography.hazmat.primitives.ciphers")
     first, n = blocks
     key = random.Random(first).randbytes(32)
@@ -258,7 +259,7 @@ def test_a_seeded_source_repeats_and_warns() -> None:
 
 
 def test_a_seeded_source_does_not_mind_how_it_is_read() -> None:
-    """Bytes asked for in pieces are the bytes of the stream."""
+    """Reads in pieces return the bytes of the stream."""
     whole = bytearray(1000)
     SeededSource(3)(memoryview(whole))
     pieces, source = bytearray(), SeededSource(3)
@@ -274,8 +275,8 @@ def test_a_seeded_source_does_not_mind_how_it_is_read() -> None:
 def test_a_thousand_million_draws(sigma2: Fraction) -> None:
     """10^9 draws from the cell table follow the law.
 
-    At sigma2 = 10^12 they are rounded to multiples of 2^14 first and held against the discrete
-    Gaussian of that grid: its variance is 2 * 10^-5 larger, a tenth of what 10^9 draws show.
+    At sigma2 = 10^12 they are rounded to multiples of 2^14 first and compared with the discrete
+    Gaussian of that grid. Its variance is 2 * 10^-5 larger, a tenth of what 10^9 draws show.
     """
     step = 1 if sigma2 < 10**6 else 2**14
     exact = gaussian_table(sigma2 / step**2)

@@ -1,4 +1,4 @@
-"""Which engine draws, what the plain-Python one refuses, and the errors of either."""
+"""The choice of the engine, the refusals of the one in plain Python, and the errors of both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import ENGINE
+from engine import needs_core
 
 import discretegauss as dg
 from discretegauss import errors, reference
@@ -24,7 +24,6 @@ from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import SeededSource, TapeSource
 
-needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
 GAUSSIAN = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 
 
@@ -35,7 +34,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 def imported_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Import a module once more, beside the one that everything else uses."""
+    """Import a second copy of a module, beside the one in use."""
     package, _, attribute = name.rpartition(".")
     kept = importlib.import_module(name)
     monkeypatch.delitem(sys.modules, name)
@@ -47,7 +46,7 @@ def imported_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_without_the_extension_the_twin_draws(
     missing: str, without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no extension was built the engine is the twin; any other module missing is an error."""
+    """Without the extension the twin draws; any other missing module is an error."""
     monkeypatch.delenv("DISCRETEGAUSS_PURE_PYTHON", raising=False)
     monkeypatch.delitem(sys.modules, "discretegauss._drawing.native", raising=False)
     monkeypatch.delattr("discretegauss._drawing.native", raising=False)
@@ -63,7 +62,7 @@ def test_without_the_extension_the_twin_draws(
 
 
 def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cell tables, isochronous draws, generalised Gaussians and seeded sources are the core's."""
+    """The core alone has cell tables, isochronous draws, generalised laws and seeded sources."""
     monkeypatch.setattr(_engine, "native", None)
     for method in ("cells", "isochronous"):
         with pytest.raises(errors.MissingCoreError, match=method):
@@ -78,7 +77,7 @@ def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_twin_takes_the_kernels_bytes_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has no ChaCha20: "chacha20", the default, and "getrandom" are the same there."""
+    """It has no ChaCha20: "chacha20", the default, means "getrandom" there."""
     monkeypatch.setattr(_engine, "native", None)
     tape = random.Random(1).randbytes(5000)
     expected = dg.discrete_gaussian("12343/10007", 5, source=TapeSource(tape))
@@ -98,7 +97,7 @@ class Wrapping(np.ndarray[Any, Any]):
 
 @pytest.mark.parametrize("kind", [np.ndarray, Wrapping])
 def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> None:
-    """It is an error, whatever numpy makes of the draw; and the message has no number."""
+    """It is an error even if numpy would wrap the draw, and the message shows no number."""
     out = np.ones(50, np.int8).view(kind)
     wide = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
     with pytest.raises(errors.RangeError) as raised:
@@ -111,7 +110,7 @@ def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> No
 def test_randomness_that_fails_is_an_error_of_the_twin(
     failure: Exception | bytes, there: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error, or nothing at all, is an EntropyError, also where Python has no getrandom."""
+    """An error or an empty read is an EntropyError, even if Python has no getrandom."""
 
     def random_bytes(_n: int) -> bytes:
         if isinstance(failure, Exception):
@@ -126,14 +125,14 @@ def test_randomness_that_fails_is_an_error_of_the_twin(
 
 
 def test_laws_that_fit_one_by_one_are_drawn_together() -> None:
-    """A wide law and a far one: no law that is both, which would not fit int8."""
+    """int8 holds a wide law and a far one, though no law that is both."""
     draws = dg.discrete_gaussian([20, "1/4"], (100, 2), mu=[0, 100], dtype=np.int8)
     assert draws.dtype == np.int8
     assert (abs(draws[:, 1] - 100) < 20).all()
 
 
 def test_arrays_of_parameters_that_cannot_be_one_array_are_refused() -> None:
-    """Arrays of unlike shapes in one list."""
+    """A list of arrays of different shapes is refused."""
     with pytest.raises(errors.ParameterValueError, match="ragged"):
         dg.discrete_gaussian([np.ones((2, 2)), np.ones((2, 3))])
 
@@ -141,13 +140,13 @@ def test_arrays_of_parameters_that_cannot_be_one_array_are_refused() -> None:
 def test_without_scipy_as_scipy_says_what_to_install(
     without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """as_scipy() is the one thing that needs scipy, and says so."""
+    """Only as_scipy() needs scipy, and says so."""
     without("scipy.stats")
     with pytest.raises(ImportError, match="pip install scipy"):
         imported_anew("discretegauss._law_functions.scipy_distribution", monkeypatch)
 
 
-#: A module that is there before the package is emptied after it.
+#: A module imported before the package is emptied after it.
 _KEPT_TO_THE_END = """
 import sys, types
 sys.held = sys.modules["held"] = held = types.ModuleType("held")
@@ -157,9 +156,9 @@ held.law.sample(), held.other.sample(), held.other.sample(5, method="cells")
 """
 
 
-@needs_the_core
+@needs_core
 def test_what_is_kept_until_python_ends_is_freed_in_silence() -> None:
-    """When the modules of the package have lost their names."""
+    """Also when the modules of the package have lost their names."""
     ended = subprocess.run(
         [sys.executable, "-c", _KEPT_TO_THE_END], capture_output=True, text=True, check=False
     )

@@ -1,8 +1,8 @@
-"""Arrays of parameters in lanes: each element has its own law, as a model makes it of the bytes.
+"""Arrays of parameters in lanes: a model makes the same draw of each law from the same bytes.
 
-The model is tests/oracles/lanes_twin.py, every comparison decided in ball arithmetic; which
-staircase a law has stands here, from csrc/isochronous/lane_laws.h. The C tests look at every
-constant (tests/c/test_lane_laws.c); `method="isochronous"` draws arrays of parameters so.
+The model is tests/oracles/lanes_twin.py, whose comparisons ball arithmetic decides. This file
+computes the staircase of a law, as csrc/isochronous/lane_laws.h defines it; the C tests check every
+constant (tests/c/test_lane_laws.c). `method="isochronous"` draws arrays of parameters in lanes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
 from law_checks import gaussian_table, laplace_table, rejected
@@ -110,7 +111,7 @@ def as_words(values: list[F]) -> Any:
 @pytest.mark.parametrize("most", [12, 40])
 @pytest.mark.parametrize("kind", KINDS)
 def test_draws_are_those_of_the_model(kind: Kind, most: int) -> None:
-    """600 laws of all widths from a tape: the model's values, and the model's bytes used."""
+    """600 laws of all widths draw the model's values from a tape, and use as many bytes."""
     rng = random.Random(most)
     parameters = parameters_of(kind, rng, 600, most)
     data = rng.randbytes(60_000)
@@ -123,7 +124,7 @@ def test_draws_are_those_of_the_model(kind: Kind, most: int) -> None:
 @pytest.mark.parametrize("most", [6, 40])
 @pytest.mark.parametrize("kind", KINDS)
 def test_fractions_are_those_of_the_model(kind: Kind, most: int) -> None:
-    """Parameters and centres that are floats or ratios: the model's values and bytes."""
+    """So do laws whose parameters and centres are floats or ratios."""
     rng = random.Random(most)
     floats = [F(x) for x in parameters_of(kind, rng, 300, most, -4)]
     parameters = floats[:150] + [x.limit_denominator(2**18) or F(1, 9) for x in floats[150:]]
@@ -136,10 +137,10 @@ def test_fractions_are_those_of_the_model(kind: Kind, most: int) -> None:
     assert source.used == read.used
 
 
-@pytest.mark.parametrize("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 71])
+@at_once("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 71])
 @pytest.mark.parametrize("kind", KINDS)
 def test_attempts_that_words_do_not_decide(kind: Kind, ones: int) -> None:
-    """Tail levels as far as the bits go, among attempts that are not special."""
+    """Attempts reach tail levels as far as the bits go, among ordinary ones."""
     rng = random.Random(ones)
     parameters = parameters_of(kind, rng, 40, 12)
     in_point = min(ones, 63)
@@ -159,7 +160,7 @@ def test_attempts_that_words_do_not_decide(kind: Kind, ones: int) -> None:
 
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 def test_every_law_of_an_array_is_drawn(source: Any) -> None:
-    """6 laws in turn, each 10^5 times, by two threads: the draws of each have its law."""
+    """6 laws in turn, each 40 000 times, by two threads: the draws of each have its law."""
     rng = np.random.default_rng(1)
     sigma2 = 2.0 ** rng.uniform(-4, 13, 6)
     scale = 2.0 ** rng.uniform(-3, 6, 6)
@@ -169,7 +170,7 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
         (Kind.DISCRETE_LAPLACE, scale, laplace_table),
     ):
         drawn = draws_in_lanes(
-            kind, np.tile(parameters, 100_000), source, 2, centres=np.tile(centres, 100_000)
+            kind, np.tile(parameters, 40_000), source, 2, centres=np.tile(centres, 40_000)
         ).reshape(-1, 6)
         for i in range(6):
             assert rejected(drawn[:, i], table(F(float(parameters[i])), F(float(centres[i])))) == []
@@ -178,7 +179,7 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
 @pytest.mark.parametrize("method", ["auto", "isochronous"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_arrays_of_parameters_are_those_of_the_model(kind: Kind, method: Any) -> None:
-    """The public function: mu is split, its nearest integer is added, exactly."""
+    """The public function splits mu, and adds its nearest integer exactly."""
     rng = random.Random(4)
     parameters = parameters_of(kind, rng, 500, 20, -4)
     mu = [rng.uniform(-1e6, 1e6) for _ in range(500)]
@@ -199,7 +200,7 @@ def test_arrays_of_parameters_are_those_of_the_model(kind: Kind, method: Any) ->
 
 
 def test_isochronous_laws_of_any_numbers() -> None:
-    """Ratios, long numbers, equal laws many times: each draw has its own law, as asked."""
+    """Each draw has its own law, for ratios, long numbers and repeated laws."""
     n = 3000
     sigma2 = np.tile(np.array([F(25, 3), 10**30, F(10**40 + 1, 10**39), 2**-18], object), n)
     mu = np.tile(np.array([F(1, 3), 0.5, -7, 10**12], object), n)
@@ -224,7 +225,7 @@ def test_isochronous_refusals_come_before_a_draw(kind: Kind) -> None:
 
 
 def test_laws_that_lanes_do_not_hold_are_among_others() -> None:
-    """Too steep, too wide, with another centre: they are drawn by the other way, in place."""
+    """Laws too steep or too wide, or off centre, are drawn by another method, in place."""
     rng = np.random.default_rng(2)
     sigma2 = rng.uniform(50, 60, 9000)
     sigma2[::3] = rng.uniform(1e-7, 1e-6, 3000)
@@ -249,7 +250,7 @@ def test_every_dtype(dtype: Any, method: Any) -> None:
 
 
 def test_a_bad_law_among_many_is_named() -> None:
-    """Nothing is drawn, whichever way the others would be."""
+    """Nothing is drawn, whatever the method of the others."""
     sigma2 = np.linspace(1, 2, 1000)
     for bad in (0.0, -1.0, np.nan, np.inf):
         sigma2[777] = bad

@@ -1,4 +1,4 @@
-"""The draws follow their laws, as far as a million (or ten million) of them can tell.
+"""A million draws, or ten million as evidence, follow their laws.
 
 The harness is law_checks.py: all bins counted, exact tables, false alarms of a run below 10^-6.
 With a million draws it catches, 999 times in 1000, a sigma2 off by 1.7 % (sigma2 = 1/4: 1.2 %), a
@@ -53,10 +53,10 @@ from discretegauss.testing import NotPrivateWarning, seeded_source
 
 DRAWS = 1_000_000
 EVIDENCE_DRAWS = 10_000_000
-TWIN_DRAWS = 10_000
+TWIN_DRAWS = 5_000
 
 METHODS = ("reference", "auto")
-"""Algorithms 1-3, and whatever the library chooses for so many draws."""
+"""Algorithms 1-3, and the method that the library chooses for so many draws."""
 
 Number = int | float | str
 
@@ -75,7 +75,7 @@ class Law:
         return f"{self.function} {self.parameter}{at_mu}"
 
     def table(self) -> LawTable:
-        """The law; a float parameter means its binary value."""
+        """Return the exact law; a float parameter means its binary value."""
         parameter, mu = Fraction(self.parameter), Fraction(self.mu)
         match self.function:
             case "discrete_gaussian":
@@ -88,11 +88,11 @@ class Law:
                 return bernoulli_exp_table(parameter)
 
     def call(self, n: int) -> tuple[str, tuple[Number, int], dict[str, Number]]:
-        """What draws n of it: the function's name and its arguments."""
+        """Return the function's name and the arguments that draw n integers."""
         return self.function, (self.parameter, n), {"mu": self.mu} if self.mu else {}
 
     def draw(self, n: int, **options: Any) -> Any:
-        """n draws of the package, operating-system randomness."""
+        """Return n draws of the package, from the system's randomness."""
         name, given, centre = self.call(n)
         return getattr(dg, name)(*given, **centre, **options)
 
@@ -138,7 +138,8 @@ TWIN_LAWS = [
 
 TWO_PERCENT_OFF = [
     *((gaussian_table, Law("discrete_gaussian", sigma2)) for sigma2 in SIGMA2),
-    *((laplace_table, Law("discrete_laplace", scale)) for scale in SCALES),
+    *((laplace_table, Law("discrete_laplace", scale)) for scale in SCALES[:3]),
+    *evidence((laplace_table, Law("discrete_laplace", SCALES[3]))),
 ]
 
 
@@ -146,10 +147,23 @@ TWO_PERCENT_OFF = [
 
 
 @pytest.mark.usefixtures("native_engine")
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.id)
+@pytest.mark.parametrize(
+    ("law", "method"),
+    [
+        *(pytest.param(law, "auto", id=f"{law.id}-auto") for law in LAWS),
+        *(
+            pytest.param(
+                law,
+                "reference",
+                id=f"{law.id}-reference",
+                marks=() if i % 3 == 0 else pytest.mark.evidence,
+            )
+            for i, law in enumerate(LAWS)
+        ),
+    ],
+)
 def test_a_million_draws_follow_the_law(law: Law, method: str) -> None:
-    """The compiled engine's draws are not told from the exact law."""
+    """The compiled engine's draws follow the exact law; by Algorithms 1-3, of every third law."""
     assert rejected(law.draw(DRAWS, method=method), law.table()) == []
 
 
@@ -158,7 +172,7 @@ def test_a_million_draws_follow_the_law(law: Law, method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.id)
 def test_ten_million_draws_follow_the_law(law: Law, method: str) -> None:
-    """The compiled engine's draws are not told from the exact law by ten times as many."""
+    """Ten times as many draws of the compiled engine follow the exact law, too."""
     assert rejected(law.draw(EVIDENCE_DRAWS, method=method), law.table()) == []
 
 
@@ -178,7 +192,7 @@ def test_two_percent_off_is_rejected(make: Callable[[Fraction], LawTable], law: 
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "uint16", "object"])
 def test_every_output_type_holds_the_same_law(dtype: str) -> None:
-    """What the draws are stored in changes nothing about them (uint16: around mu = 1000)."""
+    """The dtype does not change the law (uint16: around mu = 1000)."""
     mu = 1000 if dtype == "uint16" else 0
     draws = dg.discrete_gaussian(60, DRAWS // 5, mu=mu, dtype=dtype)
     assert rejected(draws, gaussian_table(Fraction(60), Fraction(mu))) == []
@@ -205,7 +219,7 @@ def test_arrays_of_parameters_give_each_its_own_law() -> None:
         assert rejected(draws[:, i], gaussian_table(*law)) == []
 
 
-# What it draws comes as an argument: this file would import scipy and the harness, too.
+# An argument says what to draw: importing this file would load scipy and the harness, too.
 _TWIN_SCRIPT = """
 import json
 import sys
@@ -218,7 +232,7 @@ np.savez(file, *[getattr(dg, name)(*given, **more) for name, given, more in call
 
 
 def test_the_twin_follows_the_laws(tmp_path: Any) -> None:
-    """The plain-Python twin's draws, 10 000 of each law, are not told from the exact laws."""
+    """For each law 5000 draws of the twin in plain Python follow it."""
     file = tmp_path / "draws.npz"
     calls = json.dumps([law.call(TWIN_DRAWS) for law in TWIN_LAWS])
     subprocess.run(
@@ -242,7 +256,7 @@ def test_a_sound_sampler_passes(control: Control) -> None:
 
 @pytest.mark.parametrize("control", [*BROKEN, *BROKEN_CELLS], ids=lambda control: control.name)
 def test_a_broken_sampler_is_rejected(control: Control) -> None:
-    """A million draws of a sampler with one fault are told from the law that it claims."""
+    """A million draws of a sampler with one fault do not pass for the law that it claims."""
     assert rejected(control.seeded(DRAWS), control.claims())
 
 
@@ -315,5 +329,5 @@ def test_the_smallest_biases_are_as_stated() -> None:
 
 
 def test_zz_no_more_p_values_than_planned() -> None:
-    """The run has asked no more questions than the stated false-alarm rate is made for."""
+    """The run has computed no more p-values than the stated false-alarm rate allows."""
     assert law_checks.tally["p_values"] <= P_VALUES_A_RUN

@@ -1,4 +1,4 @@
-"""Arrays of parameters: each element is drawn from its own law, exactly, whichever way it takes."""
+"""Arrays of parameters: every method draws each element from its own law."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def bits() -> TapeSource:
 
 @pytest.mark.parametrize("mu", [0, "1/3", 2**62 + 1])
 def test_by_reference_laws_draw_what_each_draws_alone(mu: Any) -> None:
-    """From the same bits, Algorithms 1-3 draw one law after the other, in the order in which they
-    appear first."""
+    """Algorithms 1-3 draw one law after the other, in the order in which they first appear."""
     shuffled = np.repeat([0.1, 1.5, 7.0, 1e6, 2.0**60], [3, 1, 4, 2, 5])
     np.random.default_rng(1).shuffle(shuffled)
     how: dict[str, Any] = {"mu": mu, "dtype": object, "method": "reference"}
@@ -62,7 +61,7 @@ def test_numbers_of_every_format_mean_their_value(function: Any) -> None:
 @native
 @pytest.mark.parametrize("function", [dg.discrete_gaussian, dg.discrete_laplace])
 def test_laws_that_lanes_do_not_hold_are_drawn_by_the_reference(function: Any) -> None:
-    """Of laws too narrow for them, in order, what Algorithms 1-3 draw of each."""
+    """For laws too narrow for lanes, in order, Algorithms 1-3 draw the same."""
     scales = [5e-324, 2.0**-63, 1e-30, 2.0**-62, 1e-12] * 20
     for mu in (0.5, 0.25, 0.0, -1e-300):
         one, other = bits(), bits()
@@ -94,7 +93,7 @@ def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
     ids=repr,
 )
 def test_one_number_stands_for_all_laws(sigma2: Any, mu: Any) -> None:
-    """A number, long or not, and an array of one are those of every law: with any bits."""
+    """A number, long or not, or an array of one belongs to every law."""
     one, other = bits(), bits()
     drawn = dg.discrete_gaussian(sigma2, mu=mu, source=one)
     every = np.broadcast_arrays(np.array(sigma2, object), np.array(mu, object))
@@ -108,7 +107,7 @@ def test_one_number_stands_for_all_laws(sigma2: Any, mu: Any) -> None:
 
 @native
 def test_many_laws_ask_a_callers_source_for_what_they_use() -> None:
-    """No byte is asked for in advance that a following law, one that needs fewer, might not use."""
+    """No byte is read in advance that the next law might not use."""
     together, one_by_one = bits(), bits()
     dg.geometric_exp(np.array([2.0**-40, *[1.0] * 15]), source=together)
     for gamma, n in ((2.0**-40, 1), (1.0, 15)):
@@ -142,7 +141,7 @@ def test_long_and_mixed_numbers_are_laws_too(given: Any, dtype: Any) -> None:
 @pytest.mark.parametrize("n", [1000, 100_000])
 @pytest.mark.parametrize("are_floats", [False, True])
 def test_mixed_arrays_follow_the_laws(n: int, are_floats: bool) -> None:
-    """Three laws in random order, by one piece or many: each follows its own."""
+    """Three laws in random order, in one piece or many, each follow their own law."""
     values = [Fraction(1), Fraction(13, 4), Fraction(100)]
     which = np.random.default_rng(7).integers(0, 3, n)
     given: Any = [values[i] for i in which]
@@ -157,7 +156,7 @@ def test_mixed_arrays_follow_the_laws(n: int, are_floats: bool) -> None:
 @pytest.mark.parametrize("shape", [(4,), (5, 1, 1, 1), (2, 1, 3, 4)])
 @pytest.mark.parametrize("mu", [0, "1/3", np.arange(4) * 100, np.arange(12).reshape(3, 1, 4)])
 def test_numbers_that_take_turns_draw_what_repeated_ones_do(shape: Any, mu: Any) -> None:
-    """However an array of parameters is broadcast, its draws are those of the whole array."""
+    """A broadcast array of parameters draws what the whole array does."""
     sigma2 = np.random.default_rng(1).integers(1, 4, shape) / 4
     whole = np.broadcast_shapes(
         (6, 2, 1, 3, 4) if shape[0] != 5 else (5, 3, 2, 4), shape, np.shape(mu)

@@ -17,7 +17,7 @@ from discretegauss.testing import TapeSource
 pytestmark = pytest.mark.usefixtures("native_engine")
 
 BULK, BULK_BESIDE_REFERENCE = 2**17, 2**12
-"""From so many draws on by cells; the second where few draws are by Algorithms 1-3."""
+"""The least counts that cells draw; the second if Algorithms 1-3 make few draws."""
 
 IN_LANES = [
     dg.DiscreteGaussian(100),
@@ -36,7 +36,7 @@ TAPE = random.Random(20261128).randbytes(2_500_000)
 
 
 def drawn(law: Any, size: int | None, method: str) -> tuple[Any, int]:
-    """Draws from the tape, and how many of its bytes they took."""
+    """Return draws from the tape, and how many of its bytes they used."""
     source = TapeSource(TAPE)
     draws = law.sample(size, dtype=object, method=method, source=source)
     return draws if size is None else draws.tolist(), source.used

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine import needs_core
 from law_checks import gaussian_table, rejected
 from noise_by_item import noise_at
 from numpy.typing import NDArray
 
-from discretegauss._drawing import engines
 from discretegauss._law import Kind, LawSpec
 
-pytestmark = pytest.mark.skipif(engines.native is None, reason="the C core is not in use")
+pytestmark = needs_core
 
 F = Fraction
 GAUSSIAN, LAPLACE = Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE

@@ -19,7 +19,7 @@ def seeded(seed: int) -> CallableBytes:
 
 @pytest.mark.parametrize("sums", [1, 3])
 def test_draws_and_their_sums_follow_the_law(native_engine: None, sums: int) -> None:
-    mean, n = Fraction(7, 5), 4000
+    mean, n = Fraction(7, 5), 2000
     for draw, law in (
         (poisson, stats.poisson(1.4 * sums)),
         (skellam, stats.skellam(0.7 * sums, 0.7 * sums)),

@@ -96,7 +96,7 @@ def test_long_tensors_are_drawn_in_several_launches(
 
 
 def refusals() -> list[tuple[Any, type[Exception], str]]:
-    """What is asked, and how it is refused: before a kernel is launched."""
+    """Each refusal names the parameter, before a kernel is launched."""
     whole = Tensor(np.zeros(8, np.int64))
     read_only = Tensor(np.zeros(8, np.int64))
     read_only.is_read_only = True

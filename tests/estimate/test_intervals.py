@@ -10,8 +10,8 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from engine import ENGINE
-from evidence_cases import evidence, some
+from engine import needs_core
+from evidence_cases import crossed, evidence, some
 
 import discretegauss as dg
 from discretegauss.errors import (
@@ -25,8 +25,6 @@ from discretegauss.estimate._ratio import _SLACK, _fieller, critical_value
 from discretegauss.testing import seeded_source
 
 pytestmark = pytest.mark.filterwarnings("ignore:draws from a seeded source")
-needs_the_core = pytest.mark.skipif(ENGINE != "native", reason="needs the compiled core")
-
 LAWS = [dg.DiscreteGaussian(s) for s in ("1/4", 5, 1000, 10**4)]
 LEVELS = [Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)]
 RELEASES = 10**5
@@ -41,8 +39,10 @@ def hits(inside: Any, least: Fraction) -> None:
 # --- counts
 
 
-@pytest.mark.parametrize("law", [*LAWS, dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)])
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    ("law", "level"),
+    crossed([*LAWS, dg.DiscreteLaplace(3), dg.GeneralizedGaussian(9, 3)], LEVELS),
+)
 def test_the_radius_of_a_count_is_the_least(law: Any, level: Fraction) -> None:
     """By certified tails, P(abs(X) <= r) >= level, and not for r - 1, also for several counts."""
     for queries in (1, 7, 5268):
@@ -57,7 +57,7 @@ def test_the_radius_of_a_count_is_the_least(law: Any, level: Fraction) -> None:
         assert high == 0 or all_inside(high - 1, 0) < level
 
 
-@needs_the_core
+@needs_core
 @pytest.mark.parametrize("law", [LAWS[1], *evidence(LAWS[0], *LAWS[2:])], ids=repr)
 def test_intervals_hold_counts(law: dg.DiscreteGaussian) -> None:
     """An interval holds any count, cut at 0 or not, alone or with others at once."""
@@ -156,7 +156,7 @@ def test_the_law_of_a_total_is_that_of_sums(pairs: dict[tuple[int, Fraction], in
     "pairs",
     [
         {(100, Fraction(5)): 1, (7, Fraction(5)): 1},
-        {(10**30, Fraction(5)): 1, (7, Fraction(1, 4)): 2},
+        *evidence({(10**30, Fraction(5)): 1, (7, Fraction(1, 4)): 2}),
     ],
     ids=str,
 )
@@ -170,7 +170,9 @@ def test_few_cells_with_large_weights_have_the_least_radius(
             assert exact_inside(pairs, r) >= least > exact_inside(pairs, r - 1)
 
 
-@pytest.mark.parametrize(("sigma2", "n"), [("1/4", 10**6), (5, 10**6), (1000, 12), (10**4, 3)])
+@pytest.mark.parametrize(
+    ("sigma2", "n"), [("1/4", 10**6), (1000, 12), *evidence((5, 10**6), (10**4, 3))]
+)
 def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> None:
     """It is the trigonometric sum over all k in 60 digits, with N twice as large."""
     s = Fraction(sigma2)
@@ -201,8 +203,9 @@ def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> Non
         assert inside(r - 1) < mp.mpf("0.95") <= inside(r)
 
 
-@pytest.mark.parametrize("weights", some([(3, 7), (1, 100), (1, 10**9)], 2))
-@pytest.mark.parametrize("sigma2", [10**8, 10**300])
+@pytest.mark.parametrize(
+    ("weights", "sigma2"), crossed([(3, 7), (1, 100), (1, 10**9)], [10**8, 10**300], n=2)
+)
 def test_totals_of_wide_noise_are_nearly_normal(weights: tuple[int, int], sigma2: int) -> None:
     """The radius is the normal law's, or that of a sub-Gaussian law if N is too large."""
     pairs = {(w, Fraction(sigma2)): 5 for w in weights}
@@ -222,7 +225,7 @@ MIXTURES: dict[str, dict[tuple[int, Fraction], int]] = {
 }
 
 
-@needs_the_core
+@needs_core
 @pytest.mark.parametrize("name", [*list(MIXTURES)[:3], *evidence(*list(MIXTURES)[3:])])
 def test_intervals_hold_totals(name: str) -> None:
     """Intervals hold totals with equal and other weights, and many sizes of noise."""
@@ -301,7 +304,7 @@ def test_the_critical_value_is_enough_at_every_ratio(s: Any, u: Any) -> None:
         assert critical_value(law, of_y, Fraction(1, 20)) < 1.03 * 1.959964
 
 
-@needs_the_core
+@needs_core
 @pytest.mark.parametrize("sigma2", [5, *evidence("1/4", 1000, 10**4)])
 def test_intervals_hold_ratios(sigma2: Any) -> None:
     """Intervals hold ratios of large and small counts, of a divisor that may be 0, and cut at 0."""

@@ -16,7 +16,6 @@ from inputs import (
     INTEGER_CODES,
     Function,
     each_function,
-    label,
     layouts,
     must_not_draw,
     tape,
@@ -67,7 +66,7 @@ def test_nothing_is_drawn_for_an_empty_result(function: Function, name: str) -> 
 
 
 @each_function
-@pytest.mark.parametrize("size", [-1, (2, -1), (-1, 0), np.int8(-5)], ids=label)
+@at_once("size", [-1, (2, -1), (-1, 0), np.int8(-5)])
 def test_a_negative_size_is_a_value_error(function: Function, name: str, size: Any) -> None:
     """Negative lengths are refused."""
     with pytest.raises(ParameterValueError, match="size"):
@@ -78,7 +77,7 @@ def test_a_negative_size_is_a_value_error(function: Function, name: str, size: A
 def test_a_size_of_a_class_that_compares_in_its_own_way_is_looked_at(
     function: Function, name: str
 ) -> None:
-    """What is checked is the number that is used."""
+    """The number that is checked is the number that is used."""
     own = type("Own", (int,), {"__lt__": lambda *_: False})
     for option in ({"size": own(-5)}, {"size": (2, own(-5))}, {"size": 2, "threads": own(0)}):
         with pytest.raises(ParameterValueError, match=r"(size|threads) must be at least"):
@@ -109,7 +108,7 @@ def test_a_size_of_a_class_that_compares_in_its_own_way_is_looked_at(
 def test_a_size_that_is_no_integer_is_a_type_error(
     function: Function, name: str, size: Any
 ) -> None:
-    """bool and float are no lengths, whole or not."""
+    """A bool or a float, even a whole one, is no length."""
     with pytest.raises(ParameterTypeError, match="size"):
         function(3, size, source=must_not_draw)
 
@@ -117,7 +116,7 @@ def test_a_size_that_is_no_integer_is_a_type_error(
 @each_function
 @pytest.mark.parametrize("parameter", [3, [3]], ids=str)
 def test_a_huge_size_is_a_clear_error(function: Function, name: str, parameter: Any) -> None:
-    """More than numpy counts: an error that names size; than memory holds: MemoryError."""
+    """A size beyond what numpy counts is named; one beyond the memory is a MemoryError."""
     for size in (2**62, 10**30, (2**40, 2**40), [2**32, 2**32], (0, 2**70), (2**20_000,)):
         with pytest.raises(ParameterOverflowError, match=r"\bsize\b"):
             function(parameter, size, source=must_not_draw)
@@ -152,7 +151,7 @@ def test_every_integer_dtype(function: Function, dtype: Any) -> None:
     ],
 )
 def test_other_dtypes_are_type_errors(function: Function, dtype: Any) -> None:
-    """Floats, bool, dates, texts: refused, and so is what numpy does not know."""
+    """Floats, bool, dates, texts and unknown names are refused."""
     for size in (None, 3):
         with pytest.raises(ParameterTypeError, match="dtype"):
             function(3, size, dtype=dtype, source=must_not_draw)
@@ -185,7 +184,7 @@ def test_other_dtypes_are_type_errors(function: Function, dtype: Any) -> None:
 def test_a_dtype_too_narrow_is_an_overflow_error(
     function: Function, parameter: Any, mu: Any, dtype: Any, size: Any
 ) -> None:
-    """A law that does not provably fit is refused before any draw; the message shows a way out."""
+    """A law that may not fit is refused before any draw; the message names a dtype that works."""
     centre = {} if mu is None else {"mu": mu}
     assert type(function(parameter, source=tape(), **centre)) is int  # which has room
     with pytest.raises(ParameterOverflowError, match="dtype=object"):
@@ -226,7 +225,7 @@ def test_sigma2_of_2_to_130() -> None:
 
 @pytest.mark.parametrize("dtype", [np.int64, int, "i8", np.dtype(np.int64), np.int32, object])
 def test_a_dtype_that_was_asked_for_is_checked(dtype: Any) -> None:
-    """Also for one draw, a Python integer; the default dtype leaves that all the room it needs."""
+    """Also for one draw, which is a Python integer of any size by default."""
     law = dg.DiscreteGaussian(10**100)
     for draw in (law.sample, partial(dg.discrete_gaussian, 10**100)):
         assert type(draw()) is int
@@ -243,9 +242,9 @@ def test_a_dtype_that_was_asked_for_is_checked(dtype: Any) -> None:
 # --- out ---
 
 
-@pytest.mark.parametrize("dtype", [*INTEGER_CODES, "O"])
+@at_once("dtype", [*INTEGER_CODES, "O"])
 def test_out_of_any_layout_and_dtype(dtype: str) -> None:
-    """The draws land in out, in order, whatever its strides, byte order and alignment."""
+    """The draws fill out in order, for all strides, byte orders and alignments."""
     wanted = dg.discrete_gaussian("1/2", (4, 6), mu=60, dtype=object, source=tape())
     for out in layouts(dtype):
         assert dg.discrete_gaussian("1/2", mu=60, out=out, source=tape()) is out
@@ -253,7 +252,7 @@ def test_out_of_any_layout_and_dtype(dtype: str) -> None:
 
 
 def test_engines_write_to_aligned_memory_only() -> None:
-    """Elsewhere a machine may stop; x86 does not. Such an array gets copies of the draws."""
+    """Unaligned writes stop some machines, though not x86: such an array gets copies of draws."""
     plain = np.zeros((4, 6), np.int64)
     others = np.zeros(33, np.uint8)[1:].view(np.int64), plain.astype(">i8"), plain[::2, ::-1]
     for out in (plain, np.asfortranarray(plain), *others):
@@ -269,7 +268,7 @@ def test_engines_write_to_aligned_memory_only() -> None:
 
 @pytest.mark.parametrize("dtype", ["i8", ">i8", "O"])
 def test_out_in_fortran_order(dtype: str) -> None:
-    """In Fortran order the same draws come, each once."""
+    """An array in Fortran order gets the same draws, each once."""
     out = np.zeros((4, 6), dtype, order="F")
     assert dg.discrete_gaussian(10**20, mu=60, out=out, source=tape()) is out
     wanted = dg.discrete_gaussian(10**20, (4, 6), mu=60, source=tape())
@@ -311,7 +310,7 @@ def test_out_of_bernoulli_exp() -> None:
 
 
 def test_out_with_a_mask_is_refused() -> None:
-    """A hard mask would keep what is under it from the noise; a soft one is refused, too."""
+    """A hard mask would hide elements from the noise; a soft one is refused, too."""
     masks: list[Any] = [[1, 0, 1, 0], False, np.ma.nomask]
     for hard in (True, False):
         for mask in masks:
@@ -322,7 +321,7 @@ def test_out_with_a_mask_is_refused() -> None:
 
 
 class Own(np.ndarray[Any, Any]):
-    """An array whose assignments and shapes are not numpy's."""
+    """A subclass with its own assignment and shape."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise AssertionError
@@ -334,10 +333,10 @@ class Own(np.ndarray[Any, Any]):
         raise AssertionError
 
 
-@pytest.mark.parametrize("dtype", ["i8", ">i4", object])
+@at_once("dtype", ["i8", ">i4", object])
 @pytest.mark.parametrize("kind", [np.matrix, np.recarray, Own])
 def test_out_of_a_subclass(kind: Any, dtype: Any) -> None:
-    """Filled as the plain array it is, by threads too; what comes back is out itself."""
+    """It is filled like its base array, by threads too, and is returned itself."""
     for parameter in (10**6, np.arange(1, 9) * 10**6):
         wanted = dg.discrete_gaussian(parameter, (500, 8), source=tape())
         plain = np.zeros((500, 8), dtype)
@@ -398,7 +397,7 @@ def test_an_out_that_cannot_be_filled_is_refused(function: Function) -> None:
 
 
 def test_an_out_too_narrow_is_left_alone() -> None:
-    """A law that does not fit out is refused, and what out held is still there."""
+    """A law that does not fit out is refused, and out keeps its content."""
     out = np.arange(5, dtype=np.int8)
     with pytest.raises(ParameterOverflowError):
         dg.discrete_gaussian(100, out=out, source=must_not_draw)
@@ -440,7 +439,7 @@ def test_no_sigma_or_a_bad_one_is_refused(options: Any, error: Any, says: str) -
 
 
 def test_shapes_that_do_not_go_together_are_named() -> None:
-    """Those of the parameters; that of size may be counts."""
+    """The message names the shapes of parameters, not that of size, which may be counts."""
     with pytest.raises(
         ParameterValueError, match=r"size .*: \(3,\), or \(9, 3\) for nine .* 1 axis$"
     ):

@@ -1,4 +1,4 @@
-"""A budget: said in one way, read in one place."""
+"""A budget is given in one form, and one function reads it."""
 
 from __future__ import annotations
 

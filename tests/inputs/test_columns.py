@@ -1,4 +1,4 @@
-"""Columns and tables of other libraries: exact where numpy would round them, refused if masked."""
+"""Columns and tables of other libraries are read exactly, or refused if masked."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BIG = 2**53 + 1
 """No float."""
 
 NARROW = "1e-6"
-"""Noise of this sigma2 is 0, but with a probability below exp(-499999)."""
+"""Noise of this sigma2 is 0, except with a probability below exp(-499999)."""
 
 
 class Column:
-    """An array of another library, of which numpy makes floats unless asked for objects."""
+    """An array of another library, which numpy turns into floats unless asked for objects."""
 
     def __init__(self, values: Any, dtype: object = None, dtypes: object = None) -> None:
         self.values = values
@@ -38,7 +38,7 @@ class Column:
 
 
 class RoundedColumn(Column):
-    """One that rounds also where objects are asked for; only its elements are exact."""
+    """A column that rounds even for objects; only its elements are exact."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.values, dtype=np.float64).astype(dtype or np.float64)
@@ -48,7 +48,7 @@ class RoundedColumn(Column):
 
 
 class RoundedTable(RoundedColumn):
-    """A table of pandas 3: exact only as a table of objects."""
+    """A table like that of pandas 3, exact only as a table of objects."""
 
     def astype(self, dtype: object) -> Column:
         assert dtype is object
@@ -56,11 +56,11 @@ class RoundedTable(RoundedColumn):
 
 
 class RoundedFrame(RoundedColumn):
-    """A table of polars: no way to ask it for objects that it does not round."""
+    """A table like that of polars, which rounds even for objects."""
 
 
 class Held:
-    """Somebody else's object around an array of numpy."""
+    """An object of another library around an array of numpy."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -82,7 +82,7 @@ each_column = pytest.mark.parametrize("column", COLUMNS.values(), ids=list(COLUM
 
 @each_column
 def test_integers_in_the_tables_of_others_are_not_rounded(column: Column) -> None:
-    """As parameters, in lists of parameters, and as arguments of a law's functions."""
+    """Neither as parameters, nor in lists of them, nor as arguments of a law's functions."""
     for mu in (column, [column], [[column]]):
         draws = dg.discrete_gaussian(NARROW, mu=mu)
         assert draws.ravel()[0] == BIG
@@ -94,7 +94,7 @@ def test_integers_in_the_tables_of_others_are_not_rounded(column: Column) -> Non
 
 
 def test_floats_of_others_stay_floats() -> None:
-    """Nothing is converted one by one that need not be."""
+    """They are not converted one by one."""
     for dtype in (np.dtype(np.float64), "torch.float64", None):
         column = Column([0.5, np.nan], dtype=dtype)
         law = dg.DiscreteGaussian(1)
@@ -103,7 +103,7 @@ def test_floats_of_others_stay_floats() -> None:
 
 @pytest.mark.parametrize("missing", [None, object()], ids=["None", "object"])
 def test_what_is_missing_in_a_column_is_refused_as_by_itself(missing: object) -> None:
-    """None in a column of integers is no NaN."""
+    """None in a column of integers is refused, not read as NaN."""
 
     class Missing(Column):
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -124,7 +124,7 @@ def test_what_is_missing_in_a_column_is_refused_as_by_itself(missing: object) ->
 
 @pytest.mark.parametrize("shape", [(2,), ()])
 def test_a_masked_array_that_others_hold_is_refused(shape: tuple[int, ...]) -> None:
-    """Hidden values are not used, however deep the mask is."""
+    """Hidden values are not used, even if the mask is deep inside."""
     hidden = Held(np.ma.array(np.full(shape, 7), mask=np.ones(shape, bool)))
     for mu in (hidden, [hidden], [[hidden]]):
         with pytest.raises((ParameterValueError, ParameterTypeError), match="mu must"):
@@ -136,7 +136,7 @@ def test_a_masked_array_that_others_hold_is_refused(shape: tuple[int, ...]) -> N
 
 
 def test_an_array_of_no_axes_that_others_hold_is_a_number() -> None:
-    """As numpy's own is."""
+    """It is a number, like numpy's own."""
     held = Held(np.array(3))
     assert isinstance(dg.discrete_gaussian(held), int)
     assert dg.discrete_gaussian(held, mu=[1, 2]).shape == (2,)
@@ -160,7 +160,7 @@ def test_an_array_of_no_axes_that_others_hold_is_a_number() -> None:
     ],
 )
 def test_what_can_only_be_had_rounded_is_refused(table: Any) -> None:
-    """Integers of which floats were made; whoever asks for the columns gets them as they are."""
+    """The table turns integers into floats; its columns, read one by one, are exact."""
     with pytest.raises(ParameterTypeError, match="mu must give numbers as they are"):
         dg.discrete_gaussian(NARROW, mu=table, source=must_not_draw)
     with pytest.raises(ParameterTypeError, match="k must give numbers as they are"):
@@ -168,7 +168,7 @@ def test_what_can_only_be_had_rounded_is_refused(table: Any) -> None:
 
 
 def test_floats_of_tables_may_be_of_any_size() -> None:
-    """And integers up to 2^53 are exact as floats, too."""
+    """Integers up to 2^53 are exact as floats, too."""
     law = dg.DiscreteGaussian(1)
     for table in (
         RoundedFrame([[3, 1e30], [2**53 - 1, np.inf]], dtypes=["Int64", "Float64"]),
@@ -178,7 +178,7 @@ def test_floats_of_tables_may_be_of_any_size() -> None:
 
 
 def test_integers_of_polars_and_pyarrow_are_not_rounded() -> None:
-    """Series are read as they are; frames of several types, and nulls among integers, refused."""
+    """Series are exact; frames of several types, and nulls among integers, are refused."""
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     assert dg.discrete_gaussian(NARROW, mu=pl.Series([BIG, 1])).tolist() == [BIG, 1]
     assert dg.discrete_gaussian(NARROW, mu=pa.array([BIG, 1])).tolist() == [BIG, 1]
@@ -195,7 +195,7 @@ def test_integers_of_polars_and_pyarrow_are_not_rounded() -> None:
 
 
 def test_integers_of_pandas_are_not_rounded() -> None:
-    """What numpy makes floats of: missing values, and columns of several types."""
+    """numpy makes floats of columns of several types, and of integers beside missing values."""
     pd = pytest.importorskip("pandas")
     tables = [
         pd.DataFrame({"n": [BIG], "w": [0.5]}),
@@ -236,7 +236,7 @@ def test_integers_of_pandas_are_not_rounded() -> None:
 def test_no_element_of_an_array_of_mu_is_shown_in_an_error(
     mu: Any, place: str, error: type[Exception]
 ) -> None:
-    """It may be the data, and errors end up in logs: its place is told instead."""
+    """It may be data, and logs keep errors: the message gives its place instead."""
     for function in (dg.discrete_gaussian, dg.discrete_laplace):
         with pytest.raises(error) as caught:
             function(100, mu=mu, dtype=np.int16, source=must_not_draw)
@@ -269,7 +269,7 @@ MARKED = [40_961, 40_962, 40_963]
     ],
 )
 def test_counts_in_the_place_of_another_argument_are_not_shown(name: str, counts: Any) -> None:
-    """The error names the argument, and no count: errors end up in logs."""
+    """The error names the argument and shows no count, because logs keep errors."""
     law = dg.DiscreteGaussian(100)
     calls: dict[str, Any] = {
         "seed": dg.testing.seeded_source,
@@ -283,7 +283,7 @@ def test_counts_in_the_place_of_another_argument_are_not_shown(name: str, counts
 
 @pytest.mark.parametrize("library", ["numpy", "pandas"])
 def test_counts_in_the_place_of_size_are_not_shown(library: str) -> None:
-    """`law.sample(table["n"])` is soon written."""
+    """`law.sample(table["n"])` is an easy mistake."""
     columns: list[Any] = [
         *([*MARKED, -40_964], [*MARKED, 40_964.5], [MARKED], [2**60, *MARKED]),
         *(-np.array(MARKED), np.array([MARKED]), np.array(MARKED) + 0.5, np.array(MARKED) << 40),
@@ -300,7 +300,7 @@ def test_counts_in_the_place_of_size_are_not_shown(library: str) -> None:
 
 
 def test_a_shape_too_large_for_the_memory_is_not_shown() -> None:
-    """Counts in the place of size that are a shape: numpy's own error would tell them."""
+    """Counts given as size may be a shape; numpy's own error would show them."""
     for counts in (MARKED, np.array(MARKED)):
         with pytest.raises(MemoryError, match="size") as caught:
             dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
@@ -337,7 +337,7 @@ SIBLINGS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", SIBLINGS)
 def test_no_element_of_any_array_is_shown_in_an_error(name: str) -> None:
-    """Nor their product, nor a shape taken from them; the parameter and the rule are."""
+    """The message has parameter and rule, but no element, product or shape of them."""
     call, arguments = SIBLINGS[name]
     parameter = {"product": "size", "broadcast": "size", "tail_bound": "k", "rho": "sensitivity"}
     for given in arguments:
@@ -366,7 +366,7 @@ def test_no_element_of_scipys_k_or_loc_is_shown_in_an_error() -> None:
 
 
 def test_a_single_number_is_shown_in_an_error() -> None:
-    """As it was given: whoever wrote one wrote it in the program."""
+    """The message shows it as typed: it stands in the program, not in the data."""
     for call, shown in (
         (partial(LAW.sample, -3), "got -3"),
         (partial(LAW.sample, 2**61), f"got {2**61}"),

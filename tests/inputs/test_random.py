@@ -1,9 +1,9 @@
-"""Random calls: no crash, no hang, no draw before a refusal, no undocumented result.
+"""Random calls never crash, hang, draw before a refusal or return an undocumented result.
 
-Every way to draw, by functions and by laws as objects: numbers of all types and sizes, both
-methods, all sources, several threads, every dtype.
+They use functions and laws with numbers of all types and sizes, all methods, sources and dtypes,
+and several threads.
 
-pytest tests/inputs/test_random.py                     # 300 of each function
+pytest tests/inputs/test_random.py                     # 40 of each function
 pytest tests/inputs/test_random.py -m evidence         # 25 000 of each
 """
 
@@ -180,7 +180,7 @@ def check_call(function: Function, call: dict[str, Any], seed: int) -> None:
 
 
 def random_calls(examples: int) -> Callable[[Test], Test]:
-    """Hypothesis, with so many examples."""
+    """Let Hypothesis run a test with this number of examples."""
     options = settings(max_examples=examples)
 
     def decorate(test: Test) -> Test:
@@ -191,7 +191,7 @@ def random_calls(examples: int) -> Callable[[Test], Test]:
 
 
 @each_way_to_draw
-@random_calls(80)
+@random_calls(40)
 def test_random_calls(function: Function, call: dict[str, Any], seed: int) -> None:
     """No random call crashes, hangs, draws before it refuses, or returns another type."""
     check_call(function, call, seed)

@@ -83,7 +83,7 @@ def test_a_source_of_a_class_that_compares_in_its_own_way_is_read(
 
 
 class SourceFailedError(Exception):
-    """What a caller's source raises in the tests below."""
+    """The error of a caller's source in the tests below."""
 
 
 @each_function
@@ -138,7 +138,7 @@ def test_a_source_that_keeps_its_buffer_learns_nothing_from_it() -> None:
 
 
 def returns(value: Any, buffer: memoryview) -> Any:
-    """A source, but for what it returns."""
+    """Fill the buffer, and return a value: a source must return None."""
     buffer[:] = os.urandom(len(buffer))
     return value
 
@@ -169,7 +169,7 @@ def test_a_source_gets_zeros_at_first() -> None:
 
 
 def test_a_tape_may_be_of_any_items() -> None:
-    """What a memoryview holds counts, whatever it calls an item; strides and axes included."""
+    """A tape holds the bytes of a memoryview, with any items, strides and axes."""
     data = random.Random(1).randbytes(4000)
     wanted = dg.discrete_gaussian(100, 20, source=TapeSource(data)).tolist()
     words = memoryview(array("I", data))

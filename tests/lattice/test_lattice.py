@@ -41,7 +41,7 @@ def test_clipped_vectors_are_proven_short(beta: int | str, steps: int) -> None:
 
 
 def test_clipping_does_not_hear_numpys_error_state() -> None:
-    """Where a caller has numpy raise: a share of the longest may be too small for a float."""
+    """A share of the longest may underflow, which is no error even if numpy is set to raise."""
     with np.errstate(all="raise"):
         assert lattice.clip([1e-300, 1e300, 0.0], norm=1, steps=100).tolist() == [0, 100, 0]
 

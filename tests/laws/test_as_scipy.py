@@ -23,19 +23,19 @@ each_law = pytest.mark.parametrize("law", LAWS, ids=str)
 
 @pytest.fixture
 def basic(request: pytest.FixtureRequest) -> Any:
-    """Return scipy's tests of its discrete distributions; not all builds of scipy have them."""
+    """Return scipy's tests of its discrete distributions, or skip: some builds lack them."""
     for marker in ("slow", "thread_unsafe", "xfail_on_32bit", "parallel_threads_limit"):
         request.config.addinivalue_line("markers", f"{marker}: of scipy's own tests")
     return pytest.importorskip("scipy.stats.tests.test_discrete_basic")
 
 
 def likely(law: Any) -> Any:
-    """Return the integers that have, and have above them, more than 1e-7: scipy assumes it."""
+    """Return the integers with a probability and an upper tail above 1e-7, as scipy assumes."""
     ks = np.arange(-400, 401)
     return ks[(law.pmf(ks) > 1e-7) & (law.sf(ks) > 1e-7)]
 
 
-# --- scipy's own
+# --- scipy's own checks
 
 
 @each_law
@@ -132,7 +132,7 @@ def test_rvs_are_exact_draws() -> None:
 
 @pytest.mark.parametrize("state", [1, np.random.default_rng(1), np.random.RandomState(1)])
 def test_no_seed_is_taken_and_none_ignored(state: Any) -> None:
-    """Where scipy's check_random_state_property and check_pickling would set one."""
+    """scipy's check_random_state_property and check_pickling would set one."""
     dist = G(4).as_scipy()
     frozen = dist()
     for call in (
@@ -161,7 +161,7 @@ WITH_LOC: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", WITH_LOC)
 def test_a_loc_is_refused_and_said_what_to_write(name: str) -> None:
-    """Of any type; as scipy's own code passes 0, that does nothing."""
+    """A loc of any type is refused, except 0, which scipy's own code passes."""
     call, given = getattr(G(4).as_scipy(), name), WITH_LOC[name]
     locs: list[Any] = [1, 0.5, -(2**70), "0", float("nan"), None, [0], np.array([0, 1])]
     for loc in locs:
@@ -175,7 +175,7 @@ def test_a_loc_is_refused_and_said_what_to_write(name: str) -> None:
 
 @pytest.mark.parametrize("size", [2.0, -1, True, (2, 1.5), np.array([2.0, 3]), 10**30], ids=str)
 def test_size_is_that_of_sample(size: Any) -> None:
-    """The same shapes are refused as everywhere."""
+    """as_scipy refuses the same shapes as sample does."""
     for draw in (G(4).sample, G(4).as_scipy().rvs, G(4).as_scipy()().rvs):
         with pytest.raises((ParameterTypeError, ParameterValueError, OverflowError), match="size"):
             draw(size=size)
@@ -201,7 +201,7 @@ GG_THIRD = GG(6, "3/2", "1/3")
     ],
 )
 def test_expect_sums_over_the_whole_law(law: Any, func: Any, value: float) -> None:
-    """Where scipy's own sum ends after 1000 terms, or at the first few that are small."""
+    """scipy's own sum ends after 1000 terms, or at the first few that are small."""
     assert law.as_scipy().expect(func) == pytest.approx(value, rel=1e-11)
 
 
@@ -220,7 +220,7 @@ def test_expect_takes_scipys_bounds() -> None:
 
 
 def test_moments_of_higher_orders_are_those_of_the_whole_law() -> None:
-    """Those of the Gaussian are of the continuous one, but for 1e-80 and less."""
+    """The Gaussian's moments differ from the continuous one's by 1e-80 at most."""
     assert G(10**6).as_scipy().moment(6) == pytest.approx(15 * 1e18, rel=1e-12)
     assert G(10**4).as_scipy().moment(8) == pytest.approx(105 * 1e16, rel=1e-12)
     double_factorial = float(np.prod(np.arange(1.0, 100, 2)))
@@ -309,7 +309,7 @@ def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> Non
 
 
 def test_skewness_is_computed_only_if_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of a wide law whose 2 mu is no integer takes seconds."""
+    """The skewness of a wide law whose 2 mu is no integer takes seconds."""
     asked: list[object] = []
     monkeypatch.setattr(_moments, "skewness", lambda spec, bits: asked.append(spec))
     dist = GG(10**9, "3/2", "1/3").as_scipy()
@@ -366,7 +366,7 @@ def test_interval_of_nan_is_refused_by_a_law_and_nan_in_scipy() -> None:
 
 @pytest.mark.parametrize("name", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"])
 def test_what_scipy_itself_asks_is_answered_by_the_law(name: str) -> None:
-    """Past the public functions, which ask the law without scipy."""
+    """scipy's internals reach the law past the public functions."""
     law = G(5, "1/3")
     ks = np.arange(-4, 5)
     assert np.array_equal(getattr(law.as_scipy(), f"_{name}")(ks), getattr(law, name)(ks))

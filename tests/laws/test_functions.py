@@ -1,4 +1,4 @@
-"""What the laws say of themselves, against sums in 60 digits."""
+"""The functions of laws agree with sums in 60 digits."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def test_moments_are_those_of_the_sums(law: Any) -> None:
 
 @cache
 def log_tail(law: Any, m: int) -> Any:
-    """log of the sum of exp(-phi(k)) over k >= m >= mu, term by term, to 60 digits.
+    """Return log of the sum of exp(-phi(k)) over k >= m >= mu, term by term, to 60 digits.
 
-    Where phi is linear phi(k) - phi(m) depends on k - m alone: one sum does for all m and mu.
+    If phi is linear, phi(k) - phi(m) depends on k - m alone: one sum serves all m and mu.
     """
     first, total, k = phi(law, m), mpf(0), m
     if (isinstance(law, L) or getattr(law, "beta", 2) == 1) and (law.mu, m) != (0, 0):
@@ -152,7 +152,7 @@ def test_special_exponents_are_the_named_laws(mu: Any) -> None:
 
 
 def test_mu_moves_the_law() -> None:
-    """By an integer exactly, of any size."""
+    """An integer mu of any size moves it exactly."""
     far = 10**40
     law, moved = G(100, "1/3"), G(100, far + Fraction(1, 3))
     assert moved.pmf(far + 5) == law.pmf(5)
@@ -197,7 +197,7 @@ def test_the_tail_bound_of_other_exponents_holds(scale: Any, beta: Any) -> None:
             assert law.scale < 2 or bound <= 0.6
 
 
-# --- the engine is not asked
+# --- no engine is needed
 
 
 def test_laws_answer_without_being_made_ready_to_draw() -> None:

@@ -1,4 +1,4 @@
-"""Interval arithmetic: ends enclose the exact value, closely, and become floats the right way."""
+"""Interval arithmetic: close ends enclose the exact value, and are rounded outwards to floats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discretegauss._certified import interval as _interval
@@ -26,7 +26,6 @@ F = Fraction
 
 PRECISIONS = st.integers(24, 300)
 RATIONALS = st.fractions(-(10**30), 10**30, max_denominator=10**40) | st.fractions()
-POSITIVE = RATIONALS.map(abs).filter(bool)
 
 
 def exact(x: Any) -> F:
@@ -52,7 +51,7 @@ def test_rationals_are_enclosed_by_neighbours(bits: int, value: F) -> None:
 
 @given(PRECISIONS, RATIONALS, RATIONALS)
 def test_the_four_operations_enclose_the_exact_result(bits: int, x: F, y: F) -> None:
-    """Of operands that are themselves enclosed, whatever their signs."""
+    """For enclosed operands of all signs."""
     at = arithmetic(bits)
     a, b = at.rational(x), at.rational(y)
     assert holds(at.add(a, b), x + y)
@@ -68,7 +67,7 @@ def test_the_four_operations_enclose_the_exact_result(bits: int, x: F, y: F) -> 
 
 
 def test_a_gmpy2_that_divides_by_the_threads_context_is_refused() -> None:
-    """As all did before 2.3, which no bound survives; here in the place of such a context."""
+    """gmpy2 before 2.3 divided so, and no bound held; this context divides the same way."""
 
     class Context:
         precision = 64
@@ -81,6 +80,7 @@ def test_a_gmpy2_that_divides_by_the_threads_context_is_refused() -> None:
     _interval._require_own_precision(gmpy2.context(precision=64))
 
 
+@settings(max_examples=50)
 @given(PRECISIONS, RATIONALS, RATIONALS, RATIONALS, RATIONALS)
 def test_operations_on_wide_intervals_enclose_all_results(
     bits: int, x: F, dx: F, y: F, dy: F
@@ -110,6 +110,7 @@ FUNCTIONS: dict[str, tuple[Any, F | int, F | int]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@settings(max_examples=30)
 @given(st.data())
 def test_functions_enclose_what_mpmath_says(name: str, data: st.DataObject) -> None:
     function, low, high = FUNCTIONS[name]
@@ -177,7 +178,7 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 @given(FLOATS, st.integers(-1, 1), st.integers(60, 1200))
 def test_floats_are_the_nearest_on_either_side(x: float, nudge: int, tiny: int) -> None:
-    """Of numbers at, just above and just below each float."""
+    """For numbers at, just above and just below each float."""
     at = arithmetic(4000)
     value = at.shift(at.rational(F(x)), F(nudge, 2 ** (1074 + tiny))).lower
     low, high = float_at_most(value), float_at_least(value)
@@ -252,7 +253,7 @@ def test_gamma_of_a_tiny_number_is_gamma_of_it_with_more_bits(bits: int, exponen
 
 
 def test_bounds_are_asked_again_until_two_steps_apart() -> None:
-    """Three steps are too many, and so is a value that is merely in the middle of them."""
+    """Three steps are too many; a value in the middle of them does not help."""
     steps = [1.0]
     for _ in range(4):
         steps.append(math.nextafter(steps[-1], 2))

@@ -47,7 +47,7 @@ def _many(law: dg.Law, out: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np
 
 
 def test_draws_are_of_the_types_that_checkers_are_told() -> None:
-    """mypy --strict reads _one and _many, and would not have Any returned for these types."""
+    """mypy --strict checks _one and _many: no Any may be returned for these types."""
     several, filled = _many(dg.DiscreteGaussian(100), np.empty(4, np.int32))
     assert type(_one(dg.DiscreteLaplace(100, mu="1/2"))) is int
     assert several.shape == (2, 3)
@@ -55,7 +55,7 @@ def test_draws_are_of_the_types_that_checkers_are_told() -> None:
 
 
 def test_results_are_of_the_types_that_checkers_are_told() -> None:
-    """mypy --strict reads the assert_type, which do nothing here; the others see that it is so."""
+    """mypy --strict checks each assert_type; the asserts check the same at run time."""
     counts, out = [1, 2], cast(NDArray[np.int16], np.empty(4, np.int16))
     for one in (
         assert_type(dg.discrete_gaussian(100), int),
@@ -96,7 +96,7 @@ def test_results_are_of_the_types_that_checkers_are_told() -> None:
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_laws_are_values(law: Any) -> None:
-    """Equal, of one hash, and able to draw after pickle, copy and deepcopy; frozen."""
+    """Laws are frozen, and after pickle, copy and deepcopy equal, of one hash and able to draw."""
     for other in (pickle.loads(pickle.dumps(law)), copy.copy(law), copy.deepcopy(law)):
         assert other == law
         assert hash(other) == hash(law)
@@ -124,7 +124,7 @@ def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
 
 
 def test_every_law_has_a_repr() -> None:
-    """Whole if Python writes such numbers, then Python reads it; else short."""
+    """Python reads the repr back, unless its numbers are too long: then it is short."""
     assert repr(dg.DiscreteGaussian(5)) == "DiscreteGaussian(sigma2=5)"
     assert repr(dg.DiscreteGaussian("0.1", mu="-1/2")) == "DiscreteGaussian(sigma2='1/10', mu=-0.5)"
     assert repr(LAWS[2]) == "DiscreteLaplace(scale=0.1, mu=-2)"
@@ -138,7 +138,7 @@ def test_every_law_has_a_repr() -> None:
 
 
 def test_a_notebook_shows_a_law_and_some_of_its_probabilities() -> None:
-    """The middle and three steps of its width on either side; a law past that by its repr alone."""
+    """It shows the middle and three steps of the width on either side, or the repr alone."""
     law = dg.DiscreteGaussian(100, mu=7)
     shown = law._repr_html_()
     assert shown.startswith("<code>DiscreteGaussian(sigma2=100, mu=7)</code><table>")
@@ -205,7 +205,7 @@ def test_a_law_that_does_not_fit_is_refused_before_drawing() -> None:
 
 
 def test_a_pickle_of_version_0_1_still_loads() -> None:
-    """As it was written: the class and its numbers in hexadecimal."""
+    """Version 0.1 wrote the class and its numbers in hexadecimal."""
     old = (
         b"cdiscretegauss.laws\n_unpickled\n(cdiscretegauss.laws\nDiscreteGaussian\n"
         b"V163/71\nV1/3\ntR."
@@ -214,7 +214,7 @@ def test_a_pickle_of_version_0_1_still_loads() -> None:
 
 
 def _says(law: Any) -> tuple[Any, ...]:
-    """Return all that a law says of itself: its draws too, where it has next to no noise."""
+    """Return all answers of a law, and its draws if it has next to no noise."""
     one, some = law.sample(), law.sample(2).tolist()
     return repr(law), hash(law), law.mu, law._spec, law.mean(), one, *some
 
@@ -250,7 +250,7 @@ def test_no_class_derives_from_a_law() -> None:
 
 
 def test_a_law_that_could_not_be_made_may_be_made_again() -> None:
-    """An error in __init__ leaves nothing half made behind."""
+    """An error in __init__ leaves no half-made law."""
     law = object.__new__(dg.DiscreteGaussian)
     assert not hasattr(law, "sigma2")
     with pytest.raises(ValueError, match="sigma2"):
@@ -260,7 +260,7 @@ def test_a_law_that_could_not_be_made_may_be_made_again() -> None:
 
 
 def test_dask_takes_no_two_calls_of_a_law_for_one() -> None:
-    """Its tokens of a law are never equal: two tasks of equal tokens are drawn once."""
+    """Dask runs two tasks of equal tokens once, so tokens of a law are never equal."""
     law = dg.DiscreteGaussian(100)
     same = [law, law, copy.copy(law), law.as_scipy()]
     assert len({repr(one.__dask_tokenize__()) for one in same}) == len(same)

@@ -47,7 +47,7 @@ def test_quantiles_invert_the_cdf(law: Any) -> None:
 @pytest.mark.parametrize(
     "law",
     some(
-        [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2"), G("1/9"), G("1/4", "1/3"), L("1/3", "-2/5")], 3
+        [G(400, "1/3"), L(7, "1/2"), GG(12, "5/2"), G("1/9"), G("1/4", "1/3"), L("1/3", "-2/5")], 2
     ),
     ids=str,
 )
@@ -70,10 +70,10 @@ def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "law", some([G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], 2), ids=str
+    "law", some([G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], 1), ids=str
 )
 def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None:
-    """Too wide for a table of tails: they are searched for; beyond the floats one by one."""
+    """These laws are too wide for a table of tails: a search finds quantiles, or numbers do."""
     rng = np.random.default_rng(11)
     q = np.concatenate([rng.random(600), 10.0 ** -rng.uniform(1, 320, 300)])
     q[:4] = 0.5, 0, math.nan, 2
@@ -86,7 +86,7 @@ def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None
 
 
 def test_at_the_smallest_floats_neighbours_of_a_tail_are_not_taken_for_it() -> None:
-    """A true tail between n and n + 1 units may have come as either."""
+    """A true tail between n and n + 1 units may be either float."""
     unit = 5e-324
     for n in (0, 1, 2, 9, 2**40, 2**51):
         below, above = n * unit, (n + 1) * unit
@@ -103,7 +103,7 @@ def test_at_the_smallest_floats_neighbours_of_a_tail_are_not_taken_for_it() -> N
 def test_quantiles_of_many_numbers_are_told_by_floats(
     law: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is decided by certified functions, a millisecond or more each, are the close cases."""
+    """Certified functions, a millisecond or more each, decide the close cases only."""
     decided: list[Fraction] = []
 
     def note(_spec: LawSpec, level: Fraction) -> int:
@@ -123,7 +123,7 @@ def test_quantiles_of_many_numbers_are_told_by_floats(
 def test_a_table_of_certified_tails_is_built_where_it_is_worth_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Not for few numbers of a wide law, nor where integers are no floats."""
+    """Neither for few numbers of a wide law, nor if floats do not hold its integers."""
     sizes: list[int] = []
 
     def note(_function: object, _spec: LawSpec, ks: Any, *, bounds: bool) -> Any:
@@ -180,7 +180,7 @@ def test_quantiles_beyond_2_to_the_53_are_integers() -> None:
 
 @pytest.mark.parametrize("mu", [2**53 + 1, -(2**53) - 1])
 def test_the_first_integer_that_is_no_float_is_not_rounded(mu: int) -> None:
-    """On either side; in arrays, too."""
+    """On both sides, and in arrays."""
     for law in (L("1/10", mu), G("1/100", mu)):
         assert law.ppf("1/2") == mu
         assert law.isf(["1/2"]).tolist() == [mu]
@@ -221,7 +221,7 @@ def test_intervals() -> None:
 
 
 def test_quantiles_of_arrays_of_any_numbers() -> None:
-    """Lists of mixed types, as single numbers; what is no number is refused by name."""
+    """Lists of mixed types mean the same as single numbers; others are refused by name."""
     law = G(100)
     mixed = ["1/3", 0.5, Decimal("NaN"), Fraction(1, 3), float("nan"), 2, gmpy2.mpfr("inf")]
     got = law.ppf(mixed)

@@ -1,4 +1,4 @@
-"""A sum of draws knows its law: by convolution in floats, and where it is nearly one Gaussian."""
+"""A sum of draws knows its law, against convolutions in floats and a nearly equal Gaussian."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_is_not_known_is_refused() -> None:
 
 
 def test_no_sum_wraps() -> None:
-    """A type is taken if each draw fits its part of it, whatever the size."""
+    """A dtype is taken if each draw fits its share of the range."""
     for total, dtype in (
         (dg.DiscreteGaussian(2**120).sum(2), np.int64),
         (dg.DiscreteGaussian(10**10).sum(2), np.int16),

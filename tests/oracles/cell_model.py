@@ -1,7 +1,7 @@
-"""The cell sampler in plain Python, written from tests/vectors/README.md: the model of cell tables.
+"""A model of the cell sampler in plain Python, written from tests/vectors/README.md.
 
-Every comparison with the law is decided in ball arithmetic (python-flint), at whatever precision it
-takes; there are no arcs and no error bounds here. A table is computed from a few numbers (`Facts`).
+Ball arithmetic (python-flint) decides every comparison with the law, at any precision that it
+needs; there are no arcs and no error bounds here. A table is computed from a few numbers (`Facts`).
 The model in C is tests/fuzz/cell_model.c, which reads a table's rows instead of computing them.
 """
 
@@ -33,7 +33,7 @@ _REST_BYTES = 8192  # of a batch, about
 
 
 class Facts(NamedTuple):
-    """What has to be told about a table; all else follows."""
+    """The numbers that determine a table."""
 
     index_bits: int
     block_bits: int
@@ -114,7 +114,7 @@ class CellModel:
         return out
 
     def _draw_batch(self, n: int, tape: Tape) -> list[int | None]:
-        """Return what becomes of n attempts: y, or None if one fails."""
+        """Return the outcomes of n attempts: y, or None for a failure."""
         rows = [self.rows[byte % len(self.rows)] for byte in tape.read(n)]
         ticks = self._ticks(n, tape)
         cells = [
@@ -133,7 +133,7 @@ class CellModel:
         return Height(self._integer(_HEIGHT_BYTES, tape), at)
 
     def _cell(self, row: Row, position: int) -> int:
-        """Return the number of a cell; of a block's full cells the first will do."""
+        """Return the number of a cell; for a full cell that of the first in its block."""
         code = row.code[(position >= row.end[0]) + (position >= row.end[1])]
         if code == SPECIAL:
             return self._n_coded + (position + row.special) % 2**16

@@ -1,4 +1,4 @@
-"""The laws of cell tables and isochronous draws, every comparison decided in ball arithmetic."""
+"""Laws of cell tables and isochronous draws; ball arithmetic decides every comparison."""
 
 from __future__ import annotations
 

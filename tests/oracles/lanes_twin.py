@@ -1,4 +1,4 @@
-"""Isochronous draws in plain Python, written from README.md alone: one attempt after the other."""
+"""Isochronous draws in plain Python, one attempt at a time, written from README.md alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _POINT_BITS = 63
 
 
 class LaneFacts(NamedTuple):
-    """What has to be told about a law that is drawn in lanes."""
+    """The numbers that determine how a law is drawn in lanes."""
 
     block_bits: int
     n_core: int

@@ -1,21 +1,21 @@
-"""The laws computed another way, to some 40 digits at any width: the oracle of random tests.
+"""The laws computed independently, to some 40 digits at any width: the oracle of random tests.
 
-Nothing of the package is in it but a law's parameters. With phi(y) = (y/s)**beta, y the distance
-from mu, all is made of one-sided sums over y = d, d + 1, d + 2, ...
+It uses nothing of the package except a law's parameters. With phi(y) = (y/s)**beta, y the distance
+from mu, everything follows from one-sided sums over y = d, d + 1, d + 2, ...
 
     T_e(d) = sum of y**e exp(phi(d) - phi(y)),        or with phi(y) for y**e.
 
-Where few terms count they are summed; those with phi(y) < 1e-55 as if phi were 0. Else, by the
-Abel-Plana formula on a strip: with f analytic around it and b = d - 1/2, the sum of f is
+Few terms are summed one by one; those with phi(y) < 1e-55 as if phi were 0. Many terms are summed
+by the Abel-Plana formula on a strip: with f analytic around it and b = d - 1/2, the sum of f is
 
     integral of f from b on  +  2 integral of Im f(b + i t)/(exp(2 pi t) + 1) over 0 < t < H
 
-but for about exp(-2 pi H), 1e-43, times the integral of abs(f) at the height H. From y = 2 H on f
-is analytic there, and abs(f) not much above f at y, as phi changes slowly where there are many
-terms. The first integral is an incomplete gamma function, the second Gauss-Legendre quadrature.
+up to about exp(-2 pi H), 1e-43, times the integral of abs(f) at the height H. From y = 2 H on f is
+analytic there, and abs(f) is little larger than f at y: phi changes slowly if there are many terms.
+The first integral is an incomplete gamma function, Gauss-Legendre quadrature gives the second.
 
-test_law_random.py compares the two ways, and both with theta functions. The package has neither
-this formula nor sums in plain numbers: it encloses, by Poisson's and by Euler and Maclaurin's.
+tests/laws/test_random.py compares the two methods, and both with theta functions. The package uses
+neither: it encloses sums by the formulas of Poisson and of Euler and Maclaurin.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Exact", "in_mp"]
 
 DIGITS = 60
 HEIGHT = 16
-#: Laws with fewer terms are summed, term by term.
+#: Sums of fewer terms are computed term by term.
 MOST_TERMS = 1500
 
 
@@ -218,7 +218,7 @@ class Exact:
         parts = [mpmath.exp(-self.difference(near, y)) * self.tail(y, e) for y in (right, left)]
         return parts[0] - parts[1] if e in (1, 3) else parts[0] + parts[1]
 
-    # --- what the package is asked
+    # --- the functions of a law
 
     def logpmf(self, k: int) -> Any:
         return -self.difference(abs(self.m0 - self.mu), abs(k - self.mu)) - self.log_total

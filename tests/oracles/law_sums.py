@@ -1,4 +1,4 @@
-"""The laws summed term by term in 60 digits: what tests of the law functions compare with."""
+"""Laws summed term by term in 60 digits: the reference for the law functions."""
 
 from __future__ import annotations
 

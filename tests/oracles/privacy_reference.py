@@ -1,4 +1,4 @@
-"""What the privacy tests compare with: mpmath, and the definition where its sums end."""
+"""References for the privacy tests: theorems in mpmath, and the definition as a finite sum."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Weight = Callable[[int], Any]
 
 
 def mp(value: Fraction | int) -> Any:
-    """The rational, to the digits that mpmath is set to."""
+    """Return the rational at mpmath's current precision."""
     exact = Fraction(value)
     return mpmath.mpf(exact.numerator) / exact.denominator
 
@@ -35,7 +35,7 @@ def delta_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
 
 
 def rest_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
-    """1 less that delta, to 60 digits of its own, where the first tail is more than half."""
+    """Return 1 - delta to 60 digits, if the first tail is more than 1/2."""
     with mpmath.workdps(DIGITS):
         at = epsilon * sigma2 / change
         first = (at - Fraction(change, 2)).__floor__() + 1
@@ -106,7 +106,7 @@ def delta_by_definition(weight: Weight, reach: int, epsilon: Fraction, change: i
 
 
 def cached(weight: Weight) -> Weight:
-    """The same function, each value computed once."""
+    """Return the function with a cache."""
     known: dict[int, Any] = {}
 
     def look_up(x: int) -> Any:

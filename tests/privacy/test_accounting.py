@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine import needs_core
+from evidence_cases import at_once
 
 import discretegauss as dg
-from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterOverflowError, ParameterValueError
 from discretegauss.privacy import delta, dp_event, pld, rho
 from discretegauss.privacy.loss_distribution import _cut_off
@@ -203,7 +204,7 @@ def test_an_interval_that_is_no_float_is_refused_by_name(interval: Any) -> None:
         pld(dg.DiscreteGaussian(10), value_discretization_interval=interval)
 
 
-@pytest.mark.parametrize("n", range(3, 60))
+@at_once("n", range(3, 60))
 def test_an_interval_is_the_float_that_dp_accounting_is_given(n: int) -> None:
     """A longer interval would put masses on multiples that do not exist, perhaps too low."""
     law = dg.DiscreteGaussian(5)
@@ -215,7 +216,7 @@ def test_an_interval_is_the_float_that_dp_accounting_is_given(n: int) -> None:
     assert list(found.get_delta_for_epsilon(epsilons)) == list(same.get_delta_for_epsilon(epsilons))
 
 
-@pytest.mark.skipif(_engine.native is None, reason="the law is in the compiled core")
+@needs_core
 def test_a_generalised_gaussian_is_no_event() -> None:
     with pytest.raises(ParameterValueError, match=r"^law must be a discrete Gaussian or Lapl"):
         dp_event(dg.GeneralizedGaussian(2, 3))

@@ -9,12 +9,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from evidence_cases import evidence
+from engine import needs_core
+from evidence_cases import crossed
 from privacy_reference import mp
 
 import discretegauss as dg
 from discretegauss._certified.interval import arithmetic
-from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.privacy import (
     calibrate,
@@ -59,8 +59,9 @@ def renyi_over_order(scale: Fraction, change: int, order: Any) -> Any:
         return mpmath.log(moment) / (order - 1) / order
 
 
-@pytest.mark.parametrize("scale", ["1/10", "1/2", "1", "3", *evidence("20")])
-@pytest.mark.parametrize("change", [1, 2, 7, 30])
+@pytest.mark.parametrize(
+    ("scale", "change"), crossed(["1/10", "1/2", "1", "3", "20"], [1, 2, 7, 30], n=4)
+)
 def test_laplace_rho_is_the_least(scale: str, change: int) -> None:
     """It is the divergence, rounded up, and no Renyi divergence is above it."""
     exact_scale = Fraction(scale)
@@ -150,7 +151,7 @@ def test_what_is_of_the_wrong_kind_is_a_type_error() -> None:
         compose(-1)
 
 
-@pytest.mark.skipif(_engine.native is None, reason="the law is in the compiled core")
+@needs_core
 def test_no_rho_is_known_of_a_generalised_gaussian() -> None:
     with pytest.raises(ParameterValueError, match=r"^law must be a discrete Gaussian or Laplace"):
         rho(dg.GeneralizedGaussian(2, 3))

@@ -9,6 +9,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from evidence_cases import at_once, crossed, evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy_reference import DIGITS, delta_by_theorem_7, mp, rest_by_theorem_7
@@ -34,12 +35,17 @@ def one_digit_less(sigma2: Fraction) -> Fraction:
     return decimal_at(decimal_ordinal(sigma2) - 1)
 
 
-@pytest.mark.parametrize("e", ["0", "0.1", "1", "4", "10"])
-@pytest.mark.parametrize("d", ["0.3", "1e-6", "1e-12", "1e-100"])
-@pytest.mark.parametrize(("sensitivity", "queries"), [(1, 1), (1, 100), (7, 3)])
-def test_sigma2_is_enough_and_a_thousandth_less_is_not(
-    e: str, d: str, sensitivity: int, queries: int
-) -> None:
+@pytest.mark.parametrize(
+    ("e", "d", "of"),
+    crossed(
+        ["0", "0.1", "1", "4", "10"],
+        ["0.3", "1e-6", "1e-12", "1e-100"],
+        [(1, 1), (1, 100), (7, 3)],
+    ),
+)
+def test_sigma2_is_enough_and_a_thousandth_less_is_not(e: str, d: str, of: tuple[int, int]) -> None:
+    """Of a sensitivity and a number of queries."""
+    sensitivity, queries = of
     law = calibrate(
         dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=sensitivity, queries=queries
     )
@@ -74,7 +80,7 @@ def test_known_values() -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     e=st.fractions(0, 2, max_denominator=10**6),
     exponent=st.integers(2, 200),
@@ -112,7 +118,7 @@ def test_a_budget_is_rho_or_epsilon_with_delta(budget: dict[str, float]) -> None
         calibrate(dg.DiscreteGaussian, **budget)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@at_once(
     ("arguments", "name"),
     [
         ({"rho": 0}, "rho"),
@@ -134,7 +140,9 @@ def test_a_number_out_of_range_is_a_value_error_that_names_it(
         calibrate(dg.DiscreteGaussian, **arguments)
 
 
-@pytest.mark.parametrize(("e", "queries"), [("900", 100), ("70", 10), ("60", 20), ("5e7", 10**6)])
+@pytest.mark.parametrize(
+    ("e", "queries"), [("900", 100), ("70", 10), ("60", 20), *evidence(("5e7", 10**6))]
+)
 def test_noise_so_small_that_zcdp_decides_is_enough_too(e: str, queries: int) -> None:
     """The density ratio of several queries is useless or nearly useless here."""
     law = calibrate(dg.DiscreteGaussian, epsilon=e, delta="1e-6", queries=queries)
@@ -165,15 +173,14 @@ def test_extreme_budgets_are_kept(e: Fraction, d: Fraction) -> None:
 # --- the searches below
 
 
-@pytest.mark.parametrize("answer", [-1000, -1, 0, 1, 7, 12345])
-@pytest.mark.parametrize("guess", [-5000, -1, 0, 6, 7, 8, 10**6])
+@at_once("answer", [-1000, -1, 0, 1, 7, 12345])
+@at_once("guess", [-5000, -1, 0, 6, 7, 8, 10**6])
 def test_least_finds_the_first_number_that_holds(answer: int, guess: int) -> None:
     assert first_true(lambda n: n >= answer, guess) == answer
     if guess >= 0:
         assert first_true(lambda n: n >= answer, guess, low=0) == max(answer, 0)
 
 
-@settings(deadline=None)
 @given(holding=st.sets(st.integers(-60, 60)), guess=st.integers(-70, 70), bounded=st.booleans())
 def test_what_least_finds_holds_also_where_larger_numbers_do_not(
     holding: set[int], guess: int, bounded: bool
@@ -189,7 +196,6 @@ def test_what_least_finds_holds_also_where_larger_numbers_do_not(
     assert not holds(found - 1)
 
 
-@settings(deadline=None)
 @given(value=st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
 def test_a_decimal_of_six_digits_is_the_next_at_least_as_large(value: Fraction) -> None:
     n = decimal_ordinal(value)

@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from evidence_cases import crossed
+from six_digits import beside
 
 import discretegauss as dg
-from discretegauss._certified.search import decimal_at, decimal_ordinal
 from discretegauss.errors import DiscreteGaussError, ParameterOverflowError
 from discretegauss.privacy.calibration import widest
 
@@ -17,15 +18,18 @@ def cubic(scale: Fraction) -> dg.GeneralizedGaussian:
     return dg.GeneralizedGaussian(scale, 3)
 
 
-@pytest.mark.parametrize("law_of", [dg.DiscreteGaussian, dg.DiscreteLaplace, cubic])
 @pytest.mark.parametrize(
-    ("error", "confidence", "queries"),
-    [(5, "0.95", 1), (5, "0.95", 5268), (0, "0.95", 1), ("3/2", "0.99", 7), (10**12, 0.5, 3)],
+    ("law_of", "goal"),
+    crossed(
+        [dg.DiscreteGaussian, dg.DiscreteLaplace, cubic],
+        [(5, "0.95", 1), (5, "0.95", 5268), (0, "0.95", 1), ("3/2", "0.99", 7), (10**12, 0.5, 3)],
+    ),
 )
-def test_the_widest_law_is_found(law_of: Any, error: Any, confidence: Any, queries: int) -> None:
+def test_the_widest_law_is_found(law_of: Any, goal: tuple[Any, Any, int]) -> None:
     """P(abs(X) <= error)**queries, by certified tails."""
+    error, confidence, queries = goal
     found = widest(law_of, error, confidence=confidence, queries=queries)
-    following = decimal_at(decimal_ordinal(found) + 1)
+    following = beside(found, 1)
     reach, sure = int(Fraction(error)), Fraction(confidence)
 
     def all_near(parameter: Fraction, end: int) -> Fraction:
@@ -65,7 +69,7 @@ def test_wide_skellam_noise_is_found_for_an_error(how: dict[str, Any]) -> None:
     """The widest of six digits, as for all kinds. The search starts near it."""
     reach, tail = how["error"], (1 - Fraction(how.get("confidence", "0.95"))) / 2
     found = dg.privacy.calibrate(dg.Skellam, **how).variance
-    following = decimal_at(decimal_ordinal(found) + 1)
+    following = beside(found, 1)
     assert dg.Skellam(found).sf(reach, bounds=True)[1] <= tail
     assert dg.Skellam(following).sf(reach, bounds=True)[1] > tail
     if reach == 1000:

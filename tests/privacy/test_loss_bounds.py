@@ -18,11 +18,13 @@ from discretegauss._certified.fourier import inverse, inverse_error, transform, 
 from discretegauss.privacy import PrivacyLoss
 
 
-@pytest.mark.parametrize("block", [0, *evidence(*range(1000, 1250))])
-def test_bounds_are_on_their_sides(block: int) -> None:
+@pytest.mark.parametrize(
+    ("first", "n"), [(0, 5), *evidence(*((seed, 20) for seed in range(20_000, 25_000, 20)))]
+)
+def test_bounds_are_on_their_sides(first: int, n: int) -> None:
     """Random releases and epsilons, against 60 digits: 5000 cases of both adjacencies."""
     with mp.workdps(60), np.errstate(all="ignore"):
-        for seed in range(20 * block, 20 * block + 20):
+        for seed in range(first, first + n):
             case, chance = random_case(seed), random.Random(-1 - seed)
             sides = case.loss._adjacencies
             farthest = min(700.0, max(side._largest for side in sides))
@@ -49,7 +51,10 @@ def test_bounds_are_on_their_sides(block: int) -> None:
 
 @pytest.mark.parametrize(
     ("seed", "epsilon"),
-    [(20418, 95.7), (20509, 0.1), (20509, 0.01), (22459, 0.0019), (23161, 0.0021), (24590, 0.13)],
+    [
+        *((20418, 95.7), (20509, 0.1), (22459, 0.0019), (23161, 0.0021)),
+        *evidence((20509, 0.01), (24590, 0.13)),
+    ],
 )
 def test_bounds_lie_close_where_weights_overflow(seed: int, epsilon: float) -> None:
     """Epsilon is near the largest finite loss, at the saddle point, or below all losses."""
@@ -67,7 +72,7 @@ def _exactly(value: Any) -> Any:
     return mp.mpf(int(numerator)) / int(denominator)
 
 
-@pytest.mark.parametrize("n", [8, 16, 128, 1024, 2**13])
+@pytest.mark.parametrize("n", [8, 16, 1024, *evidence(2**13)])
 def test_transforms_are_as_good_as_is_said(n: int) -> None:
     """Some values, and their inverses, are the sums at 40 digits."""
     x = np.random.default_rng(n).random(n) ** 9
@@ -99,7 +104,7 @@ def test_exponentials_in_floats_are_as_good_as_is_said() -> None:
 
 
 @pytest.mark.parametrize("sampling", [Fraction(1), Fraction(1, 2), Fraction(1, 1000)])
-@pytest.mark.parametrize("releases", [1, 30, 10**4, *evidence(10**6)])
+@pytest.mark.parametrize("releases", [1, 30, *evidence(10**4, 10**6)])
 def test_lower_bounds_are_near_at_every_epsilon(sampling: Fraction, releases: int) -> None:
     """Within 1 %, from deltas of 1/2 to 1e-12."""
     loss = PrivacyLoss.of_gaussian(1, sampling=sampling) ** releases

@@ -41,7 +41,7 @@ def _law(rng: np.random.Generator, n: int) -> list[Fraction]:
     return [Fraction(w, sum(weights)) for w in weights]
 
 
-@pytest.mark.parametrize("trial", [*range(4), *evidence(*range(4, 12))])
+@pytest.mark.parametrize("trial", [0, *evidence(*range(1, 12))])
 def test_bounds_hold_enumerated_products(trial: int) -> None:
     """All outcomes of up to three releases of small pairs are enumerated."""
     rng = np.random.default_rng(trial)
@@ -65,7 +65,9 @@ def test_bounds_hold_enumerated_products(trial: int) -> None:
                 assert _delta(p, q, Fraction(high)) <= exact
 
 
-@pytest.mark.parametrize(("releases", "delta"), [(1, 0), (40, 0), (2**18, Fraction(1, 10**9))])
+@pytest.mark.parametrize(
+    ("releases", "delta"), [(1, 0), (40, 0), *evidence((2**18, Fraction(1, 10**9)))]
+)
 def test_pure_releases_are_the_binomial_sum(releases: int, delta: Fraction) -> None:
     """(epsilon, delta) composed is a sum over how often randomised response told the truth."""
     step = Fraction(1, 100) if releases > 40 else Fraction(1, 2)
@@ -136,12 +138,12 @@ def test_beta_1_and_2_are_the_other_laws() -> None:
         (dg.GeneralizedGaussian(6, beta=2), dg.DiscreteGaussian(18)),
     ]
     for one, other in cases:
-        a, b = (loss_of(law, 2, sampling="1/4") ** 5 for law in (one, other))
+        a, b = (loss_of(law, 2, sampling="1/4", most=2**12) ** 5 for law in (one, other))
         for epsilon in (0, "1/5", 1):
             assert a.delta(epsilon, bounds=True) == b.delta(epsilon, bounds=True)
 
 
-@pytest.mark.parametrize("releases", [1, 2])
+@pytest.mark.parametrize("releases", [1, *evidence(2)])
 def test_sampled_noise_against_sums(releases: int) -> None:
     """Integer by integer, for both adjacencies."""
     law, rate, reach = dg.DiscreteGaussian(4), gmpy2.mpq(1, 10), 30
@@ -187,7 +189,7 @@ def test_a_fourth_power_is_far_from_one_coordinate() -> None:
 
 
 @pytest.mark.parametrize("sampling", [Fraction(1), Fraction(1, 10)])
-@pytest.mark.parametrize("releases", [1, 2, *evidence(3)])
+@pytest.mark.parametrize("releases", [1, *evidence(2, 3)])
 @pytest.mark.parametrize("beta", ["3/2", "3"])
 def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Fraction) -> None:
     """All outcomes of up to three releases, at 60 digits, for each adjacency."""
@@ -261,7 +263,9 @@ def test_bounds_of_probabilities_are_taken_as_such() -> None:
             PrivacyLoss.of_pair(wrong, [(0, 1), (0, 1)], bounds=True)
 
 
-@pytest.mark.parametrize(("scale", "beta"), [(1, 20), ("5/2", 8), ("7/2", 1000), (4, 10**6)])
+@pytest.mark.parametrize(
+    ("scale", "beta"), [(1, 20), ("5/2", 8), ("7/2", 1000), *evidence((4, 10**6))]
+)
 @pytest.mark.parametrize("sampling", [1, Fraction(1, 10)])
 def test_steep_laws(scale: Any, beta: int, sampling: Any) -> None:
     """Losses of 10**12 and of 1 together; two releases, all outcomes, both adjacencies."""

@@ -11,11 +11,11 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from evidence_cases import evidence
+from evidence_cases import at_once, crossed, evidence
+from six_digits import beside
 
 import discretegauss as dg
 from discretegauss import Skellam
-from discretegauss._certified.search import decimal_at, decimal_ordinal
 from discretegauss.privacy import calibrate, delta, epsilon, loss, renyi
 
 
@@ -25,9 +25,9 @@ def formula(order: int, m: Any, norm: Any, sum_norm: Any, terms: slice = slice(N
     return order * norm**2 / (2 * m) + min(extra[terms])
 
 
-@pytest.mark.parametrize(("v", "n"), [("1/4", 1), (3, 7), ("5/3", 100)])
-@pytest.mark.parametrize(("norm", "d"), [(1, 1), (12, 1000), (3, 2)])
-@pytest.mark.parametrize("order", [2, 9, 500])
+@at_once(("v", "n"), [("1/4", 1), (3, 7), ("5/3", 100)])
+@at_once(("norm", "d"), [(1, 1), (12, 1000), (3, 2)])
+@at_once("order", [2, 9, 500])
 def test_renyi_is_the_formula_rounded_up(v: Any, n: int, norm: int, d: int, order: int) -> None:
     found = renyi(Skellam(v).sum(n), order, norm, dimension=d)
     with mpmath.workdps(50):
@@ -36,8 +36,9 @@ def test_renyi_is_the_formula_rounded_up(v: Any, n: int, norm: int, d: int, orde
     assert exact <= found <= exact * (1 + 2**-51)
 
 
-@pytest.mark.parametrize("m", [Fraction(1, 2), Fraction(3), Fraction(60)])
-@pytest.mark.parametrize("change", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("m", "change"), crossed([Fraction(1, 2), Fraction(3), Fraction(60)], [1, 2, 5], n=3)
+)
 def test_the_true_divergence_is_below(m: Fraction, change: int) -> None:
     """Summed at 60 digits. For wide noise the bound is at most 5 % above."""
     with mpmath.workdps(60):
@@ -68,8 +69,12 @@ def least_of_whole_orders(at: Callable[[int], Any]) -> Any:
     return min(at(order) for order in range(low, min(high, low + 3) + 1))
 
 
-@pytest.mark.parametrize("v", ["1e-320", "1/4", 3000, "1e12", *evidence("1e300")])
-@pytest.mark.parametrize("delta", ["1e-400", "1e-6", "1/2", "0.999999999"])
+@pytest.mark.parametrize(
+    ("v", "delta"),
+    crossed(
+        ["1e-320", "1/4", 3000, "1e12", "1e300"], ["1e-400", "1e-6", "1/2", "0.999999999"], n=5
+    ),
+)
 def test_epsilon_is_the_least_of_all_whole_orders(v: str, delta: str) -> None:
     """Either term of the bound may decide. No float is below it."""
     how: dict[str, Any] = {"sensitivity": 12, "dimension": 50, "queries": 9}
@@ -134,7 +139,9 @@ def tail(m: Any, k: int) -> Any:
     return mpmath.nsum(lambda j: mpmath.exp(-m) * mpmath.besseli(k + j, m), [0, 400])
 
 
-@pytest.mark.parametrize(("v", "change"), [("1/4", 1), (25, 1), (200, 3), ("1/5", 2), (2000, 7)])
+@pytest.mark.parametrize(
+    ("v", "change"), [("1/4", 1), (25, 1), ("1/5", 2), *evidence((200, 3), (2000, 7))]
+)
 def test_of_one_number_it_is_the_least(v: Any, change: int) -> None:
     """The sum over outcomes at 50 digits, the tight delta, and the loss in buckets."""
     law = Skellam(v)
@@ -201,6 +208,6 @@ def test_what_is_refused() -> None:
 def test_noise_for_one_number_is_the_least_of_its_digits(e: Any, queries: int, change: int) -> None:
     """Renyi divergences would give 1.14 to 1.5 times the variance."""
     law = calibrate(Skellam, epsilon=e, delta="1e-6", sensitivity=change, queries=queries)
-    less = Skellam(decimal_at(decimal_ordinal(law.variance) - 1))
+    less = Skellam(beside(law.variance, -1))
     assert delta(law, e, change, queries=queries) <= 1e-6
     assert delta(less, e, change, queries=queries) > 1e-6

@@ -11,6 +11,8 @@ from typing import Any
 import gmpy2
 import mpmath
 import pytest
+from engine import needs_core
+from evidence_cases import at_once, crossed, evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy_reference import (
@@ -28,7 +30,6 @@ from privacy_reference import (
 
 import discretegauss as dg
 from discretegauss._certified.interval import Interval, arithmetic
-from discretegauss._drawing import engines as _engine
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.laws import centred
 from discretegauss.privacy import (
@@ -45,10 +46,6 @@ from discretegauss.privacy.hockey_stick import (
     delta_enclosed,
     delta_is_at_most,
     relative_bits,
-)
-
-needs_core = pytest.mark.skipif(
-    _engine.native is None, reason="the generalised Gaussian is in the compiled core"
 )
 
 GAUSSIAN = dg.DiscreteGaussian(1)
@@ -75,7 +72,7 @@ def test_the_reference_agrees_with_itself() -> None:
             assert abs(tail_by_euler_maclaurin(Fraction(10**4), m) / exact - 1) < 1e-60
 
 
-@pytest.mark.parametrize(("sigma2", "change"), list(product(SIGMA2, CHANGES)))
+@pytest.mark.parametrize(("sigma2", "change"), crossed(SIGMA2, CHANGES, n=11))
 def test_delta_is_theorem_7_rounded_up(sigma2: Fraction, change: int) -> None:
     """It is never below, and at most 1.5 floats above. The same holds for its logarithm."""
     law = dg.DiscreteGaussian(sigma2)
@@ -106,12 +103,10 @@ LAWS: list[tuple[Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("law", "weight", "parameter"), LAWS)
-@pytest.mark.parametrize("change", [1, 2, 5])
-def test_delta_is_that_of_the_definition(
-    law: Any, weight: Any, parameter: str, change: int
-) -> None:
+@pytest.mark.parametrize(("of", "change"), crossed(LAWS, [1, 2, 5]))
+def test_delta_is_that_of_the_definition(of: tuple[Any, Any, str], change: int) -> None:
     """The sum of the excess of P over e**eps Q, over all integers that matter, in both orders."""
+    law, weight, parameter = of
     for e in ("0", "1/7", "1", "3"):
         exact = delta_by_definition(weight(Fraction(parameter)), 450, Fraction(e), change)
         found = delta(law(parameter), e, change)
@@ -176,8 +171,7 @@ def test_beta_1_and_2_are_the_laplace_and_the_gaussian() -> None:
     assert rho(dg.GeneralizedGaussian(4, 2)) == rho(dg.DiscreteGaussian(8))
 
 
-@pytest.mark.parametrize("sigma2", [1, 10, 10**4])
-@pytest.mark.parametrize("e", ["0.1", "1", "4"])
+@at_once(("sigma2", "e"), product([1, 10, 10**4], ["0.1", "1", "4"]))
 def test_tight_below_optimal_conversion_below_standard(sigma2: int, e: str) -> None:
     law = dg.DiscreteGaussian(sigma2)
     cost = rho(law)
@@ -191,9 +185,14 @@ def test_mu_does_not_matter_if_it_is_an_integer() -> None:
 # --- epsilon for a delta
 
 
-@pytest.mark.parametrize("parameter", ["1/100", "1/4", "1", "355/113", "100", 10**6, 10**12])
-@pytest.mark.parametrize("d", ["1/2", "1e-3", "1e-10", "1e-300", Fraction(1, 10**1000)])
-@pytest.mark.parametrize("change", [1, 3])
+@pytest.mark.parametrize(
+    ("parameter", "d", "change"),
+    crossed(
+        ["1/100", "1/4", "1", "355/113", "100", 10**6, 10**12],
+        ["1/2", "1e-3", "1e-10", "1e-300", Fraction(1, 10**1000)],
+        [1, 3],
+    ),
+)
 def test_epsilon_is_the_least_float_that_is_enough(
     parameter: str | int, d: str | Fraction, change: int
 ) -> None:
@@ -329,7 +328,7 @@ small = st.fractions(min_value=0, max_value=8, max_denominator=10**6)
 changes = st.integers(1, 40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sigma2=sigma2s, e=small, more=small, change=changes)
 def test_delta_falls_with_epsilon_and_grows_with_sensitivity(
     sigma2: Fraction, e: Fraction, more: Fraction, change: int
@@ -341,7 +340,7 @@ def test_delta_falls_with_epsilon_and_grows_with_sensitivity(
     assert math.exp(log_delta(law, e, change)) <= found * (1 + 1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sigma2=sigma2s, larger=st.fractions(1, 3, max_denominator=1000), change=changes, e=small)
 def test_delta_falls_with_sigma2_for_small_epsilon(
     sigma2: Fraction, larger: Fraction, change: int, e: Fraction
@@ -357,7 +356,7 @@ def test_delta_may_grow_with_sigma2_for_large_epsilon() -> None:
     assert delta(dg.DiscreteGaussian("2/25"), 10) > 1e-3
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sigma2=sigma2s, exponent=st.integers(-400, -1), change=changes)
 def test_epsilon_and_delta_are_inverse(sigma2: Fraction, exponent: int, change: int) -> None:
     law, d = dg.DiscreteGaussian(sigma2), Fraction(2) ** exponent
@@ -436,7 +435,7 @@ def test_delta_next_to_the_pure_epsilon_is_the_float_above(digits: int) -> None:
 # --- extremes and refusals
 
 
-@pytest.mark.parametrize("log2_sigma2", [-30000, -300, 300, 2000, 4001, 50000])
+@pytest.mark.parametrize("log2_sigma2", [-30000, 300, 4001, *evidence(-300, 2000, 50000)])
 def test_extreme_parameters_answer(log2_sigma2: int) -> None:
     law = dg.DiscreteGaussian(Fraction(2) ** log2_sigma2)
     for e, change in product((0, "1e-1000", 1, Fraction(2) ** 5000), (1, 2**60, 2**9000)):
@@ -447,7 +446,7 @@ def test_extreme_parameters_answer(log2_sigma2: int) -> None:
 
 
 @pytest.mark.parametrize("function", [delta, log_delta, epsilon])
-@pytest.mark.parametrize(
+@at_once(
     ("arguments", "name"),
     [
         ((GAUSSIAN, -1), None),

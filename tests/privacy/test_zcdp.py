@@ -13,6 +13,7 @@ from typing import Any
 import gmpy2
 import numpy as np
 import pytest
+from evidence_cases import at_once, crossed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -84,7 +85,7 @@ EPSILONS = [Fraction(e) for e in ("0", "1e-3", "1/2", "3", "20", "1000")]
 DELTAS = [Fraction(d) for d in ("1e-100", "1e-9", "1e-6", "1/2", "0.999999")]
 
 
-@pytest.mark.parametrize(("rho", "epsilon"), list(product(RHOS, EPSILONS)))
+@pytest.mark.parametrize(("rho", "epsilon"), crossed(RHOS, EPSILONS))
 def test_delta_is_an_upper_bound_within_one_ulp(rho: Fraction, epsilon: Fraction) -> None:
     delta = zcdp_delta(rho, epsilon)
     with gmpy2.context(gmpy2.get_context(), precision=1000):
@@ -102,7 +103,7 @@ def near(rho: Fraction, k: int) -> Fraction:
 SIZES = [*range(0, 61, 4), 150, 300, -150, -312, -322]
 
 
-@pytest.mark.parametrize(("p", "k"), list(product(SIZES, (1, 40, 2900))))
+@pytest.mark.parametrize(("p", "k"), crossed(SIZES, (1, 40, 2900)))
 def test_delta_is_so_for_any_rho_and_an_epsilon_close_to_it(p: int, k: int) -> None:
     rho = Fraction(13, 10) * Fraction(10) ** p
     epsilon = near(rho, k)
@@ -112,7 +113,7 @@ def test_delta_is_so_for_any_rho_and_an_epsilon_close_to_it(p: int, k: int) -> N
         assert zcdp_delta(rho, rho - 1) > 0.5
 
 
-@pytest.mark.parametrize(("rho", "delta"), list(product(RHOS, DELTAS)))
+@pytest.mark.parametrize(("rho", "delta"), crossed(RHOS, DELTAS))
 def test_epsilon_is_an_upper_bound_within_two_ulp(rho: Fraction, delta: Fraction) -> None:
     epsilon = zcdp_epsilon(rho, delta)
     assert allows(rho, Fraction(epsilon), delta)
@@ -120,7 +121,7 @@ def test_epsilon_is_an_upper_bound_within_two_ulp(rho: Fraction, delta: Fraction
         assert not allows(rho, Fraction(epsilon - 2 * math.ulp(epsilon)), delta)
 
 
-@pytest.mark.parametrize(("rho", "digits"), list(product(RHOS[:4], (8, 16, 20, 30, 60, 100))))
+@pytest.mark.parametrize(("rho", "digits"), crossed(RHOS[:4], (8, 16, 20, 30, 60, 100)))
 def test_epsilon_is_so_where_it_is_next_to_0(rho: Fraction, digits: int) -> None:
     with gmpy2.context(gmpy2.get_context(), precision=1000):
         at_0 = gmpy2.mpq(gmpy2.exp(exact_log_delta(rho, Fraction(0), steps=400)))
@@ -132,14 +133,14 @@ def test_epsilon_is_so_where_it_is_next_to_0(rho: Fraction, digits: int) -> None
     assert zcdp_epsilon(rho, more) == 0.0
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), list(product(EPSILONS, DELTAS)))
+@pytest.mark.parametrize(("epsilon", "delta"), crossed(EPSILONS, DELTAS))
 def test_rho_is_a_lower_bound_within_two_ulp(epsilon: Fraction, delta: Fraction) -> None:
     rho = zcdp_rho(epsilon, delta)
     assert rho == 0.0 or allows(Fraction(rho), epsilon, delta)
     assert not allows(Fraction(rho + 2 * math.ulp(rho)), epsilon, delta)
 
 
-@pytest.mark.parametrize(("epsilon", "k"), list(product((0, 1, 1000), (30, 300, 1000, 10000))))
+@at_once(("epsilon", "k"), product((0, 1, 1000), (30, 300, 1000, 10000)))
 def test_rho_is_so_where_delta_is_next_to_1(epsilon: int, k: int) -> None:
     """At delta = 1 - 10**-k it is epsilon + log(10**k), to about k digits (s = 10**-k)."""
     rho = zcdp_rho(epsilon, 1 - Fraction(1, 10**k))
@@ -148,7 +149,7 @@ def test_rho_is_so_where_delta_is_next_to_1(epsilon: int, k: int) -> None:
         assert rho <= exact <= rho + 2 * math.ulp(rho)
 
 
-@pytest.mark.parametrize(("rho", "epsilon"), list(product(RHOS, EPSILONS)))
+@pytest.mark.parametrize(("rho", "epsilon"), crossed(RHOS, EPSILONS))
 def test_the_older_conversion_is_its_formula_rounded_up(rho: Fraction, epsilon: Fraction) -> None:
     assert zcdp_delta_standard(0, epsilon) == 0.0
     found = zcdp_delta_standard(rho, epsilon)
@@ -185,7 +186,7 @@ def test_extreme_numbers_neither_overflow_nor_underflow_the_unsafe_way() -> None
 rationals = st.fractions(min_value=0, max_value=10**9, max_denominator=10**9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(epsilon=rationals, delta=st.fractions(0, 1).filter(lambda d: 0 < d < 1))
 def test_the_three_conversions_agree(epsilon: Fraction, delta: Fraction) -> None:
     """A conversion and its inverse lose only the rounding."""
@@ -208,7 +209,7 @@ NO_NUMBER = (math.nan, math.inf, "", "abc", Decimal("NaN"))
 NO_PROBABILITY = (*NEGATIVE, *NO_NUMBER, 0, 1, 2)
 
 
-@pytest.mark.parametrize(
+@at_once(
     ("function", "arguments", "name"),
     [
         *((zcdp_delta, (bad, 1), "rho") for bad in NEGATIVE + NO_NUMBER),
@@ -269,7 +270,7 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
     }
     bound = bounds[name]
     told = 0
-    for _ in range(3000):
+    for _ in range(400):
         x = Fraction(generator.randrange(1, 64), 2 ** generator.randrange(14))
         y = Fraction(generator.randrange(1, 10**6), 10**6)
         y = x + 9 * y if name == "delta" else y ** generator.randrange(1, 9)
@@ -277,7 +278,7 @@ def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.Monkey
         assert found <= max(exact, 0) if name == "rho" else found >= min(exact, 0)
         assert name != "epsilon" or found >= exact
         told += found != 0
-    assert told > 1000
+    assert told > 120
 
 
 # --- the search for s

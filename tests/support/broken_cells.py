@@ -1,7 +1,7 @@
-"""Draws from cell tables with one thing wrong: the statistics have to reject every one.
+"""Samplers whose cell table has one fault: the statistics have to reject every one.
 
-The table is made here in floats, by csrc/cells/PROOF.md but on a small scale: few index bits, so
-that a cell is worth some per cent of a probability. Nothing is taken from the package.
+The table is made here in floats, as csrc/cells/PROOF.md says but with few index bits: a cell is
+worth some per cent of a probability. No code of the package is used.
 broken_tables.py breaks the core's own tables, for the verifier.
 """
 
@@ -41,7 +41,7 @@ class Table:
         return np.exp(-(np.asarray(y, dtype=np.float64) ** 2) / (2 * self.sigma2))
 
     def _lay_out(self) -> int:
-        """Lay out the cells for the present height; return how many there are."""
+        """Lay out the cells for the current height, and return their number."""
         self.full, self.partial = [], []
         last = 0
         while self.height * self.weight((last + 1) * self.w) >= 1:
@@ -59,7 +59,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with the draws from a table; by default nothing."""
+    """A fault of the draws from a table; the default is none."""
 
     moved_cell: bool = False  # a full cell of block 0 belongs to block 1
     height_off: int = 0  # added to H where cells decide
@@ -83,7 +83,7 @@ def draw(rng: np.random.Generator, n: int, table: Table, fault: Fault) -> Ints:
 
 
 def _attempts(rng: np.random.Generator, n: int, table: Table, fault: Fault) -> tuple[Ints, Bools]:
-    """Return where n attempts fell, and which of them succeed."""
+    """Return the places of n attempts, and which of them succeed."""
     index = rng.integers(0, 2**table.index_bits, n)
     tick = rng.integers(0, table.w, n) >> fault.tick_bits_lost << fault.tick_bits_lost
     if fault.tick_shared:
@@ -121,7 +121,7 @@ def _under(rng: np.random.Generator, y: Ints, level: Ints, table: Table, fault: 
 def _tail(
     rng: np.random.Generator, left: bool, cell: Ints, tick: Ints, table: Table, fault: Fault
 ) -> tuple[Ints, Bools]:
-    """Return where attempts of tail cells fell, and which succeed."""
+    """Return the places of attempts in tail cells, and which succeed."""
     level = rng.geometric(0.5, len(cell)) - 1
     out = cell % (table.tail_w // table.w) * table.w + (level + fault.tail_level_off) * table.tail_w
     start = table.first_block * table.w - 1 if left else (table.last_block + 1) * table.w

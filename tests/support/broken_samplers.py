@@ -1,8 +1,8 @@
-"""Samplers broken on purpose: the harness in law_checks.py has to reject every one of them.
+"""Samplers with a planted fault: the harness in law_checks.py has to reject every one of them.
 
-Plain numpy with floats and a fixed seed: nothing here is fit for privacy, and every run gives the
-same draws, so that a rejection is no matter of luck. `SOUND` are the same samplers without the
-fault: the harness has to let them pass, or it would prove nothing by rejecting the others.
+They use numpy's floats and a fixed seed, so every run makes the same draws and no verdict depends
+on luck. `SOUND` holds the same samplers without the fault. The harness has to let them pass, or it
+would prove nothing by rejecting the others.
 
 Each fault is one that somebody shipped or nearly shipped, or one slip in Algorithms 1-3.
 """
@@ -36,7 +36,7 @@ class Control:
     sample: Sampler
 
     def seeded(self, n: int) -> Ints:
-        """Return the same draws every time, so that no control fails or passes by luck."""
+        """Return the same draws every time: no control fails or passes by luck."""
         seed = int.from_bytes(self.name.encode(), "little")
         draws = self.sample(np.random.default_rng(seed), n)
         if len(draws) != n:
@@ -64,7 +64,7 @@ def laplace(rng: np.random.Generator, n: int, scale: float, *, zero_twice: bool 
 
 
 def exp_minus(gamma: Floats) -> Floats:
-    """What Algorithm 1 computes."""
+    """Return exp(-gamma), the probability of Algorithm 1."""
     return np.exp(-gamma)
 
 
@@ -249,4 +249,4 @@ SLIGHTLY_BROKEN = [
         lambda rng, n: np.rint(rng.normal(0, 4, n)).astype(np.int64),
     ),
 ]
-"""Seen only with tens of millions of draws."""
+"""Faults that only tens of millions of draws show."""

@@ -1,7 +1,6 @@
-"""Cell tables broken on purpose: the verifier has to reject every one, each for its own reason.
+"""Cell tables with a planted fault: the verifier has to reject each, for its own reason.
 
-Each takes a table of the core, as data, and changes one thing; `reason` is part of what the
-verifier says.
+Each fault changes one thing of a table of the core; the verifier's message has to contain `reason`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ HUGE = LawSpec(Kind.DISCRETE_GAUSSIAN, 2**4000 + Fraction(1, 3), Fraction(-1, 2)
 
 
 class Corruption(NamedTuple):
-    """One thing wrong with a table."""
+    """A single fault of a table."""
 
     name: str
     change: Callable[[Table], Table]
@@ -84,7 +83,7 @@ def _core_cut(table: Table) -> Table:
 
 
 def _narrow_tails(table: Table) -> Table:
-    """Where a tail block is one block already, the number of its cells is off instead."""
+    """Narrow the tail blocks; if they are one block already, change the number of their cells."""
     bits = max(0, table.tail_bits - 1)
     return replace(table, tail_bits=bits, n_tail_side=table.n_tail_side // 2)
 

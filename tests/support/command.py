@@ -1,4 +1,4 @@
-"""Running the command line, in this process or in one of its own."""
+"""Run the command line, in this process or in a new one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Outcome:
 
 
 class Command:
-    """Runs the command in this process."""
+    """A runner of the command in this process."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -62,7 +62,7 @@ def interrupted_while_reading(
 ) -> Outcome:
     """Run the command in a folder, and send it SIG``name`` while it reads a pipe that never ends.
 
-    Its default action is set before: whoever starts the tests may ignore the signal.
+    The child restores the default action first, in case the tests run with the signal ignored.
     """
     running = subprocess.Popen(
         [
@@ -77,7 +77,7 @@ def interrupted_while_reading(
     with pipe.open("w") as file:  # waits until the command has opened the other end
         file.write(content)
         file.flush()
-        for _ in range(600):  # once may be too early: just before the read that it should end
+        for _ in range(600):  # the first signal may come just before the read that it should end
             running.send_signal(signal.Signals[f"SIG{name}"])
             try:
                 _, err = running.communicate(timeout=2)  # one at a time

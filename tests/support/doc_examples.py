@@ -1,4 +1,4 @@
-"""The examples of a page, run in a folder that is gone afterwards: some write files."""
+"""Run the examples of a page in a temporary folder, as some write files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 
 def run_examples(page: Path) -> tuple[int, int]:
-    """How many examples of a page give something else than it shows, and how many there are."""
+    """Return how many examples of a page fail, and how many there are."""
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     with TemporaryDirectory() as folder, contextlib.chdir(folder):
         return doctest.testfile(

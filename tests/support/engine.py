@@ -1,4 +1,4 @@
-"""Which engine draws here, and what happens when it does."""
+"""The engine that draws here, and a hook on its draws."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from discretegauss._drawing import engines
 
 ENGINE = discretegauss.build_info()["engine"]
 
+needs_core = pytest.mark.skipif(ENGINE != "native", reason="the compiled core does not draw here")
+
 
 def before_noise_is_added(patch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Let something happen whenever noise is about to be added, where no source can be given."""
+    """Call `act` whenever noise is about to be added, for callers that take no source."""
     sampler = type(engines.engine(discretegauss.DiscreteGaussian(1)._spec, "reference"))
     add = sampler.add
 

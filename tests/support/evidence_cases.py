@@ -1,9 +1,10 @@
-"""Cases of a test whose numbers differ only: most are for the evidence run, or are one test."""
+"""Split the cases of a test that differ in numbers only: some by default, the rest as evidence."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 
 def evidence(*cases: Any) -> list[Any]:
-    """Return the cases, those of a tuple several arguments, for ``-m evidence`` only."""
+    """Return the cases for ``-m evidence`` only; a tuple holds several arguments."""
     return [
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.evidence)
         for case in cases
@@ -19,7 +20,7 @@ def evidence(*cases: Any) -> list[Any]:
 
 
 def some(cases: Sequence[Any], n: int = 8) -> list[Any]:
-    """Return the cases, single arguments, of which n are for every run, spread over all of them."""
+    """Return the cases, single arguments, of which n, spread over all, are for every run."""
     kept = {round(i * (len(cases) - 1) / max(n - 1, 1)) for i in range(n)}
     return [
         case if i in kept else pytest.param(case, marks=pytest.mark.evidence)
@@ -27,13 +28,31 @@ def some(cases: Sequence[Any], n: int = 8) -> list[Any]:
     ]
 
 
+def crossed(*axes: Sequence[Any], n: int = 8) -> list[Any]:
+    """Return all tuples with a value of each axis, of which n are for every run.
+
+    They hold every value of an axis of at most n values.
+    """
+    chosen = {
+        tuple((i + k * (i // len(axis))) % len(axis) for k, axis in enumerate(axes))
+        for i in range(n)
+    }
+    return [
+        pytest.param(
+            *(axis[i] for axis, i in zip(axes, place, strict=True)),
+            marks=() if place in chosen else pytest.mark.evidence,
+        )
+        for place in itertools.product(*(range(len(axis)) for axis in axes))
+    ]
+
+
 Test = Callable[..., None]
 
 
 def at_once(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """Run the cases as one test, each of which would take less time than what pytest does for it.
+    """Run all cases as one test: each takes less time than pytest needs for a test of its own.
 
-    Written as pytest's `parametrize`. A failure notes its case. Fixtures are the same for all.
+    Use it like `parametrize`. A failure names its case. All cases share their fixtures.
     """
     split = names.split(",") if isinstance(names, str) else names
     each = [(case,) if len(split) == 1 else case for case in cases]

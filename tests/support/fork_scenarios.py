@@ -2,8 +2,8 @@
 
     python tests/support/fork_scenarios.py SCENARIO DRAW
 
-prints what each of its processes drew. Interpreters that are spawned import this, so it is short of
-what only the tests need.
+prints the draws of each of its processes. Spawned interpreters import this module, so it does not
+import what only the tests need.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Draw = Callable[[], list[int]]
 
 
 class Gaussian:
-    """Draws an array, with whatever options."""
+    """A call that draws an array, with options."""
 
     def __init__(self, **options: Any) -> None:
         self.options = options
@@ -50,7 +50,7 @@ class Gaussian:
 
 
 class ByThreads(Gaussian):
-    """The same by several threads: so many draws that each has a part; some from everywhere."""
+    """The same call by several threads, with enough draws for each to have a part."""
 
     def __init__(self, size: int, **options: Any) -> None:
         super().__init__(**options)
@@ -65,13 +65,13 @@ _counter = itertools.count()
 
 
 def new_tables() -> list[int]:
-    """The table of a law that was not drawn before: one thread may build it while another forks."""
+    """Draw a law for the first time: one thread may build its table while another forks."""
     draws = dg.discrete_gaussian(SIGMA2, VALUES, mu=next(_counter), method="cells")
     return [int(x) for x in draws]
 
 
 def new_laws() -> list[int]:
-    """Laws that nobody drew from before: one thread may make one ready while another forks."""
+    """Draw from new laws: one thread may prepare one while another forks."""
     return [dg.DiscreteGaussian(SIGMA2, mu=next(_counter)).sample() for _ in range(VALUES)]
 
 
@@ -82,7 +82,7 @@ LAWS: dict[str, Any] = {
 if NATIVE:
     LAWS["generalised"] = dg.GeneralizedGaussian(2**55, 2)
 
-#: By name, so that an interpreter can be told which.
+#: Named, so that a command line can select one.
 DRAWS: dict[str, Draw] = {
     "reference": Gaussian(method="reference"),
     "objects": Gaussian(dtype=object),
@@ -113,7 +113,7 @@ if NATIVE:
         ],
     }
 
-#: Processes that cost more than what they draw are started once for all ways.
+#: Scenarios whose processes cost more than their draws: one process makes all kinds of draws.
 EVERY_WAY = "every way"
 
 
@@ -128,7 +128,7 @@ def _inherited_source(buffer: memoryview) -> None:
     buffer[:] = _inherited.bytes(len(buffer))
 
 
-#: The controls: a generator whose state is copied by a fork, alone and as a source of ours.
+#: The controls: a generator whose state a fork copies, alone and as a caller's source.
 CONTROLS: dict[str, Draw] = {
     "inherited": lambda: _inherited.integers(-(2**62), 2**62, VALUES).tolist(),
     "inherited source": Gaussian(method="reference", source=_inherited_source),
@@ -141,7 +141,7 @@ BY_NAME: dict[str, Draw] = DRAWS | CONTROLS | {EVERY_WAY: by_every_way}
 
 
 def in_child(draw: Draw) -> Callable[[], list[int]]:
-    """Fork; the child draws and ends. The function returned collects what it drew."""
+    """Fork a child that draws and ends. Return a function that collects its draws."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -165,7 +165,7 @@ def in_child(draw: Draw) -> Callable[[], list[int]]:
 
 
 def raw_fork() -> int:
-    """Fork so that neither Python nor libc hears of it."""
+    """Fork by the system call, unnoticed by Python and libc."""
     clone = {"x86_64": 56, "aarch64": 220}[platform.machine()]
     return int(ctypes.PyDLL(None).syscall(clone, int(signal.SIGCHLD), 0, 0, 0, 0))
 
@@ -249,7 +249,7 @@ def fork_while_a_thread_draws(draw: Draw) -> list[list[int]]:
 
 
 def copies_of_laws(_draw: Draw) -> list[list[int]]:
-    """Laws that were drawn from, pickled, copied and inherited: here and in other processes."""
+    """Draw from laws that were used, pickled, copied and inherited, here and in other processes."""
 
     def use(law: Any) -> list[int]:
         options = {"method": "cells"} if NATIVE else {}

@@ -90,7 +90,7 @@ static ssize_t deliver(uint8_t *out, size_t n)
     return deliver_at(advance(n), out, n);
 }
 
-/** What a caller's source calls to fill its buffer. */
+/** Fill the buffer of a caller's source. */
 void dg_shim_fill(uint8_t *out, size_t n)
 {
     deliver(out, n);
@@ -104,7 +104,7 @@ void explicit_bzero(void *memory, size_t n)
     }
 }
 
-/* What explicit_bzero becomes under _FORTIFY_SOURCE. */
+/* The name of explicit_bzero under _FORTIFY_SOURCE. */
 void __explicit_bzero_chk(void *memory, size_t n, size_t room)
 {
     (void)room;
@@ -149,7 +149,7 @@ static ssize_t shim(void *buffer, size_t n, unsigned flags)
             return -1;
         }
         return deliver(buffer, n);
-    case SIGNAL: /* for the process: threads of ours block it */
+    case SIGNAL: /* for the process, as our threads block it */
         if (call == given) {
             kill(getpid(), SIGINT);
         }

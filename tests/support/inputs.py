@@ -1,4 +1,4 @@
-"""What the tests of inputs share: the functions, a source that must not be asked, a tape."""
+"""Shared by the tests of inputs: the functions, a source that must not be read, a tape."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ each_centred = pytest.mark.parametrize("function", CENTRED, ids=lambda f: f.__na
 
 
 class DrawnTooSoonError(BaseException):
-    """Bits were asked for; no `except Exception` hides it."""
+    """Bits were read too early. It is a BaseException, so no `except Exception` hides it."""
 
 
 def must_not_draw(_buffer: memoryview) -> None:
@@ -38,12 +38,12 @@ def must_not_draw(_buffer: memoryview) -> None:
 
 
 def tape() -> TapeSource:
-    """The same 200 kB each time."""
+    """Return a source of 200 kB, the same each time."""
     return TapeSource(random.Random(2004).randbytes(200_000))
 
 
 def label(value: object) -> str:
-    """A test's name from any value; integers too long for decimal text included."""
+    """Return a test's name for any value, even an integer too long for decimal text."""
     if isinstance(value, int) and value.bit_length() > 64:
         return f"int of {value.bit_length()} bits"
     try:
@@ -59,7 +59,7 @@ INTEGER_CODES = "bBhHiIlLqQ"
 
 
 def layouts(dtype: Any) -> list[np.ndarray[Any, Any]]:
-    """Arrays of shape (4, 6) in memory orders of all kinds."""
+    """Return arrays of shape (4, 6) in memory layouts of all kinds."""
     swapped = np.dtype(dtype).newbyteorder("S")
     room = bytearray(24 * np.dtype(dtype).itemsize + 1)
     unaligned = [] if dtype == "O" else [np.frombuffer(room, dtype, 24, 1).reshape(4, 6)]

@@ -1,4 +1,4 @@
-"""The table of inputs: every public parameter, what it takes, and values of all kinds to try on it.
+"""The table of inputs: every public parameter, which values it takes, and values to try on it.
 
 A new public function or class needs a line in CALLS (how to call it rightly), a parameter of a new
 name one in RULES (what it takes); tests/inputs/test_every_parameter.py fails until they are there,
@@ -34,7 +34,7 @@ MODULES: list[ModuleType] = [
     dg.utility,
     release,
 ]
-"""Where what is public is listed, in __all__."""
+"""The modules whose __all__ lists the public names."""
 
 NO_PARAMETERS = {
     *("build_info", "__version__", "PlanRelease", "Release", "PrivacyLoss"),
@@ -50,7 +50,7 @@ not called either."""
 
 
 class Value(NamedTuple):
-    """What to try. exact: the number that it is, if it is one; sort: what it is else."""
+    """A value to try. exact: the number that it stands for, if any; sort: its kind otherwise."""
 
     value: Any
     exact: Fraction | None = None
@@ -119,10 +119,9 @@ def is_far(x: Fraction) -> bool:
 
 
 class Rule(NamedTuple):
-    """Which numbers a parameter takes; whether arrays of them; whether none that is far away;
+    """Which numbers a parameter takes, and whether arrays, NaN and infinities, too.
 
-    whether NaN and the infinities, too. What is far (beyond 2**200, or nearer to 0 than 2**-200)
-    may end in an OverflowError.
+    near: a number beyond 2**200, or closer to 0 than 2**-200, may raise an OverflowError.
     """
 
     holds: Callable[[Fraction], bool]
@@ -131,7 +130,7 @@ class Rule(NamedTuple):
     infinite: bool = False
 
     def takes(self, given: Value) -> bool | None:
-        """Whether a call with the value must end well; None: it may."""
+        """Return whether a call with the value must succeed; None: it may."""
         if given.exact is not None:
             if self.near and is_far(given.exact) and self.holds(given.exact):
                 return None
@@ -142,7 +141,7 @@ class Rule(NamedTuple):
 
 
 class Other(NamedTuple):
-    """A parameter of another kind; takes: whether a call with the value ends well, None: it may."""
+    """A parameter of another kind; takes: whether a call with the value succeeds, None: it may."""
 
     takes: Callable[[Value], bool | None]
 
@@ -420,7 +419,10 @@ SAID_AS: dict[tuple[str, str], set[str]] = {
     ("compare_queries", "epsilon"): {"delta"},
     **{(name, part): {"grid"} for name in SNAPPED for part in ("epsilon", "sensitivity", "bound")},
 }
-"""What else a message may speak of."""
+"""Other names that a message may give instead of the parameter's."""
+
+SLOW: dict[tuple[str, str], set[str]] = {("compare_queries", "queries"): {"uint64"}}
+"""Valid values that take half a minute, and are not tried."""
 
 AT_K = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
 MOMENTS = ("mean", "var", "std", "entropy")
@@ -586,7 +588,7 @@ CALLS: dict[str, dict[str, Any]] = {
 
 
 class Public(NamedTuple):
-    """Something public that can be called, and the name of what it belongs to."""
+    """A public callable and the class that it belongs to."""
 
     name: str
     function: Callable[..., Any]
@@ -628,7 +630,7 @@ def parameters(of: Public) -> list[str]:
 
 
 def rule_for(of: Public, name: str) -> Rule | Other:
-    """Return what a parameter takes."""
+    """Return the rule of a parameter."""
     rule = BUT.get((of.name, name), RULES.get(name))
     if rule is None:
         raise LookupError(f"{of.name} has a parameter {name} that RULES does not know")

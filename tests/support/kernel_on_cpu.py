@@ -81,9 +81,9 @@ def _library(*chosen: str) -> ctypes.CDLL:
 
 
 class KernelOnCpu:
-    """The kernels for one type of items; `seed` shuffles the order of threads, 0 leaves it.
+    """The kernels for one type of items.
 
-    `options` are the compiler's.
+    `seed` shuffles the order of threads, 0 keeps it; `options` go to the compiler.
     """
 
     def __init__(

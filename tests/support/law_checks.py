@@ -1,4 +1,4 @@
-"""Does a pile of draws follow its law? The statistical harness of the tests.
+"""The statistical harness of the tests: do draws follow their law?
 
 A `LawTable` holds the exact probabilities of a law: exact rational exponents, exponentials and
 sums in 50-digit decimals, rounded to double once at the end. `check_law` compares draws with it
@@ -170,12 +170,12 @@ class Finding:
 
 
 def count_cells(draws: npt.ArrayLike, table: LawTable) -> Counts:
-    """How many draws fell in each cell: all below the table, its integers, all above."""
+    """Return the counts of draws: all below the table, each of its integers, all above."""
     return np.bincount(_cells(draws, table), minlength=len(table.pmf) + 2)
 
 
 def check_counts(counts: Counts, table: LawTable) -> list[Finding]:
-    """Ask everything that does not need the order of the draws."""
+    """Ask every question that does not depend on the order of the draws."""
     n = int(counts.sum())
     p = np.concatenate(([0.0], table.pmf, [0.0]))
     findings = [
@@ -192,7 +192,7 @@ def check_counts(counts: Counts, table: LawTable) -> list[Finding]:
 
 
 def check_law(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
-    """Ask everything; the draws have to be in the order in which they were drawn."""
+    """Ask every question; the draws have to be in the order in which they were drawn."""
     cells = _cells(draws, table)
     p = np.concatenate(([0.0], table.pmf, [0.0]))
     pairs = _pairs(cells, p, len(cells))
@@ -202,7 +202,7 @@ def check_law(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
 
 
 def rejected(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
-    """The findings below `ALPHA`: empty for a right sampler, up to the stated false alarms."""
+    """Return the findings below `ALPHA`; a right sampler has some as rarely as stated above."""
     findings = check_law(draws, table)
     if not findings:
         raise ValueError(f"nothing can be asked of {table.name} with so few draws")
@@ -225,12 +225,12 @@ def _cells(draws: npt.ArrayLike, table: LawTable) -> Counts:
 
 
 def merge(expected: Floats, minimum: float) -> npt.NDArray[np.intp]:
-    """Where the merged bins begin: from each end inwards, a bin closes when it expects minimum."""
+    """Return where merged bins begin; from each end a bin closes when it expects minimum."""
     n = len(expected)
     middle = int(np.searchsorted(np.cumsum(expected), expected.sum() / 2))
     left = _walk(expected[:middle], minimum)
     right = [n - end for end in _walk(expected[middle:][::-1], minimum)]
-    # What is left over around the middle becomes a bin, or joins a neighbour when it is too small.
+    # The cells left in the middle become a bin, or join a neighbour if they expect too little.
     starts = sorted({0, *left, *right} - {n})
     bins = np.add.reduceat(expected, starts)
     while len(starts) > 1 and bins.min() < minimum:
@@ -241,7 +241,7 @@ def merge(expected: Floats, minimum: float) -> npt.NDArray[np.intp]:
 
 
 def _walk(expected: Floats, minimum: float) -> list[int]:
-    """Ends of the bins from the left; what remains at the right end is nobody's."""
+    """Return the ends of the bins from the left; the last cells may belong to no bin."""
     ends = []
     held = 0.0
     for i, value in enumerate(expected.tolist(), start=1):
@@ -257,7 +257,7 @@ def _ask(
     statistic: Callable[..., tuple[float, int]],
     *arguments: object,
 ) -> list[Finding]:
-    """The p-value of a chi-square statistic; no finding where there is nothing to compare."""
+    """Return the p-value of a chi-square statistic; no finding if fewer than two cells remain."""
     value, freedom = statistic(*arguments)
     return [Finding(question, float(stats.chi2.sf(value, freedom)))] if freedom > 0 else []
 

@@ -1,4 +1,4 @@
-"""Random releases, and what they lose at 60 digits by other means: closed forms, all outcomes."""
+"""Random releases and their privacy loss in 60 digits, by closed forms or all outcomes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from discretegauss.privacy import loss as loss_of
 
 Pairs = list[tuple[Any, Any]]
 
-#: More outcomes are not enumerated.
+#: The largest number of outcomes that is enumerated.
 _MOST = 2_000
 
 
 class Case(NamedTuple):
-    """A loss, and delta of each direction at an epsilon; and what outcomes not looked at have."""
+    """A loss, its exact delta in each direction, and the probability of outcomes left out."""
 
     what: str
     loss: PrivacyLoss
@@ -157,7 +157,7 @@ def _law(chance: random.Random, releases: int) -> tuple[dg.Law, Callable[[int], 
 
 
 def _integers(chance: random.Random, rate: Fraction) -> Case:
-    """One law up to three times, or two laws."""
+    """Return one law used up to three times, or two laws."""
     change, releases = chance.choice([1, 1, 2, 3]), chance.choice([1, 1, 2, 3])
     laws = [_law(chance, releases) for _ in range(2 if chance.random() < 0.3 else 1)]
     losses, outcomes, missed = [], [], mp.zero

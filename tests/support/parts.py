@@ -1,4 +1,4 @@
-"""Samplers of the C core with options: what tests and benchmarks choose of them, and look at."""
+"""Samplers of the C core with the options that tests and benchmarks set."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _Native: Any = object if native is None else native.NativeSampler
 
 
 def keystream(key: bytes, first_block: int, n_blocks: int) -> bytes:
-    """Blocks of the core's ChaCha20 stream under a key of 32 bytes."""
+    """Return blocks of the core's ChaCha20 stream under a key of 32 bytes."""
     blocks = ffi.new("uint8_t[]", 64 * n_blocks)
     lib.dg_keystream(blocks, n_blocks, ffi.from_buffer("uint8_t[]", key), first_block)
     return bytes(ffi.buffer(blocks))
 
 
 class _Sampler(_Native):  # type: ignore[misc]
-    """The package's sampler, by a method with options (dg_options); its facts are `info`."""
+    """The package's sampler for a method and options (dg_options); `info` describes it."""
 
     def __init__(self, spec: LawSpec, method: int, **options: int) -> None:
         handle, self.info = ffi.new("dg_sampler **"), ffi.new("dg_sampler_info *")
@@ -41,7 +41,7 @@ class _Sampler(_Native):  # type: ignore[misc]
 
 
 class NativeLaw(_Sampler):
-    """A law drawn by Algorithms 1-3; without `words` by GMP, even where machine words would do."""
+    """A law drawn by Algorithms 1-3; with words=False always by GMP."""
 
     def __init__(self, spec: LawSpec, *, words: bool = True) -> None:
         arithmetic = lib.DG_ARITHMETIC_AUTO if words else lib.DG_ARITHMETIC_GMP

@@ -1,4 +1,4 @@
-"""On the workers of a cluster: what every attempt draws is recorded, and first attempts are killed.
+"""Record the draws of every attempt on the workers of a cluster, and kill first attempts.
 
 Spark's daemon is this module (``spark.python.daemon.module``), and Dask's workers have `Recording`
 as a plugin. Both put it around `TaskNoise.added_to`, which every task calls, so that an attempt is
@@ -24,7 +24,7 @@ FOLDER = "RECORDED_NOISE"
 
 
 def not_twice(*draws: NDArray[Any], run: int = 12) -> None:
-    """No run of draws is anywhere twice: false alarm below 1e-8 for 10^5 draws of sigma = 10."""
+    """Assert that no run of draws occurs twice: false alarm below 1e-8 for 10^5 draws, sigma 10."""
     windows = np.lib.stride_tricks.sliding_window_view(np.concatenate(draws), run)
     assert len(np.unique(windows, axis=0)) == len(windows)
 

@@ -1,4 +1,4 @@
-"""A caller's source that gives the same bits each time it is made; of either engine."""
+"""A caller's source that gives the same bits each time it is made, for either engine."""
 
 from __future__ import annotations
 

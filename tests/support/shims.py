@@ -1,4 +1,4 @@
-"""Libraries put before libc by LD_PRELOAD, in interpreters of their own."""
+"""Libraries that LD_PRELOAD puts before libc, for child interpreters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def control() -> ctypes.CDLL:
 
 
 def stream(n: int) -> NDArray[np.uint8]:
-    """Return the first n bytes of the shim's stream, computed once more."""
+    """Return the first n bytes of the shim's stream, computed here."""
     z = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""The output of a release: whole or not at all, nobody else's, no wider mode than before."""
+"""The output of a release is written whole or not at all, and is no more open than before."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_output_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
 
 @pytest.fixture
 def named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every file have a name from the start, as on NFS and outside Linux."""
+    """Give every file a name from the start, as on NFS and outside Linux."""
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
 
 
@@ -57,7 +57,7 @@ def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
     mode: int,
     unnamed: bool,
 ) -> None:
-    """Nor than any new file. Looked at when it is made, while noise is drawn, and at the end."""
+    """Nor than a new file: when it is made, while noise is drawn, and at the end."""
     if not unnamed:
         request.getfixturevalue("named")
     other = tmp_path / "other"
@@ -92,7 +92,7 @@ def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
 
 
 def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(tmp_path: Path) -> None:
-    """As if another release had been faster; with force, it is replaced."""
+    """Another release was faster; force replaces its output."""
     out = tmp_path / "o.csv"
 
     def slow(buffer: memoryview) -> None:
@@ -112,7 +112,7 @@ def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(tmp_path: P
 def test_a_file_system_without_hard_links_gets_the_output_by_renaming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int | None
 ) -> None:
-    """None: as in a browser, whose Python has no os.link."""
+    """Also in a browser, whose Python has no os.link (None)."""
     if number is None:
         monkeypatch.delattr(os, "link")
     else:
@@ -145,7 +145,7 @@ def test_a_failure_leaves_what_was_there_and_no_other_file(
     error: BaseException,
     force: bool,
 ) -> None:
-    """os.place stands for what puts the output in its place: by renaming, or else by a link."""
+    """os.place stands for the call that publishes the output: a rename or a link."""
     out = tmp_path / "o.csv"
     if force:
         out.write_text("what was there")
@@ -175,7 +175,7 @@ def test_a_failure_leaves_what_was_there_and_no_other_file(
 def test_a_file_that_cannot_be_closed_is_an_error_that_names_the_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a network, where only then the disk may turn out to be full."""
+    """On a network only closing may tell that the disk is full."""
 
     class Unclosable(io.FileIO):
         def close(self) -> None:
@@ -196,7 +196,7 @@ def test_a_file_that_cannot_be_closed_is_an_error_that_names_the_output(
 def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool, when: str
 ) -> None:
-    """Python raises it as soon as the call that was under way is over."""
+    """Python raises it when the system call returns."""
     out = tmp_path / "o.csv"
     if force:
         out.write_text("before")
@@ -220,7 +220,7 @@ def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
 
 
 def test_a_process_that_is_killed_leaves_no_file(tmp_path: Path) -> None:
-    """Neither a new output nor one that would replace another; the file system of the tests."""
+    """Neither a new output nor one that would replace another."""
     if not _has_files_without_a_name(tmp_path):
         pytest.skip("this file system has no files without a name")
     (tmp_path / "old").write_text("old")

@@ -1,4 +1,4 @@
-"""A folder made for files goes after an error, with those on the way to it; nothing else does."""
+"""After an error only the folders that were made for the files are removed."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ processes drew: at a standard deviation of 2^58 no value may occur twice. By cha
 with a probability below 10^-7 in any scenario here: n draws of standard deviation s have two alike
 with a probability of about n^2 / (7 s).
 
-The harness is held against numpy's default_rng, whose state a fork copies: there it has to find the
-same values in parent and child.
+The control is numpy's default_rng, whose state a fork copies: the harness has to find the same
+values in parent and child.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PROGRAM = Path(fork_scenarios.__file__)
 
 
 def common_values(processes: Iterable[list[int]]) -> int:
-    """How many values occur more than once, anywhere."""
+    """Return how many values occur more than once."""
     counts = Counter(value for values in processes for value in values)
     return sum(count > 1 for count in counts.values())
 
@@ -74,14 +74,14 @@ BETWEEN_DRAWS = [
     multiprocessing_spawn,
     multiprocessing_forkserver,
 ]
-"""Where no draw is under way when a process begins."""
+"""Scenarios in which no draw is under way when a process begins."""
 
 
 @pytest.mark.parametrize("scenario", BETWEEN_DRAWS, ids=lambda scenario: scenario.__name__)
 def test_no_value_is_drawn_in_two_processes(scenario: Callable[[Draw], list[list[int]]]) -> None:
-    """Parent, children and grandchildren of every kind have no draw in common, of any way to draw.
+    """Parent, children and grandchildren of every kind have no draw in common, by any method.
 
-    Which way it is that has: `python tests/support/fork_scenarios.py SCENARIO DRAW`.
+    `python tests/support/fork_scenarios.py SCENARIO DRAW` runs one method alone.
     """
     processes = run(scenario, EVERY_WAY)
     assert all(len(values) >= len(DRAWS) * VALUES for values in processes)
@@ -116,7 +116,7 @@ def test_libc_gives_a_child_other_bits(
 
 
 def test_copies_of_laws_share_no_draws() -> None:
-    """No law, nor a pickled or copied one, draws what another one drew, in any process."""
+    """No two laws, pickled and copied ones included, share a draw in any process."""
     assert common_values(run(copies_of_laws, "reference")) == 0
 
 

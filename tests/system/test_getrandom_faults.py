@@ -1,9 +1,9 @@
-"""getrandom(2) made to fail: the exact stream, or an OSError and no array.
+"""When getrandom(2) fails, a call returns the exact draws, or raises an OSError.
 
-getrandom_shim.c is compiled and put before libc by LD_PRELOAD, in interpreters of their own. It
-hands out one stream, the same each time, in whatever way a mode says: so a draw from short or
-interrupted reads has to equal, integer for integer, the draw from whole ones. (Several threads
-share the stream in no certain order: of their draws only that all are there, or none, is asked.)
+LD_PRELOAD puts getrandom_shim.c before libc, in child interpreters. It hands out the same stream
+each time, in reads of the shape that a mode sets. So draws from short or interrupted reads have to
+equal those from whole ones. Several threads share the stream in no fixed order: of their draws
+these tests ask only that all are there, or none.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 import parts
 import pytest
 import shims
+from evidence_cases import evidence
 from shims import EINTR_MANY, FAIL, FAIL_LATE, REAL, SHORT_READS, TOO_MUCH, WHOLE, ZERO
 
 import discretegauss as dg
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compile
 
 
 def run(shim: Path, mode: int, error: int = 0, fail_after: int = 0) -> dict[str, Any]:
-    """What the calls below gave, by name, under this mode."""
+    """Return the results of the calls below, by name, under this mode."""
     command = [sys.executable, __file__, str(mode), str(error), str(fail_after)]
     output = subprocess.run(
         command, env=shims.environment(shim), stdout=subprocess.PIPE, check=True, timeout=300
@@ -52,7 +53,7 @@ CALLS: dict[str, Any] = {
     "sums": lambda: dg.add_noise([0] * 300, dg.DiscreteLaplace("7/3"), **KERNEL),
 }
 
-#: Those that need the compiled core.
+#: Calls that need the compiled core.
 NATIVE_CALLS: dict[str, Any] = {
     "cells": lambda: dg.discrete_gaussian(100, 9000, method="cells", **KERNEL).tolist(),
     "cells of objects": lambda: dg.discrete_gaussian(
@@ -65,12 +66,12 @@ NATIVE_CALLS: dict[str, Any] = {
     "cells, default": lambda: dg.discrete_gaussian(100, 9000, method="cells").tolist(),
 }
 
-#: So many that each of three threads has a part.
+#: Enough draws for each of three threads to have a part.
 THREADED_DRAWS = {"reference": 9000, "cells": 50_000}
 
 _draw: Any = dg.discrete_gaussian
 
-#: By several threads, whose draws are not the same twice: how many values there are is reported.
+#: Calls by several threads, whose draws differ from run to run: they report how many are distinct.
 THREADED_CALLS: dict[str, Any] = {
     f"{method}, {source}, threads": lambda n=n, method=method, source=source: len(
         set(_draw(2**100, n, method=method, source=source, threads=3).tolist())
@@ -156,7 +157,9 @@ def test_disturbed_reads_give_the_same_draws(
 
 
 @pytest.mark.parametrize(
-    "error", [errno.ENOSYS, errno.EPERM, errno.EAGAIN, errno.EFAULT], ids=errno.errorcode.get
+    "error",
+    [errno.ENOSYS, errno.EAGAIN, *evidence(errno.EPERM, errno.EFAULT)],
+    ids=errno.errorcode.get,
 )
 def test_an_error_is_an_entropy_error_and_no_array(getrandom_shim: Path, error: int) -> None:
     """ENOSYS, EPERM, EAGAIN, EFAULT: EntropyError, an OSError with that errno."""
@@ -171,7 +174,7 @@ def test_an_error_is_an_entropy_error_and_no_array(getrandom_shim: Path, error: 
 
 
 def test_a_read_of_nothing_is_an_error(getrandom_shim: Path) -> None:
-    """A getrandom that delivers 0 bytes is not asked for ever."""
+    """A getrandom that delivers 0 bytes is an error, not an endless loop."""
     report = run(getrandom_shim, ZERO)
     assert report["values"] == {}
     assert all(package for package, _, _ in report["errors"].values())
@@ -180,10 +183,10 @@ def test_a_read_of_nothing_is_an_error(getrandom_shim: Path) -> None:
 def test_an_error_in_the_middle_leaves_no_draws(
     getrandom_shim: Path, whole: dict[str, Any]
 ) -> None:
-    """A failure after the first read: the exact draws where that was enough, else none."""
+    """After a failure of a later read there are the exact draws, if the first sufficed, or none."""
     report = run(getrandom_shim, FAIL_LATE, errno.EIO, 20)
     assert set(report["errors"]) >= {"vector", "objects", "geometric"}
-    # a thread that finds nothing left to fill asks for no key
+    # a thread without work asks for no key
     threaded = {name for name in THREADED_CALLS if "chacha20" not in name}
     assert set(report["errors"]) >= threaded & set(CALLS)
     assert all(whole["values"][name] == value for name, value in report["values"].items())

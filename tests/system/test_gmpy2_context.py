@@ -1,4 +1,4 @@
-"""The caller's gmpy2 context: answers do not depend on it, and it stays as it is."""
+"""Answers do not depend on the caller's gmpy2 context, and leave it unchanged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ OTHERS: list[dg.Law] = [
 
 
 def of_laws() -> Iterator[Call]:
-    """What laws can be asked."""
+    """Yield calls of the functions of laws."""
     for law in [*GAUSSIANS, *OTHERS]:
         width = int(law.std()) + 1
         for k in (-width, 0, 40 * width, 10**40):
@@ -63,7 +63,7 @@ def of_laws() -> Iterator[Call]:
 
 
 def of_privacy() -> Iterator[Call]:
-    """What noise costs, and how much of it a budget asks for."""
+    """Yield calls that compute costs of noise, and calibrate it."""
     laws = [law for law in [*GAUSSIANS, *OTHERS] if law.mu == 0]
     for law in [*laws, dg.DiscreteGaussian("1/10")]:
         for change in (1, 7):
@@ -115,7 +115,7 @@ def _delta_by_pld() -> object:
 
 
 def of_utility() -> Iterator[Call]:
-    """The comparisons of noises."""
+    """Yield calls that compare noises."""
     for sigma2 in ("1/9", 1, 10**6):
         noise = utility.compare_noise(sigma2)
         yield partial(utility.compare_noise, sigma2)
@@ -129,7 +129,7 @@ def of_utility() -> Iterator[Call]:
 
 
 def answer(call: Call) -> object:
-    """What a call returns, as what can be compared."""
+    """Return the result of a call in a form that == compares."""
     found = call()
     return found.tolist() if isinstance(found, np.ndarray) else found
 
@@ -144,7 +144,7 @@ def forget() -> None:
 
 
 def state(context: Any) -> dict[str, object]:
-    """What a context says: settings and flags."""
+    """Return the settings and flags of a context."""
     return {
         name: getattr(context, name)
         for name in dir(context)
@@ -163,7 +163,7 @@ def state(context: Any) -> dict[str, object]:
 def test_answers_do_not_depend_on_the_context_of_gmpy2_nor_touch_it(
     calls: Callable[[], Iterator[Call]], contexts: dict[str, dict[str, Any]]
 ) -> None:
-    """Traps, precision, rounding, the range of exponents; and the flags of what has happened."""
+    """It varies traps, precision, rounding and range of exponents; flags stay, too."""
     asked = list(calls())
     expected: list[object] = []
     for name, settings in (DEFAULT | contexts).items():

@@ -1,4 +1,4 @@
-"""What ``import discretegauss`` loads: what draws, and nothing that computes what noise costs."""
+"""``import discretegauss`` loads the modules that draw, and none that computes costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import discretegauss as dg
 
 
 def loaded_after(code: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after some code."""
+    """Return the modules that a fresh interpreter has loaded after some code."""
     code = f"import sys; {code}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
@@ -47,7 +47,7 @@ def test_what_computes_is_loaded_when_it_is_named() -> None:
 
 @pytest.mark.usefixtures("native_engine")
 def test_an_mpfr_whose_threads_share_their_state_is_refused(tmp_path: Path) -> None:
-    """Threads would change each other's range of exponents; simulated by one that says so."""
+    """Threads would change each other's range of exponents. A shim reports such an MPFR."""
     maps = "import discretegauss; print(open('/proc/self/maps').read())"
     if (
         "libmpfr"

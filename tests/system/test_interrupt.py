@@ -1,8 +1,8 @@
-"""Ctrl-C in the middle of a draw: KeyboardInterrupt, no thread that goes on, and the next is right.
+"""Ctrl-C during a draw raises KeyboardInterrupt, stops all threads, and spoils no later draw.
 
-The draws are made in an interpreter under getrandom_shim.c, again and again until the signal comes:
-at a counted call of getrandom, which is a counted piece of the fill, as the clock of the shim lets
-the core look for signals after each.
+A child interpreter under getrandom_shim.c draws until the signal comes, at a counted call of
+getrandom. The clock of the shim makes the core look for signals after each piece of a fill, so the
+call tells the piece.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ if dg.build_info()["engine"] == "native":
 
 
 def interrupt(draw: Callable[[], object], call: int) -> int:
-    """Draw until SIGINT comes, at this call of getrandom; how many calls there were in the end."""
+    """Draw until SIGINT comes, at this call of getrandom; return the number of calls in the end."""
     control = shims.control()
     control.dg_shim_set(shims.SIGNAL, 0, call)
     try:
@@ -87,7 +87,7 @@ def interrupt(draw: Callable[[], object], call: int) -> int:
 
 
 def draws_from_a_tape() -> list[int]:
-    """The same draws every time, of several laws, as long as the library is in order."""
+    """Return draws of several laws from a tape: always the same, if the library is in order."""
     tape = TapeSource(random.Random(1).randbytes(20_000))
     return [
         *dg.discrete_gaussian(100, 50, source=tape).tolist(),
@@ -97,7 +97,7 @@ def draws_from_a_tape() -> list[int]:
 
 
 def in_order_after_each(draws: dict[str, Callable[[], object]] = DRAWS) -> dict[str, bool]:
-    """Of each draw whether it ended at once, wherever it was interrupted, and the next was right.
+    """Return for each draw whether it ended at once, wherever interrupted, and the next was right.
 
     A piece by getrandom is four calls of it.
     """
@@ -115,7 +115,7 @@ def in_order_after_threads() -> dict[str, bool]:
 
 
 def keeps_out() -> bool:
-    """Whether an array is the caller's again once the call has raised."""
+    """Return whether the call leaves an array alone after it has raised."""
     out = np.empty(20_000_000, np.int64)
     interrupt(partial(dg.discrete_gaussian, 2**80, out=out, threads=8), 20)
     out.fill(7)
@@ -125,7 +125,7 @@ def keeps_out() -> bool:
 
 
 def run(shim: Path, scenario: Callable[..., object]) -> Any:
-    """Run a scenario in a fresh interpreter; what it returns."""
+    """Run a scenario in a fresh interpreter, and return its result."""
     command = [sys.executable, __file__, scenario.__name__]
     result = subprocess.run(
         command,
@@ -147,7 +147,7 @@ def test_ctrl_c_ends_a_draw_and_the_next_is_right(getrandom_shim: Path) -> None:
 
 @pytest.mark.process
 def test_ctrl_c_ends_a_draw_by_threads_and_the_next_is_right(getrandom_shim: Path) -> None:
-    """Whichever thread it is whose call of getrandom is counted."""
+    """The counted call of getrandom may be any thread's."""
     assert run(getrandom_shim, in_order_after_threads) == dict.fromkeys(THREADED, True)
 
 

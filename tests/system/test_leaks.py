@@ -1,10 +1,10 @@
-"""Memory does not grow with the number of calls, whatever the call, also where it fails.
+"""Memory does not grow with the number of calls, successful or not.
 
-Each kind of call is made over and over in a process of its own, in ten rounds. In the first five
-caches fill; over the last five the bytes that malloc has given out and not got back, of Python and
-the core, must not grow by more than `SLACK`, 64 KiB. So by default a leak of 26 bytes a call is
-found for single draws (2500 of them in five rounds), of 2.6 KiB for arrays; with -m evidence of a
-hundredth of that. A control that keeps 56 bytes a call is found.
+A process of its own repeats each kind of call in ten rounds. In the first five caches fill. Over
+the last five the bytes in use by malloc, for Python and the core, must not grow by more than
+`SLACK`, 64 KiB. So by default the test finds a leak of 26 bytes a call for single draws (2500 in
+five rounds), and of 2.6 KiB for arrays; with -m evidence a hundredth of that. A control that keeps
+56 bytes a call is found.
 
     pytest tests/system/test_leaks.py
     pytest tests/system/test_leaks.py -m evidence -s   # 10^6 single draws, and as long of the rest
@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evidence_cases import at_once
 
 import discretegauss as dg
 
@@ -69,7 +70,7 @@ GAUSS, LAPLACE = dg.discrete_gaussian, dg.discrete_laplace
 LAW = dg.DiscreteGaussian(100)
 OUT = np.empty(1000, np.int64)
 
-#: By name: the call, and how often it is made in a round by default (it takes about as long).
+#: By name: the call, and how often a round makes it by default (all rounds take about as long).
 CALLS: dict[str, tuple[Callable[[], object], int]] = {
     "one": (lambda: GAUSS(100), 500),
     "one of a law object": (LAW.sample, 500),
@@ -130,7 +131,7 @@ if NATIVE:
     }
 CONTROL = "control"
 
-#: All by malloc, from one arena, and what is freed goes back to it at once.
+#: malloc serves all from one arena, and takes freed blocks back at once.
 ENVIRONMENT = {
     "PYTHONMALLOC": "malloc",
     "MALLOC_ARENA_MAX": "1",
@@ -139,7 +140,7 @@ ENVIRONMENT = {
 
 
 class Mallinfo(ctypes.Structure):
-    """What mallinfo2(3) returns."""
+    """The result of mallinfo2(3)."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -151,7 +152,7 @@ class Mallinfo(ctypes.Structure):
 
 
 def in_use() -> int:
-    """Bytes that malloc has given out."""
+    """Return how many bytes malloc has given out."""
     libc = ctypes.CDLL(None)
     libc.mallinfo2.restype = Mallinfo
     found = libc.mallinfo2()
@@ -159,7 +160,7 @@ def in_use() -> int:
 
 
 def forget_hashes() -> None:
-    """From 3.12 on Python keeps 2^14 fractions with their hashes, however long they are."""
+    """Empty the cache in which Python, from 3.12 on, keeps 2^14 fractions of any length."""
     kept: Any = getattr(fractions, "_hash_algorithm", None)
     if hasattr(kept, "cache_clear"):
         kept.cache_clear()
@@ -195,7 +196,7 @@ def main() -> None:
 
 
 def growth(times: int, *names: str) -> dict[str, int]:
-    """By how much a process grows over the second half of its rounds, for each kind of call."""
+    """Return how much a process grows over its last five rounds, for each kind of call."""
     output = subprocess.run(
         [sys.executable, __file__, str(times), *names],
         env=os.environ | ENVIRONMENT,
@@ -209,7 +210,7 @@ def growth(times: int, *names: str) -> dict[str, int]:
 
 @needs_mallinfo
 def test_memory_does_not_grow() -> None:
-    """What is in use after many calls is that after half of them, but for a few pages."""
+    """Memory in use grows by a few pages at most over the second half of the calls."""
     grown = growth(1, *CALLS)
     assert set(grown) == set(CALLS)
     assert {name: n_bytes for name, n_bytes in grown.items() if n_bytes > SLACK} == {}
@@ -233,13 +234,14 @@ class _Source:
         buffer[:] = os.urandom(len(buffer))
 
 
-@pytest.mark.parametrize("error", [None, ConnectionError])
-@pytest.mark.parametrize("parameter", [100, [100, 1], 10**60])
-@pytest.mark.parametrize("size", [None, 2])
+@at_once(
+    ("size", "parameter", "error"),
+    itertools.product([None, 2], [100, [100, 1], 10**60], [None, ConnectionError]),
+)
 def test_a_source_is_let_go_with_its_call(
     size: int | None, parameter: object, error: type[BaseException] | None
 ) -> None:
-    """By itself, not when Python next looks for cycles; also after its error is forgotten."""
+    """Its last reference goes with the call or its error; no collection of cycles is needed."""
     source = _Source(error)
     alive = weakref.ref(source)
     gc.disable()

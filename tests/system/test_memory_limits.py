@@ -1,12 +1,11 @@
-"""Memory that runs out gives a result or a MemoryError: nothing ends the process.
+"""When memory runs out a call returns its result or raises MemoryError: no process ends.
 
-Each call is made in a process of its own, whose heap is filled up and whose address space is
-limited (RLIMIT_AS) to what it has and some bytes more. GMP and MPFR end the process when an
-allocation of theirs fails; the core asks for what they may take before it calls them, and
-parameters are bounded, so that this is little (tests/c/test_memory.c).
+A process of its own makes each call, with a full heap and an address space (RLIMIT_AS) that has
+only some bytes left. GMP and MPFR abort when an allocation fails. So the core allocates what they
+may need before it calls them; bounds on parameters keep that small (tests/c/test_memory.c).
 
-What remains: where other threads allocate at the same moment, or the system hands out more memory
-than it has, an allocation of GMP's may fail all the same.
+One case is open: other threads that allocate at the same moment, or a system that promises more
+memory than it has, may still make an allocation of GMP fail.
 """
 
 from __future__ import annotations
@@ -110,13 +109,13 @@ def starve(spare: int) -> None:
 
 
 def next_is_right() -> bool:
-    """Return whether a later call, with memory enough, gives what it should."""
+    """Return whether a later call, with enough memory, gives the right result."""
     tape = TapeSource(bytes(range(256)))
     return bool(dg.discrete_gaussian(10**20, 9, source=tape).tolist() == EXPECTED)
 
 
 def outcome(call: Callable[[], Any], spare: int) -> str:
-    """Make a call in a starving process; say how it ended."""
+    """Make a call in a starving process, and return how it ended."""
     pid = os.fork()
     if pid == 0:
         status = 90
@@ -141,14 +140,14 @@ def outcome(call: Callable[[], Any], spare: int) -> str:
 
 
 def abort_in_gmp() -> None:
-    """The control: GMP, asked for memory that is not there."""
+    """Ask GMP for memory that is not there: the control."""
     GMP["__gmpz_init2"](ctypes.create_string_buffer(16), ctypes.c_ulong(2**23))
 
 
 def main() -> None:
     """In the child: make every call with every amount of memory to spare."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    GAUSS([1, 2], method="reference")  # what numpy imports at the first call is not of interest
+    GAUSS([1, 2], method="reference")  # numpy imports modules at its first call
     sys.stderr.close()
     os.close(2)
     calls = CALLS | {"control": abort_in_gmp}
@@ -160,7 +159,7 @@ def main() -> None:
 
 @pytest.fixture(scope="session")
 def outcomes() -> dict[str, list[str]]:
-    """How each call ended with each amount of memory."""
+    """Return how each call ended with each amount of memory."""
     output = subprocess.run(
         [sys.executable, __file__], stdout=subprocess.PIPE, check=True, timeout=600
     ).stdout

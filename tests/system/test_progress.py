@@ -1,4 +1,4 @@
-"""The bar on the terminal: there while it is of use, gone in the end, nowhere else."""
+"""The progress bar appears on a terminal only, after a while, and is erased in the end."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_terminal_that_goes_away_ends_no_release(monkeypatch: pytest.MonkeyPat
 @pytest.mark.process
 @pytest.mark.skipif(dg.build_info()["engine"] != "native", reason="takes minutes in plain Python")
 def test_the_command_shows_it_on_a_terminal_only() -> None:
-    """Draws to stdout: 10**7, as text, which takes longer than the bar waits, 0.1 s."""
+    """10**7 draws as text take longer than the 0.1 s that the bar waits."""
     master, slave = pty.openpty()
     arguments = ("sample", "--sigma2", "1e6", "--size", 10**7, "--out", "-")
     with ThreadPoolExecutor(1) as pool:
@@ -85,7 +85,7 @@ def test_the_command_shows_it_on_a_terminal_only() -> None:
 
 
 def everything_from(terminal: int) -> bytes:
-    """Read a terminal until nobody has its other end."""
+    """Read a terminal until its other end is closed."""
     parts: list[bytes] = []
     with contextlib.suppress(OSError):
         while part := os.read(terminal, 2**12):

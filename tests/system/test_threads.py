@@ -1,11 +1,10 @@
-"""Several threads may draw at once, and one call may draw by several threads.
+"""Several threads may draw at once, and one call may use several threads.
 
 At sigma2 = 2^116 two equal values among n have a probability of about n^2 / (7 * 2^58): below 2 *
 10^-8 for 160 000 values, so that no two draws can have come from the same random words. Among a
 million one pair is let pass, and two have a probability below 10^-12.
 
-That no two threads touch the same memory without an order is asked by tests/c/test_threads.c in a
-build with -DDG_SANITIZE=thread.
+tests/c/test_threads.c, built with -DDG_SANITIZE=thread, looks for races.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def test_single_draws_of_threads_share_no_value() -> None:
 @pytest.mark.process
 @pytest.mark.usefixtures("native_engine")
 def test_threads_may_build_one_table_at_once() -> None:
-    """A table that no thread has drawn from before: each finds or builds it, and draws rightly."""
+    """Each thread finds or builds a table that is new to all, and draws from it rightly."""
 
     def draw(mu: int, _i: int) -> Any:
         return dg.discrete_gaussian(SIGMA2, 1000, mu=mu, method="cells")
@@ -93,7 +92,7 @@ def test_threads_may_build_one_table_at_once() -> None:
 
 @pytest.mark.usefixtures("native_engine")
 def test_mpfr_keeps_its_state_per_thread() -> None:
-    """The MPFR that draws is one built for threads: each has its own flags and constants."""
+    """The MPFR in use was built for threads: each has its own flags and constants."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
     libraries = {line.split()[-1] for line in maps if "libmpfr" in line}
     assert libraries
@@ -150,7 +149,7 @@ def test_one_output_for_each_thread() -> None:
 
 
 def test_a_callers_source_is_not_shared_between_threads() -> None:
-    """threads=2 with a source of one's own is refused: its bits would come in no certain order."""
+    """threads=2 with a caller's source is refused: its bits would come in no fixed order."""
 
     def source(_buffer: memoryview) -> None:
         raise AssertionError("nothing may be drawn")
@@ -180,7 +179,7 @@ assert threading.stack_size() == 2**24
 
 @pytest.mark.process
 def test_threads_of_ours_have_a_stack_of_their_own_size() -> None:
-    """threading.stack_size() may be too little for the core, and stays as it is."""
+    """threading.stack_size() may be too small for the core, and stays unchanged."""
     subprocess.run([sys.executable, "-c", SMALL_STACKS], check=True, timeout=600)
 
 
@@ -198,7 +197,7 @@ last = Last()
 @pytest.mark.process
 @pytest.mark.usefixtures("native_engine")  # plain Python is slow
 def test_draws_while_the_interpreter_ends() -> None:
-    """There are no threads any more then, and nobody waits for them."""
+    """No new thread can start then, and the draw waits for none."""
     command = [sys.executable, "-c", AT_SHUTDOWN]
     ended = subprocess.run(command, check=True, timeout=600, capture_output=True, text=True)
     assert ended.stdout == "(100000,) (2097152,)\n", ended.stderr

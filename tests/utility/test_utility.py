@@ -11,6 +11,7 @@ import gmpy2
 import mpmath
 import numpy as np
 import pytest
+from evidence_cases import crossed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,8 +67,7 @@ def test_laplace_delta_is_the_sum_over_all_outcomes(queries: int, epsilon: str) 
     assert found >= expected - 1e-15
 
 
-@pytest.mark.parametrize("scale", ["1/2", "5", "16659/400"])
-@pytest.mark.parametrize("queries", [1, 5, 100])
+@pytest.mark.parametrize(("scale", "queries"), crossed(["1/2", "5", "16659/400"], [1, 5, 100], n=3))
 def test_laplace_delta_is_the_exact_composition_of_the_losses(scale: str, queries: int) -> None:
     """The optimal composition of all pure mechanisms is that of this one."""
     t = Fraction(scale)
@@ -105,7 +105,7 @@ def test_laplace_delta_is_0_where_no_loss_exceeds_epsilon_only() -> None:
     assert privacy.delta(law, "2999999/10000000", queries=3) > 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.fractions(min_value=0, max_value=5),
     st.fractions(min_value="1/1000000000", max_value="999/1000").filter(lambda d: d > 0),

@@ -1,4 +1,4 @@
-"""Where generate.py finds the models, and the package's parts, when it is run by itself."""
+"""Puts the models and the package's parts on the path when generate.py is run by itself."""
 
 import sys
 from pathlib import Path

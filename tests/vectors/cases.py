@@ -1,4 +1,4 @@
-"""What the vectors are of: laws, tables and tapes written by hand."""
+"""The laws, tables and tapes of the vectors, written by hand."""
 
 from __future__ import annotations
 

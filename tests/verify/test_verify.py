@@ -105,7 +105,9 @@ def test_arcs_leave_little_in_doubt(spec: LawSpec) -> None:
     assert in_doubt < Q(1, 7000), float(in_doubt)
 
 
-@pytest.mark.parametrize(("index_bits", "block_bits"), [(4, 0), (6, 2), (8, 0), (8, 5), (12, 60)])
+@pytest.mark.parametrize(
+    ("index_bits", "block_bits"), [(4, 0), (6, 2), (8, 0), (8, 5), *evidence((12, 60))]
+)
 def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: int) -> None:
     for kind in (GAUSSIAN, LAPLACE, GENERALIZED):
         scale = Q(3) * 2**block_bits if block_bits > 0 else Q(2)
@@ -259,7 +261,7 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
     ],
     ids=one_line,
 )
-@pytest.mark.parametrize("n", [20, pytest.param(200, marks=pytest.mark.evidence)])
+@pytest.mark.parametrize("n", [8, *evidence(200)])
 def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: int) -> None:
     """About 5 n arcs, bent at random, are checked against the claim integer by integer."""
     table = copy_out(spec)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,13 @@ from .labelled import Labelled
 from .person import UNNAMED, Counting, Person, checked_counting, names_of, require_known
 
 
-def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.uint64]:
-    """Return a hash of each row's keys."""
-    texts = (repr(key).encode("utf-8", "surrogatepass") for key in keys)
-    hashed = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
-    return np.frombuffer(hashed, np.uint64)
+def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.int64]:
+    """Return Python's hash of each row's keys."""
+    return np.fromiter(map(hash, keys), np.int64)
 
 
 def require_groups(
-    hashes: NDArray[np.uint64],
+    hashes: NDArray[np.int64],
     by: Sequence[object],
     error: type[DiscreteGaussError] = ParameterValueError,
 ) -> None:
@@ -36,9 +33,11 @@ def require_groups(
     if not by and len(hashes) > 1:
         raise error(f"by is empty, so there must be one row, got {len(hashes)}")
     order = np.argsort(hashes, kind="stable")
-    again = np.flatnonzero(np.diff(hashes[order]) == 0)
+    ordered = hashes[order]
+    again = np.flatnonzero(ordered[1:] == ordered[:-1])
     if again.size:
-        first, second = order[again[0]] + 1, order[again[0] + 1] + 1
+        one = again[np.argmin(order[again + 1])]  # hashes of texts differ from process to process
+        first, second = order[one] + 1, order[one + 1] + 1
         names = ", ".join(map(str, by))
         raise error(f"rows {first} and {second} must differ in by ({names})")
 

@@ -7,9 +7,9 @@ from ..data.person import Person
 from ..errors import OutputError, TableError
 from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
-from ._destination import checked_destination as checked_destination
-from ._destination import unbuffered_stdout as unbuffered_stdout
-from ._formats import column_file as column_file
+from ._files import checked_destination as checked_destination
+from ._files import column_file as column_file
+from ._files import unbuffered_stdout as unbuffered_stdout
 from ._frames import Plan, Table
 from ._plan import FilePlan as FilePlan
 from ._plan import plan_of_one as plan_of_one

@@ -23,8 +23,7 @@ from .._system.atomic_file import Sink
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
-from ._files import SinkFile
-from ._interface import Chunk, Keys, column_index
+from ._chunks import Chunk, Keys, SinkFile, column_index
 
 
 def _written_type(name: str, stored: Any) -> Any:

@@ -17,11 +17,9 @@ from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
+from ._chunks import Chunk
 from ._csv_rows import csv_bytes
-from ._destination import checked_destination
-from ._files import COMPRESSIONS
-from ._formats import SUFFIXES
-from ._interface import Chunk
+from ._files import COMPRESSIONS, SUFFIXES, checked_destination
 from ._plan import PlannedTable, twice
 
 _ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}

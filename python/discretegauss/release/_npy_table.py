@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from .._system.atomic_file import Sink
 from ..data.cells import Cells
 from ..errors import TableError
-from ._files import Readable, read_all
-from ._interface import Chunk, Keys, column_index
+from ._chunks import Chunk, Keys, Readable, column_index, read_all
 
 _CHUNK = 2**20
 """Bytes that are read at a time, if that is a row."""

@@ -31,7 +31,7 @@ from ._calibration import (
     person_calibrations,
 )
 from ._csv_rows import BLANKS
-from ._formats import checked_delimiter
+from ._files import checked_delimiter
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .._inputs.decimal_text import rounded_up
 from .._inputs.messages import number_of, printable
 from ..errors import OutputError
-from ._interface import Chunk
+from ._chunks import Chunk
 from ._report import PlanRelease, Release, budget_text, law_and_budget
 
 _MOST_ROWS = 4096

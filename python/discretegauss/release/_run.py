@@ -24,15 +24,20 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
+from ._chunks import Chunk, RowsBy
 from ._consistent import ConsistentTables
-from ._destination import Stdout, checked_destination, exists_already
-from ._files import compressed
-from ._formats import Format, formats_of, opened_table
-from ._interface import Chunk
+from ._files import (
+    Format,
+    Stdout,
+    checked_destination,
+    compressed,
+    exists_already,
+    formats_of,
+    opened_table,
+)
 from ._plan import FilePlan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
-from ._rows_by import RowsBy
 
 
 def release_table(

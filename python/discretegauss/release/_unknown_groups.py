@@ -20,8 +20,7 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
-from ._destination import checked_destination
-from ._formats import checked_delimiter, formats_of, opened_table
+from ._files import checked_delimiter, checked_destination, formats_of, opened_table
 from ._plan import column_names
 from ._report import aligned
 

@@ -73,6 +73,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
     ("calibrate", "--queries"): (whole, ["--rho", "1"]),
     ("calibrate", "--rows-per-person"): (whole, ["--rho", "1"]),
+    ("calibrate", "--records"): (whole, ["--rho", "1"]),
     ("calibrate", "--error"): (not_negative, []),
     ("calibrate", "--confidence"): (probability, ["--error", "5"]),
     ("sample", "--sigma2"): (positive, []),

@@ -447,6 +447,42 @@ def test_the_command_takes_records(
     assert (code == 2) == ("sigma2" not in said)
 
 
+@pytest.mark.parametrize("records", ["--records 3", "--records 3 --one-per-row"])
+@pytest.mark.parametrize("budget", ["--rho 0.1", "--epsilon 1 --delta 1e-6"])
+def test_calibrate_takes_records_as_release_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], budget: str, records: str
+) -> None:
+    """Both print the same person, noise and cost."""
+    (tmp_path / "t.csv").write_text("n\n5\n6\n7\n")
+    main(f"release {tmp_path}/t.csv --column n --out {tmp_path}/o.csv {budget} {records}".split())
+    released = capsys.readouterr().out
+    main(f"calibrate {budget} {records}".split())
+    names = ("person", "sigma2", "one person", "rho", "(epsilon")
+    for line in (calibrated := capsys.readouterr().out).splitlines():
+        assert not line.startswith(names) or line in released
+    assert calibrated.count("\n") == (8 if "--one" not in records else 7)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--rho 1 --records 3 --queries 2", "--records goes without --queries: both say"),
+        ("--rho 1 --records 3 --rows-per-person 2", "--records goes without --rows-per-person"),
+        ("--rho 1 --one-per-row", "--one-per-row goes with --records"),
+        ("--plan p.toml --records 3", "--plan goes without --records: the plan says it"),
+        ("--error 20 --records 3", "rho                 0.0411031"),
+        ("--error 20 --records 3 --one-per-row", "rho                 0.0137011"),
+    ],
+)
+def test_calibrate_says_records_once(
+    capsys: pytest.CaptureFixture[str], options: str, said: str
+) -> None:
+    """The error of each count costs 9 or 3 times what it costs if a person has one record."""
+    code = main(f"calibrate {options}".split())
+    shown = capsys.readouterr()
+    assert said in (shown.err if code else shown.out)
+
+
 def test_groups_take_records_that_are_one_in_a_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

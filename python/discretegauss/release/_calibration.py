@@ -30,7 +30,7 @@ from .._inputs.budget import Budget
 from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
-from ..data.person import Change, Counting, Person, change, require_known
+from ..data.person import UNNAMED, Change, Counting, Person, change, require_known
 from ..data.person_noise import COROLLARY, largest_rho, least_epsilon, rho_of, sigma2_of
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -154,12 +154,17 @@ def calibration(
     sensitivity: Fraction = Fraction(1),
     queries: int = 1,
     report_delta: object = None,
+    person: Person | None = None,
 ) -> Calibration:
     """Return noise for the budget; see `privacy.calibrate`, which checks the arguments.
 
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
     is a whole number, else from rho. With epsilon and delta, ``report_delta`` must be None.
+    With a person, all of the person's records may be in one row of the one column of counts.
     """
+    if person is not None:
+        table = Counting(by=(UNNAMED,))
+        return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
     delta = _delta_of_report(budget, report_delta)
     law = _law_for(budget, sensitivity, queries)
     return replace(_noise(law, Part(sensitivity, queries), delta), asked_epsilon=budget.epsilon)

@@ -125,9 +125,9 @@ def noise_text(
     return _with_total(parts, noise, plan, cost, person)
 
 
-def calibration_text(noise: Calibration) -> str:
+def calibration_text(noise: Calibration, person: Person | None = None) -> str:
     """Return the noise of a budget and its cost as text."""
-    return aligned(_noise_lines(noise, "answer", "answer"))
+    return aligned([*_person_lines(person), *_noise_lines(noise, "answer", "answer")])
 
 
 # --- JSON: exact numbers are strings, epsilon is rounded up, an infinite epsilon is null
@@ -169,9 +169,9 @@ def plan_json(plan: FilePlan) -> str:
     return _total_json(plan.path, plan.cost, plan.person, shares, tables)
 
 
-def calibration_json(noise: Calibration) -> str:
+def calibration_json(noise: Calibration, person: Person | None = None) -> str:
     """Return the noise of a budget and its cost."""
-    return _json(_noise_fields(noise, "queries"))
+    return _json(_person_fields(person) | _noise_fields(noise, "queries"))
 
 
 def _total_json(

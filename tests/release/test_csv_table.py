@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from discretegauss._drawing.engines import native
 from discretegauss.errors import TableError
 from discretegauss.release import _csv_table
+from discretegauss.release._chunks import Chunk
 from discretegauss.release._csv_rows import BLANKS, MAX_DIGITS, Layout, read_rows
 from discretegauss.release._csv_table import CsvTable
-from discretegauss.release._chunks import Chunk
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
 

@@ -50,9 +50,9 @@ from .parser import (
     add_value,
     fail,
     file_name,
-    given,
     goes_without,
     plan_file,
+    present,
     printed,
     require,
     whole_number,
@@ -349,7 +349,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
             raise ParameterValueError("--confidence goes with --error")
         budget = _budget(arguments)
     else:
-        if got := " and ".join(given(arguments, _SPENT[:3])):
+        if got := " and ".join(present(arguments, _SPENT[:3])):
             raise ParameterValueError(f"--error says what is spent, and goes without {got}")
         change = (sensitivity, queries) if person is None else (Fraction(person.records), 1)
         answers = 1 if arguments.records else queries
@@ -447,7 +447,7 @@ def _law(arguments: argparse.Namespace) -> Law:
     beta_alone = arguments.scale is None and arguments.beta is not None
     if sum(value is not None for value in parameters) != 1 or beta_alone:
         rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
-        got = " and ".join(given(arguments, _OF_LAW)) or "none"
+        got = " and ".join(present(arguments, _OF_LAW)) or "none"
         raise ParameterTypeError(f"{rule}; got {got}")
     if arguments.scale is None:
         return DiscreteGaussian(arguments.sigma2, mu, sigma=arguments.sigma)
@@ -576,7 +576,7 @@ def _budget(arguments: argparse.Namespace) -> Budget:
     """Return the budget, or raise an error in the words of the options."""
     by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
     if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
-        got = " and ".join(given(arguments, _SPENT[:3])) or "none"
+        got = " and ".join(present(arguments, _SPENT[:3])) or "none"
         raise ParameterTypeError(f"give either --rho, or both --epsilon and --delta; got {got}")
     if arguments.rho is None and arguments.report_delta is not None:
         raise ParameterValueError(

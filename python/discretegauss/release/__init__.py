@@ -1,6 +1,6 @@
 """Release tables of counts with differential privacy.
 
-What ``__all__`` does not name is there for the command line.
+The command line uses the names that ``__all__`` lacks.
 """
 
 from ..data.person import Person

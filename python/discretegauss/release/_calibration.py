@@ -134,7 +134,7 @@ class Calibration(Cost):
 
     @property
     def is_tight(self) -> bool:
-        """Whether epsilon is that of the discrete Gaussian itself, not a bound from rho."""
+        """Return whether epsilon is the discrete Gaussian's own, not a bound from rho."""
         return self.epsilon_by == _THEOREM
 
 

@@ -79,7 +79,7 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
     """Split rows, at least one, into runs that the core reads and runs for Python.
 
     Each run for Python is twice as long as the one before, unless the core read many lines between
-    them. A part costs more than a line, so many short parts would be slow.
+    them. A part costs more than a line, and this keeps the parts few.
     """
     if native is None:
         rows, counts = read_rows(data, line, layout)

@@ -27,7 +27,7 @@ from ._report import noise_text
 
 @dataclass(frozen=True, init=False)
 class Table:
-    """What a table of a `Plan` counts.
+    """One table of a `Plan`: its columns, and the records that it counts.
 
     Parameters
     ----------

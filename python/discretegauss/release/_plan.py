@@ -59,7 +59,7 @@ class PlannedTable:
 
     @property
     def has_groups(self) -> bool:
-        """Whether `by` is known, so that the rows must differ in it."""
+        """Return whether `by` is known, so that the rows must differ in it."""
         return self.counting is not None and self.counting.is_named
 
     @property

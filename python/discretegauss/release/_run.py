@@ -134,8 +134,8 @@ def release_table(
         If a file cannot be read or written, or (EntropyError) there is no randomness.
     KeyboardInterrupt
         At Ctrl-C. If ``out`` is in its place by then, the error has a note (``__notes__``) that the
-        budget is spent. An interrupt just as the function returns may lack the note. Whether
-        ``out`` is there (with force: is another file) is always decisive.
+        budget is spent. An interrupt just as the function returns may lack the note, so look for
+        ``out`` itself (with force: for a new file).
 
     Notes
     -----

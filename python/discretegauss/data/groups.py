@@ -12,7 +12,15 @@ from .._inputs.messages import describe
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from .cells import Opened
 from .labelled import Labelled
-from .person import UNNAMED, Counting, Person, checked_counting, names_of, require_known
+from .person import (
+    UNNAMED,
+    Counting,
+    Person,
+    checked_counting,
+    names_of,
+    require_known,
+    require_person,
+)
 
 
 def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.int64]:
@@ -67,8 +75,7 @@ def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Coun
     by : str or sequence of str, or None
         The columns by which the rows group records. None: all that are no counts.
     """
-    if not isinstance(person, Person):
-        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+    require_person(person)
     counts = [one.label for one in opened.cells]
     if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
         values, counts = values.to_frame(UNNAMED), [UNNAMED]

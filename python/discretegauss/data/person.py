@@ -172,6 +172,12 @@ def names_of(names: object, name: str) -> tuple[str, ...]:
     return tuple(several)
 
 
+def require_person(person: object) -> None:
+    """Refuse an object that is not a Person."""
+    if not isinstance(person, Person):
+        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+
+
 def checked_counting(
     *,
     by: object,

@@ -20,7 +20,7 @@ from ._calibration import Calibration
 from ._chunks import Chunk
 from ._csv_rows import csv_bytes
 from ._files import COMPRESSIONS, SUFFIXES, checked_destination
-from ._plan import PlannedTable, first_double
+from ._plan import PlannedTable
 
 _ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}
 
@@ -56,8 +56,8 @@ class ConsistentTables:
             )
         names = [f"{_stem(one.out)}.csv" for one in tables]
         if len(set(names)) < len(names):
-            double = describe(first_double(names))
-            raise OutputError(f"{folder}: two tables would be {double} there")
+            double = next(name for i, name in enumerate(names) if name in names[:i])
+            raise OutputError(f"{folder}: two tables would be {describe(double)} there")
         if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder}: is not a folder")
         self.files = [NewFile(_destination(folder / name, force), replace=force) for name in names]

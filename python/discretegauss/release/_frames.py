@@ -17,11 +17,11 @@ from ..data.cells import Opened
 from ..data.entry import opened_values
 from ..data.groups import require_grouped
 from ..data.labelled import Labelled
-from ..data.person import Counted, Counting, Person, checked_counting
+from ..data.person import Counted, Counting, Person, checked_counting, require_person
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ._calibration import Cost, WithCost, calibrations
-from ._plan import column_names, named_in_errors, require_person, require_whole
+from ._plan import column_names, named_in_errors, require_whole
 from ._report import noise_text
 
 

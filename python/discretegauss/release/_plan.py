@@ -20,7 +20,15 @@ from .._inputs.numbers import checked_flag, exact_rational, positive, whole_numb
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
-from ..data.person import UNNAMED, Counting, Person, change, checked_counting
+from ..data.person import (
+    UNNAMED,
+    Counting,
+    Person,
+    change,
+    checked_counting,
+    names_of,
+    require_person,
+)
 from ..data.person_noise import rho_of
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
 from ._calibration import Calibration, Cost, Part, budget_for_error, calibrations
@@ -131,12 +139,6 @@ def plan_of_one(
         )
     one = replace(one, counting=counting, disjoint=across is not None)
     return _calibrated(None, (one,), budget, report_delta, person)
-
-
-def require_person(person: object) -> None:
-    """Refuse an object that is no Person."""
-    if not isinstance(person, Person):
-        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
 
 
 def read_plan(path: str | os.PathLike[str]) -> FilePlan:
@@ -357,28 +359,13 @@ def _planned(where: str, item: Mapping[str, object], share: Fraction, folder: Pa
 
 def column_names(column: object) -> tuple[str, ...]:
     """Return the names of one column or several as a tuple."""
-    names = (
-        (column,) if isinstance(column, str) or not isinstance(column, Sequence) else tuple(column)
-    )
+    names = names_of(column, "column")
     for name in names:
-        if not isinstance(name, str):
-            raise ParameterTypeError(
-                f"column must be a string, or several strings, got {type(name).__name__}"
-            )
         if not name.strip(BLANKS):  # an unset variable of a shell, or an index without a name
             raise refused("column", "not be empty", name)
     if not names:
         raise ParameterValueError("column must name at least one column, got none")
-    if len(set(names)) < len(names):
-        raise ParameterValueError(
-            f"column must name each column once, got {describe(first_double(names))} twice"
-        )
     return names
-
-
-def first_double(names: Sequence[str]) -> str:
-    """Return the first name that is there a second time."""
-    return next(name for i, name in enumerate(names) if name in names[:i])
 
 
 def _sensitivity(sensitivity: object) -> Fraction:

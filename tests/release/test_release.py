@@ -253,7 +253,7 @@ def test_report_delta_with_epsilon_and_delta_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [0, None, b"flights"])
 def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -> None:
     for column in (name, [name], ("flights", name)):
-        with pytest.raises(ParameterTypeError, match="column must be (a string|strings)"):
+        with pytest.raises(ParameterTypeError, match=r"column must be (a string|strings)"):
             release_table(FLIGHTS, column, tmp_path / "o", rho=1)
 
 

@@ -295,7 +295,8 @@ the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A
 break the budget.
 With --error the noise is the widest with which an answer is that near with the confidence, and \
 rho what it costs; with --queries all of them are at once.
-With --records the answers are the counts of one column in a table, as release has it.
+With --records the answers are the counts of one column in a table, as in release, and --error \
+holds for each of them.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 """
 

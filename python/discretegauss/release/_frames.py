@@ -96,12 +96,6 @@ class Plan(WithCost):
         The noise of each table with its cost.
     cost : Cost
         The cost of all tables together.
-    rho : Fraction
-        The rho of all tables together, exact.
-    epsilon : float
-        An upper bound at `delta`, for all tables together.
-    delta : Fraction
-        The delta at which epsilon is reported.
 
     Raises
     ------

@@ -75,12 +75,6 @@ class PlanRelease(WithCost):
         The statement about every person.
     consistent : tuple[tuple[Path, float], ...]
         If the tables were made to add up: for each, the file, and its variance divided by the new.
-    rho : Fraction
-        The rho of all tables together, exactly the budget.
-    epsilon : float
-        An upper bound at `delta`, for all tables together.
-    delta : Fraction
-        The delta at which epsilon is reported.
     """
 
     path: Path | None

@@ -132,6 +132,13 @@ class Counting:
         return 1 if self.across is not None else self.columns
 
 
+class Part(NamedTuple):
+    """A change of `queries` counts by at most `sensitivity` each; its noise has an exact cost."""
+
+    sensitivity: Fraction
+    queries: int
+
+
 class Change(NamedTuple):
     """The most by which one person changes a table.
 
@@ -143,16 +150,16 @@ class Change(NamedTuple):
         The number of rows that change.
     cell : int
         The most by which one count changes.
-    part : tuple of (int, int) or None
-        If the cost of this change is known exactly: the size of each count's change, and the number
-        of counts that change. ``part[0]**2 * part[1]`` is `norm2`.
+    part : Part or None
+        The same change as a number of equal ones, if it is that. Then ``part.queries *
+        part.sensitivity**2`` is `norm2`.
     """
 
     norm2: int
     l1: int
     rows: int
     cell: int
-    part: tuple[int, int] | None
+    part: Part | None
 
 
 def names_of(names: object, name: str) -> tuple[str, ...]:
@@ -233,15 +240,15 @@ def change(person: Person, table: Counting) -> Change:
     rows, cells = sides * k if table.by else 1, k if table.keys else 1
     if table.counts == "people":
         counts = sides * cells * table.at_once
-        return Change(counts, counts, rows, 1, (1, counts))
+        return Change(counts, counts, rows, 1, Part(Fraction(1), counts))
     alike = _alike(person, table)
     in_one = min(person.per_cell, k) if alike else k
     norm2 = (_most_pairs(person) if alike else k**2) * table.at_once * table.most**2
     part = None
     if in_one == 1 and not (signed and replaced):
-        part = (table.most, sides * k * table.at_once)
+        part = Part(Fraction(table.most), sides * k * table.at_once)
     elif not table.keys and not replaced:
-        part = (table.most * k, table.at_once)
+        part = Part(Fraction(table.most * k), table.at_once)
     return Change(
         norm2=norm2 * _factor(person, table),
         l1=sides * k * table.most * table.at_once,

@@ -128,8 +128,8 @@ def law_of_one(person: Person, table: Counting, budget: Budget) -> DiscreteGauss
     """Return the noise of one table that spends the whole budget."""
     changed = change(person, table)
     if changed.part is not None:
-        most, queries = changed.part
-        return calibrate(DiscreteGaussian, budget, sensitivity=most, queries=queries)
+        sensitivity, queries = changed.part
+        return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     rho = budget.rho
     if budget.epsilon is not None and budget.delta is not None:
         rho = largest_rho(person, [table], [Fraction(1)], budget.epsilon, budget.delta)

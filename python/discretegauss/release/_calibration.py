@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from gmpy2 import mpz
 
@@ -30,7 +29,7 @@ from .._inputs.budget import Budget
 from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
-from ..data.person import UNNAMED, Change, Counting, Person, change, require_known
+from ..data.person import UNNAMED, Change, Counting, Part, Person, change, require_known
 from ..data.person_noise import COROLLARY, largest_rho, least_epsilon, rho_of, sigma2_of
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -45,13 +44,6 @@ _SIGMA2_BELOW = 10**1200
 """A table of decimal numbers has no use for noise of more than 600 digits."""
 
 _THEOREM = "arXiv 2004.00010, Theorem 7"
-
-
-class Part(NamedTuple):
-    """How far one person changes a table: `queries` counts by at most `sensitivity` each."""
-
-    sensitivity: Fraction
-    queries: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,9 +157,7 @@ def calibration(
     if person is not None:
         table = Counting(by=(UNNAMED,))
         return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
-    delta = _delta_of_report(budget, report_delta)
-    law = _law_for(budget, sensitivity, queries)
-    return replace(_noise(law, Part(sensitivity, queries), delta), asked_epsilon=budget.epsilon)
+    return _of_one(budget, Part(sensitivity, queries), _delta_of_report(budget, report_delta))
 
 
 def calibrations(
@@ -192,42 +182,42 @@ def calibrations(
     person : Person, optional
         The statement about every person. It is refused if no table has a column of `distinct`.
     """
+    delta = _delta_of_report(budget, report_delta)
     if person is None:
         parts = [table for table in tables if isinstance(table, Part)]
-        return _of_parts(budget, parts, shares, report_delta)
+        return _of_parts(budget, parts, shares, delta)
     counting = [table for table in tables if isinstance(table, Counting)]
     require_known(person, counting)
     changes = [change(person, table) for table in counting]
-    parts = [Part(Fraction(one.part[0]), one.part[1]) for one in changes if one.part is not None]
+    parts = [one.part for one in changes if one.part is not None]
     alone = [one.norm2 / share for one, share in zip(changes, shares, strict=True)]
     if len(parts) == len(tables) and 2 * rho_of(person, counting, alone) == 1:
-        noise, cost = _of_parts(budget, parts, shares, report_delta)
+        noise, cost = _of_parts(budget, parts, shares, delta)
     else:
-        delta = _delta_of_report(budget, report_delta)
-        rho = budget.rho
+        rho = budget.rho or Fraction(0)
         if budget.epsilon is not None and budget.delta is not None:
             rho = largest_rho(person, counting, shares, budget.epsilon, budget.delta)
-        rho = rho or Fraction(0)
         sigma2 = sigma2_of(person, counting, shares, rho)
         noise = [_of_person(person, *one, delta) for one in zip(counting, sigma2, strict=True)]
-        epsilon, by = least_epsilon(person, counting, sigma2, delta)
-        cost = Cost(
-            rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=budget.epsilon
-        )
+        cost = _cost(budget, rho, delta, least_epsilon(person, counting, sigma2, delta))
     if len(noise) == 1:
         noise = [replace(noise[0], asked_epsilon=budget.epsilon)]
     described = zip(noise, counting, changes, strict=True)
     return [replace(one, counting=table, change=most) for one, table, most in described], cost
 
 
+def _of_one(budget: Budget, part: Part, delta: Fraction) -> Calibration:
+    """Return the noise of one table."""
+    return replace(_noise(_law_for(budget, *part), part, delta), asked_epsilon=budget.epsilon)
+
+
 def _of_parts(
-    budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction], report_delta: object
+    budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction], delta: Fraction
 ) -> tuple[list[Calibration], Cost]:
     """Return the noise and cost of tables whose worst cases are those of the same person."""
     if len(parts) == 1 and (budget.rho is not None or parts[0].sensitivity.denominator == 1):
-        only = calibration(budget, *parts[0], report_delta)
+        only = _of_one(budget, parts[0], delta)
         return [only], only
-    delta = _delta_of_report(budget, report_delta)
     rho = _rho_of(budget, parts, shares)
     noise = [
         _noise(_law_for(Budget(rho=rho * share), *part), part, delta)
@@ -239,14 +229,9 @@ def _of_parts(
         queries = sum(part.queries for part in parts)
         epsilon = tight_epsilon(first.law, delta, first.sensitivity, queries=queries)
         bounds.append((epsilon, _THEOREM))
-    else:
-        loss = plan_loss([Table(one.sigma2, one.sensitivity, one.queries) for one in noise])
-        if loss is not None:
-            bounds.append((loss.epsilon(delta), "composition of the privacy losses"))
-    epsilon, by = min(bounds)
-    return noise, Cost(
-        rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=budget.epsilon
-    )
+    elif loss := plan_loss([Table(one.sigma2, one.sensitivity, one.queries) for one in noise]):
+        bounds.append((loss.epsilon(delta), "composition of the privacy losses"))
+    return noise, _cost(budget, rho, delta, min(bounds))
 
 
 def _of_person(person: Person, table: Counting, sigma2: Fraction, delta: Fraction) -> Calibration:
@@ -255,9 +240,14 @@ def _of_person(person: Person, table: Counting, sigma2: Fraction, delta: Fractio
     rho = most.norm2 / (2 * sigma2)
     law = _law_for(Budget(rho=rho), Fraction(1), most.norm2)
     if most.part is not None:
-        return _noise(law, Part(Fraction(most.part[0]), most.part[1]), delta)
+        return _noise(law, most.part, delta)
     part = Part(Fraction(most.cell), most.rows * table.columns)
     return _calibration(law, part, rho, delta, least_epsilon(person, [table], [sigma2], delta))
+
+
+def _cost(budget: Budget, rho: Fraction, delta: Fraction, bound: tuple[float, str]) -> Cost:
+    epsilon, by = bound
+    return Cost(rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=budget.epsilon)
 
 
 def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -> Fraction:

@@ -23,6 +23,7 @@ from .._system.atomic_file import errors_name
 from ..data.person import (
     UNNAMED,
     Counting,
+    Part,
     Person,
     change,
     checked_counting,
@@ -31,7 +32,7 @@ from ..data.person import (
 )
 from ..data.person_noise import rho_of
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
-from ._calibration import Calibration, Cost, Part, budget_for_error, calibrations
+from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
 from ._files import checked_delimiter
 

@@ -163,13 +163,13 @@ def _add_release(commands: Any) -> None:
     add_value(parser, "--column", "NAME", str, text, action="append")
     text = "the file to write; - is stdout, and the report goes to stderr"
     add_value(parser, "--out", "FILE", file_name, text)
-    text = "of text in TABLE and FILE, if not as the name says: ';', '|', ',' or a tab"
+    text = "';', '|', ',' or a tab, if the names of TABLE and FILE do not say it"
     add_value(parser, "--delimiter", "D", str, text)
     text = "a TOML file: several tables that share one budget; all are written or none"
     add_value(parser, "--plan", "FILE", plan_file, text)
     text = "with --plan: also write the tables made to add up, as CSV with standard errors"
     add_value(parser, "--consistent", "DIR", partial(file_name, instead="it is a folder"), text)
-    text = "rows are there because people are in them: write those of enough people, as CSV"
+    text = "for rows that exist because people are in them: write rows of enough people, as CSV"
     add_flag(parser, "--unknown-groups", text)
     add_flag(parser, "--force", "replace FILE and PLOT if they exist")
     add_flag(parser, "--json", "print the report as JSON")
@@ -180,7 +180,7 @@ def _add_release(commands: Any) -> None:
     person = _add_person(parser)
     text = "one count changes by at most this, at least 1, a whole number unless with --rho "
     add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
-    text = "at most so many counts of a column change (default 1)"
+    text = "at most K counts of a column change (default 1)"
     add_value(person, "--rows-per-person", "K", whole_number, text)
     add_flag(person, "--disjoint", "nobody changes counts in two of the columns")
 
@@ -293,8 +293,8 @@ _CALIBRATE_NOTES = """\
 With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of \
 the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may \
 break the budget.
-With --error the noise is the widest with which an answer is that near with the confidence, and \
-rho what it costs; with --queries all of them are at once.
+With --error the noise is the widest that keeps an answer within the error, and rho is its cost. \
+With --queries this holds for all answers at once.
 With --records the answers are the counts of one column in a table, as in release, and --error \
 holds for each of them.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
@@ -303,27 +303,27 @@ Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 
 def _add_calibrate(commands: Any) -> None:
     usage = "%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]"
-    summary = "how much noise a budget asks for"
+    summary = "print the noise that a budget needs"
     parser = add_command(commands, _calibrate, summary, _CALIBRATE_NOTES, usage)
-    text = "the noise of a release of several tables; alone. No table is read"
+    text = "print the noise of the tables of a plan. No table is read"
     add_value(parser, "--plan", "FILE", plan_file, text)
     add_flag(parser, "--json", "print JSON")
     _add_budget(parser)
-    error = parser.add_argument_group("or the error that you can bear")
-    text = "an answer is off by at most this, with the confidence"
+    error = parser.add_argument_group("or the error that you accept")
+    text = "an answer is off by at most E, with the confidence"
     add_value(error, "--error", "E", NOT_NEGATIVE, text)
-    text = "with --error: how surely, between 0 and 1 (default 0.95)"
+    text = "with --error: between 0 and 1 (default 0.95)"
     add_value(error, "--confidence", "C", PROBABILITY, text)
     person = _add_person(parser)
     text = "one answer changes by at most this, a whole number unless with --rho (default 1)"
     add_value(person, "--sensitivity", "S", POSITIVE, text)
-    add_value(person, "--queries", "K", whole_number, "at most so many answers change (default 1)")
-    text = "the same, of one column of counts in a table, as release has it"
+    add_value(person, "--queries", "K", whole_number, "at most K answers change (default 1)")
+    text = "the same for one column of counts in a table, as in release"
     add_value(person, "--rows-per-person", "K", whole_number, text)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    """Print the discrete Gaussian noise that a budget asks for, and what it costs.
+    """Print the discrete Gaussian noise that a budget needs, and its cost.
 
     examples:
       discretegauss calibrate --epsilon 1 --delta 1e-6 --queries 100
@@ -379,12 +379,12 @@ def _add_sample(commands: Any) -> None:
     usage = f"%(prog)s {law} --size N --out FILE [options]"
     parser = add_command(commands, _sample, "draw noise to a file", _SAMPLE_NOTES, usage)
     add_value(parser, "--size", "N", whole_number, "how many draws", required=True)
-    add_value(parser, "--out", "FILE", file_name, "where to; - is stdout", required=True)
+    add_value(parser, "--out", "FILE", file_name, "the file to write; - is stdout", required=True)
     add_flag(parser, "--force", "replace FILE if it exists")
     choices = ["chacha20", "getrandom"]
-    text = "where bits come from (default chacha20)"
+    text = "the source of random bits (default chacha20)"
     add_value(parser, "--source", None, str, text, choices=choices, default=choices[0])
-    add_value(parser, "--threads", "K", whole_number, "how many threads draw at most (default 1)")
+    add_value(parser, "--threads", "K", whole_number, "the most threads that draw (default 1)")
     law = parser.add_argument_group("law: one of --sigma2, --sigma and --scale")
     add_value(law, "--sigma2", "V", POSITIVE, "discrete Gaussian of this sigma2")
     add_value(law, "--sigma", "S", POSITIVE, "discrete Gaussian, sigma2 = S squared")
@@ -485,7 +485,7 @@ Exit codes: 0 all right, 1 something is wrong or not proven, 2 wrong arguments o
 def _add_verify(commands: Any) -> None:
     summary, usage = "check that what is installed is right", "%(prog)s [--quick | --random N]"
     parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
-    add_flag(parser, "--quick", "that draws are as published, in a second")
+    add_flag(parser, "--quick", "check in a second that draws are as published")
     add_value(parser, "--random", "N", whole_number, "also prove N laws picked at random")
 
 
@@ -552,7 +552,7 @@ def _add_budget(parser: argparse.ArgumentParser) -> None:
 
 def _add_person(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("who is counted, or what one person can change")
-    text = "a person has at most so many records, perhaps all in one row"
+    text = "a person has at most K records, perhaps all in one row"
     add_value(group, "--records", "K", whole_number, text)
     add_flag(group, "--one-per-row", "with --records: no two of them are in one row")
     return group

@@ -21,7 +21,7 @@ from discretegauss.errors import (
     ParameterValueError,
     TableError,
 )
-from discretegauss.release import Person, Plan, Table, done_json, plan_json, plan_text, read_plan
+from discretegauss.release import Person, Plan, Table, plan_json, plan_text, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
@@ -286,7 +286,7 @@ def test_the_report_says_who_is_counted(folder: Path) -> None:
     assert f"one person          {norm} 3 (Euclidean norm 3)" in text
     assert f"one person          {norm} 1 (Euclidean norm the root of 3)" in text
     planned = json.loads(plan_json(read_plan(folder / "plan.toml")))
-    done = json.loads(done_json(dg.release.release_plan(folder / "plan.toml")))
+    done = json.loads(release_json(dg.release.release_plan(folder / "plan.toml")))
     said = {"records": 3, "distinct": ["town", "age"], "per_cell": 1, "neighbours": "add or remove"}
     assert planned["person"] == done["person"] == said
     for one in (planned, done):

@@ -26,7 +26,7 @@ from discretegauss.errors import (
 from discretegauss.privacy import calibrate, plan_loss, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.plan_loss import Table, largest_rho
-from discretegauss.release import done_json, read_plan
+from discretegauss.release import read_plan, release_json
 from discretegauss.release._plan import FilePlan
 from discretegauss.testing import TapeSource
 
@@ -257,7 +257,7 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     )
     assert all(abs(noisy - true) < 100 for noisy, true in pairs)
     assert (tmp_path / "p.svg").read_bytes().startswith(b"<?xml")
-    report = json.loads(done_json(done))
+    report = json.loads(release_json(done))
     assert Fraction(report["rho"]) == sum(Fraction(one["rho"]) for one in report["tables"]) == 10
     assert report["epsilon"] == done.epsilon
     assert str(done).count("95 % interval") == 3

@@ -206,7 +206,7 @@ def _release(arguments: argparse.Namespace) -> int:
         return _release_groups(arguments)
     plan = _plan(arguments)
     to_stdout = arguments.out == "-"
-    done = release.execute(
+    result = release.execute(
         plan,
         force=arguments.force,
         plot=arguments.plot,
@@ -215,7 +215,7 @@ def _release(arguments: argparse.Namespace) -> int:
         to_stdout=to_stdout,
         before_placing=arguments.hold_signals,
     )
-    report = release.done_json(done) if arguments.json else str(done)
+    report = release.release_json(result) if arguments.json else str(result)
     written = "the tables are" if arguments.plan else f"{arguments.out} is"
     return _reported(report, written, on_stderr=to_stdout)
 
@@ -268,7 +268,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         raise ParameterValueError(
             "--unknown-groups needs --one-per-row with --records: a person counts once in a group"
         )
-    done = release_groups(
+    result = release_groups(
         arguments.table,
         arguments.column,
         arguments.out,
@@ -279,7 +279,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         force=arguments.force,
         before_placing=arguments.hold_signals,
     )
-    return _reported(str(done), f"{done.out} is")
+    return _reported(str(result), f"{result.out} is")
 
 
 def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:

@@ -17,9 +17,9 @@ from ._plan import read_plan as read_plan
 from ._report import PlanRelease, Release
 from ._report import calibration_json as calibration_json
 from ._report import calibration_text as calibration_text
-from ._report import done_json as done_json
 from ._report import plan_json as plan_json
 from ._report import plan_text as plan_text
+from ._report import release_json as release_json
 from ._run import execute as execute
 from ._run import release_plan, release_table
 from ._unknown_groups import release_groups as release_groups

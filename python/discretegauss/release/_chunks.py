@@ -106,14 +106,14 @@ def column_index(
     hint: str = "",
 ) -> int:
     """Return the place of the only column of that name; no message shows other names."""
-    found = [i for i, other in enumerate(names) if other == name]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    places = [i for i, other in enumerate(names) if other == name]
+    if len(places) == 1:
+        return places[0]
+    if not places:
         n_columns = f"{number_of(len(names), 'column')}{hint if len(names) == 1 else ''}"
         raise TableError(f"{where}{table} has no column {name!r} ({n_columns})")
-    places = " and ".join(str(i + 1) for i in found)
-    raise TableError(f"{where}columns {places} are both named {name!r}")
+    numbers = " and ".join(str(i + 1) for i in places)
+    raise TableError(f"{where}columns {numbers} are both named {name!r}")
 
 
 class Readable(Protocol):

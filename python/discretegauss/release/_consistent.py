@@ -73,14 +73,14 @@ class ConsistentTables:
     def write(self) -> tuple[tuple[Path, float], ...]:
         """Write the files, without names yet; return each with the gain in variance."""
         label = "\0count"  # one label for all tables, however they name their counts
-        found = consistent(
+        fitted = consistent(
             [table.as_columns(label) for table in self._tables],
             [table.law for table in self._tables],
             label,
         )
         gains = []
         for table, columns, count, file in zip(
-            self._tables, found, self._counts, self.files, strict=True
+            self._tables, fitted, self._counts, self.files, strict=True
         ):
             with file.content() as write:
                 keys = table.other_columns

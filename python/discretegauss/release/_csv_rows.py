@@ -122,14 +122,14 @@ def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row,
     """Return the names in the header, stripped, and the layout of the rows."""
     header = _cells(text, 1, delimiter)
     hint = ": commas delimit, or tabs if the name ends in .tsv or .tab, or say delimiter=';'"
-    found = {
+    by_place = {
         column_index(header, column.strip(BLANKS), "line 1: ", "the header", hint): column
         for column in columns
     }
-    if len(found) < len(columns):  # they differ only in blanks
+    if len(by_place) < len(columns):  # they differ only in blanks
         raise TableError("line 1: two of the columns that are asked for are the same one")
-    indices = tuple(sorted(found))
-    layout = Layout(delimiter, len(header), indices, tuple(found[i] for i in indices))
+    indices = tuple(sorted(by_place))
+    layout = Layout(delimiter, len(header), indices, tuple(by_place[i] for i in indices))
     return header, layout
 
 
@@ -137,15 +137,15 @@ def read_rows(
     data: bytes | memoryview, first_line: int, layout: Layout
 ) -> tuple[list[Row], NDArray[Any]]:
     """Return the rows of the lines and their counts, rows by columns; int64 if all of them fit."""
-    rows, found = [], []
+    rows, integers = [], []
     columns = tuple(zip(layout.indices, layout.names, strict=True))
     # newline="" splits after \n, \r and \r\n only, and keeps them.
     text = io.StringIO(decoded(bytes(data), first_line), newline="")
     for number, line in enumerate(text, first_line):
         row = _row(line.rstrip("\r\n"), number, layout)
-        found.append([_integer(row[index], number, name) for index, name in columns])
+        integers.append([_integer(row[index], number, name) for index, name in columns])
         rows.append(row)
-    counts = np.array(found, dtype=object)
+    counts = np.array(integers, dtype=object)
     with suppress(OverflowError):
         return rows, counts.astype(np.int64)
     return rows, counts

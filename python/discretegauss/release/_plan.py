@@ -120,7 +120,9 @@ def plan_of_one(
     **more: object,
 ) -> FilePlan:
     """Return a plan of one table; the parameters are those of `release_table`."""
-    one = _planned("", {"table": table, "column": column, "out": out, **more}, Fraction(1), Path())
+    one = _planned_table(
+        "", {"table": table, "column": column, "out": out, **more}, Fraction(1), Path()
+    )
     if person is None:
         for name, key in (("by", by), ("across", across)):
             if key is not None:
@@ -338,13 +340,15 @@ def _table(plan: Path, number: int, item: Any, of: int, person: Person | None) -
             share = exact_rational(item["share"], "share")
         if share <= 0:
             raise ParameterValueError(f"share must be positive, got {share}")
-        planned = _planned(where, item, share, plan.parent)
-        counting = _counting(item, len(planned.columns), person)
-        disjoint = planned.disjoint or (counting is not None and counting.across is not None)
-        return replace(planned, counting=counting, disjoint=disjoint)
+        one = _planned_table(where, item, share, plan.parent)
+        counting = _counting(item, len(one.columns), person)
+        disjoint = one.disjoint or (counting is not None and counting.across is not None)
+        return replace(one, counting=counting, disjoint=disjoint)
 
 
-def _planned(where: str, item: Mapping[str, object], share: Fraction, folder: Path) -> PlannedTable:
+def _planned_table(
+    where: str, item: Mapping[str, object], share: Fraction, folder: Path
+) -> PlannedTable:
     return PlannedTable(
         where=where,
         table=folder / named_path(item["table"], "table"),

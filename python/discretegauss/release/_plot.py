@@ -71,13 +71,13 @@ class Picture:
         self.tables.append(_Rows(release, columns, others))
         return self.tables[-1]
 
-    def drawn(self, done: PlanRelease) -> bytes:
+    def drawn(self, release: PlanRelease) -> bytes:
         """Return the picture's file."""
         from ..plots.look import render
 
         draw: Callable[[Any, Sequence[Any]], None]
         if self._of_plan:
-            draw, n_panels = partial(_draw_plan, tables=self.tables, done=done), 2
+            draw, n_panels = partial(_draw_plan, tables=self.tables, release=release), 2
             inches = (11.0, 2.2 + 0.55 * len(self.tables))
         else:
             table = self.tables[0]
@@ -192,12 +192,12 @@ def _title(table: _Rows) -> str:
 
 
 def _draw_plan(
-    figure: Any, panels: Sequence[Any], *, tables: Sequence[_Rows], done: PlanRelease
+    figure: Any, panels: Sequence[Any], *, tables: Sequence[_Rows], release: PlanRelease
 ) -> None:
     """Draw the sizes of each table's counts, and their error."""
     left, right = panels
     sizes = [np.abs(one.rows[~np.isnan(one.rows)]) for one in tables]
-    errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in done.tables]
+    errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in release.tables]
     for i, (size, error) in enumerate(zip(sizes, errors, strict=True)):
         median = _box(left, i, size)
         (line,) = left.plot([error, error], [i - 0.35, i + 0.35], color="C1", lw=3)
@@ -212,14 +212,14 @@ def _draw_plan(
     right.set_xscale("log" if min(errors) else "symlog")
     right.set_xlabel("95 % error of a count, in % of it")
     right.axvline(100, color="0.35", lw=1.4, ls="--", label="error as large as the count")
-    names = [f"{_name(one.out.name)}\n{number_of(one.rows, 'row')}" for one in done.tables]
+    names = [f"{_name(one.out.name)}\n{number_of(one.rows, 'row')}" for one in release.tables]
     for ax in panels:
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.4, -0.6)
         ax.grid(visible=False, axis="y")
     right.tick_params(axis="y", labelleft=False)
     title = f"one budget over {number_of(len(names), 'table')}, discrete Gaussian noise"
-    figure.suptitle(f"{title}\n{budget_text(done.cost)}", fontsize="medium")
+    figure.suptitle(f"{title}\n{budget_text(release.cost)}", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=3)
 
 
@@ -233,8 +233,8 @@ def _name(text: str, longest: int = _LONGEST_NAME) -> str:
 
 def _row_name(cells: Sequence[str]) -> str:
     """Return the name of a row: its first cells, shortened so that all of them fit."""
-    shown = cells[:_MOST_CELLS]
-    names = [_name(cell, _LONGEST_NAME // len(shown)) for cell in shown]
+    first_cells = cells[:_MOST_CELLS]
+    names = [_name(cell, _LONGEST_NAME // len(first_cells)) for cell in first_cells]
     return ", ".join(names + ["…"] * (len(cells) > _MOST_CELLS))
 
 

@@ -127,7 +127,7 @@ def calibration_text(noise: Calibration, person: Person | None = None) -> str:
 # --- JSON: exact numbers are strings, epsilon is rounded up, an infinite epsilon is null
 
 
-def done_json(done: PlanRelease) -> str:
+def release_json(release: PlanRelease) -> str:
     """Return the report of a release: the fields of the one table, or the total and all tables."""
     tables = [
         {
@@ -140,13 +140,13 @@ def done_json(done: PlanRelease) -> str:
             "disjoint": one.disjoint,
             "seconds": round(one.seconds, 3),
         }
-        for one in done.tables
+        for one in release.tables
     ]
-    if done.path is None:
-        return _json(_person_fields(done.person) | tables[0])
-    for fields, (file, gain) in zip(tables, done.consistent, strict=False):
+    if release.path is None:
+        return _json(_person_fields(release.person) | tables[0])
+    for fields, (file, gain) in zip(tables, release.consistent, strict=False):
         fields |= {"consistent": str(file), "variance_divided_by": gain}
-    return _total_json(done.path, done.cost, done.person, done.shares, tables)
+    return _total_json(release.path, release.cost, release.person, release.shares, tables)
 
 
 def plan_json(plan: FilePlan) -> str:
@@ -178,8 +178,8 @@ def _total_json(
     with_shares = [
         {"share": _exact(share), **one} for share, one in zip(shares, tables, strict=True)
     ]
-    asked = None if cost.asked_epsilon is None else _exact(cost.asked_epsilon)
-    total = {"plan": str(path), **_cost_fields(cost), "asked_epsilon": asked}
+    epsilon = None if cost.asked_epsilon is None else _exact(cost.asked_epsilon)
+    total = {"plan": str(path), **_cost_fields(cost), "asked_epsilon": epsilon}
     return _json({**total, **_person_fields(person), "tables": with_shares})
 
 
@@ -354,10 +354,10 @@ def _rounded_down(value: Fraction) -> str:
 
 def _achieved(cost: Cost, by: str) -> str:
     """Return (epsilon, delta) and its proof, after the epsilon of the budget if there is one."""
-    achieved, asked = f"{_pair(cost)}{by} {cost.epsilon_by}", cost.asked_epsilon
-    if asked is None:
+    achieved, epsilon = f"{_pair(cost)}{by} {cost.epsilon_by}", cost.asked_epsilon
+    if epsilon is None:
         return achieved
-    return f"({rounded_up(asked)}, {rounded_up(cost.delta)}) as asked; achieved: {achieved}"
+    return f"({rounded_up(epsilon)}, {rounded_up(cost.delta)}) as asked; achieved: {achieved}"
 
 
 def budget_text(cost: Cost) -> str:
@@ -374,5 +374,5 @@ def _pair(cost: Cost) -> str:
     least: float | Fraction = cost.epsilon
     if cost.asked_epsilon is not None:  # it is met, even if the float is rounded up to above it
         least = min(least, cost.asked_epsilon)
-    shown = rounded_up(Fraction(least)) if least != math.inf else "inf"
-    return f"({shown}, {rounded_up(cost.delta)})"
+    text = rounded_up(Fraction(least)) if least != math.inf else "inf"
+    return f"({text}, {rounded_up(cost.delta)})"

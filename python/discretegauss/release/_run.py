@@ -291,7 +291,7 @@ def execute(
                 for run in runs:
                     table = _write(run, source, observers, progress=progress)
                     tables.append(replace(table, person=plan.person))
-                done = PlanRelease(
+                release = PlanRelease(
                     path=plan.path,
                     shares=shares,
                     tables=tuple(tables),
@@ -301,12 +301,12 @@ def execute(
                 )
                 if picture is not None:
                     with files[-1].content() as write:
-                        write(picture.drawn(done))
+                        write(picture.drawn(release))
                 for stream in streams:
                     stream.place()
                 before_placing()
                 place_together(files)
-                return done
+                return release
             finally:
                 with signals_deferred():
                     for stream in streams:
@@ -335,11 +335,11 @@ def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: b
 
 def _checked_plot(plan: FilePlan, outputs: Sequence[NewFile], plot: Path, force: bool) -> Path:
     require_plot(plot)
-    found = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
+    destination = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
     tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
-    if found in tables | {output.path for output in outputs}:
+    if destination in tables | {output.path for output in outputs}:
         raise OutputError(f"{plot}: is a table or an output of the release; name another file")
-    return found
+    return destination
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import pytest
 import discretegauss
 from discretegauss import release
 from discretegauss._cli import main
+from discretegauss.data import groups
 from discretegauss.data.person import change, checked_counting
 from discretegauss.errors import (
     DiscreteGaussError,
@@ -245,6 +246,17 @@ def test_a_group_that_is_listed_twice_is_refused(folder: Path, kind: str) -> Non
     with pytest.raises(TableError, match=r"table 1: .*rows 1 and 3 must differ in by \(town\)"):
         dg.release.release_plan(folder / "plan.toml")
     assert sorted(folder.iterdir()) == files
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_groups_have_hashes_of_64_bits(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    """Even if Python's own hash has 32 bits, 10**5 groups differ, and equal keys agree."""
+    monkeypatch.setattr(groups, "_HASH_BITS", bits)
+    keys = [(f"town{i // 100}", str(i % 100)) for i in range(10**5)]
+    hashes = groups.group_hashes(keys)
+    assert len(set(hashes.tolist())) == 10**5
+    assert max(abs(x) for x in hashes.tolist()) > 2**55
+    assert groups.group_hashes(keys[:3]).tolist() == hashes[:3].tolist()
 
 
 def test_a_null_is_a_group_of_its_own(folder: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,16 @@ from .person import (
     require_person,
 )
 
+_HASH_BITS = sys.hash_info.width
+"""The bits of Python's own hash: 32 in a browser, too few for many rows."""
+
 
 def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.int64]:
-    """Return Python's hash of each row's keys."""
-    return np.fromiter(map(hash, keys), np.int64)
+    """Return a hash of 64 bits of each row's keys."""
+    if _HASH_BITS >= 64:
+        return np.fromiter(map(hash, keys), np.int64)
+    texts = (repr(key).encode("utf-8", "surrogatepass") for key in keys)
+    return np.frombuffer(b"".join(blake2b(x, digest_size=8).digest() for x in texts), np.int64)
 
 
 def require_groups(

@@ -1,4 +1,4 @@
-"""The command line: what it prints, and one line for whatever is wrong with arguments or files."""
+"""The command line: its output, and one line for each error of arguments or files."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_calibrate_by_rho(run: Command) -> None:
 def test_a_sensitivity_of_many_digits_is_rounded_down(
     run: Command, sensitivity: object, queries: int, text: str
 ) -> None:
-    """What is printed holds: of a larger one the rho beside it would be too low."""
+    """The printed rho would be too low for a sensitivity that is rounded up."""
     of_person = ("--sensitivity", sensitivity, "--queries", queries)
     lines = lines_of(run("calibrate", "--rho", 1, *of_person))
     assert (lines["sensitivity"], lines["rho"]) == (text, "1 (zCDP)")
@@ -107,7 +107,7 @@ def test_calibrate_says_what_calibrate_returns(run: Command) -> None:
 
 
 def test_calibrate_takes_rows_per_person_as_release_does(run: Command) -> None:
-    """It is the number of answers that one person changes, which is said once."""
+    """It is the number of answers that one person changes, and only one option may give it."""
     how = ("calibrate", "--epsilon", 1, "--delta", "1e-6")
     assert run(*how, "--rows-per-person", 3).out == run(*how, "--queries", 3).out
     wrong = run(*how, "--rows-per-person", 3, "--queries", 2)
@@ -116,7 +116,7 @@ def test_calibrate_takes_rows_per_person_as_release_does(run: Command) -> None:
 
 
 def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
-    """Noise so large that epsilon is 0 at that delta, and a fraction too long to be read."""
+    """The noise is so large that epsilon is 0, and the fraction is too long to be read."""
     lines = lines_of(run("calibrate", "--rho", "1e-30", "--report-delta", "1e-6"))
     assert lines["(epsilon, delta)"].startswith("(0, 1e-6)")
     lines = lines_of(run("calibrate", "--rho", "1/" + "7" * 70))
@@ -142,7 +142,7 @@ def test_numbers_of_more_digits_than_python_prints(
     """Python refuses to print more than 4300 digits."""
     lines = lines_of(run("calibrate", *arguments))
     assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
-    if "--queries" not in arguments:  # of a table they are rows
+    if "--queries" not in arguments:  # in a table they are rows
         lines = lines_of(run(*release(tmp_path / "o", *arguments)))
         assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
 
@@ -154,7 +154,7 @@ def test_numbers_of_more_digits_than_python_prints(
 def test_what_is_achieved_is_never_above_what_was_asked(
     run: Command, epsilon: str, delta: str
 ) -> None:
-    """The float above 1e300 would be rounded up once more, to 1.00001e+300."""
+    """The float above 1e300 would be rounded up again, to 1.00001e+300."""
     line = lines_of(run("calibrate", "--epsilon", epsilon, "--delta", delta))["(epsilon, delta)"]
     found = re.fullmatch(r"\((\S+), .*\) as asked; achieved: \((\S+), .*\), by .*", line)
     assert found is not None
@@ -216,7 +216,7 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
 
 
 def test_the_help_of_calibrate_calls_sigma2_the_least(run: Command) -> None:
-    """As it is: at (10, 1e-4) 0.15 would do, too, and was printed once."""
+    """At (10, 1e-4) 0.15 would be enough, too, so it must not be printed."""
     text = " ".join(run("calibrate", "--help").out.split())
     assert "sigma2 is the least that does, rounded up. A larger sigma2 may break the budget" in text
     printed = lines_of(run("calibrate", "--epsilon", 10, "--delta", "1e-4"))["sigma2"]
@@ -322,7 +322,7 @@ def test_an_option_that_is_given_twice_is_refused(
     first: str,
     second: str,
 ) -> None:
-    """Else the second would count alone, and the first of two columns be published as it is."""
+    """Otherwise only the second would count, and a second budget would replace the first."""
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("flights,n\n31337,1\n")
     files = {"--column": "n", "--out": "o.csv", "--rho": "1"} if command == "release" else {}
@@ -374,7 +374,7 @@ def test_a_bad_file_is_one_line_exit_code_2_and_no_output(
 
 
 def test_a_dash_is_stdin_and_stdout(tmp_path: Path) -> None:
-    """Then the report is on stderr, and nothing else is on stdout than the table."""
+    """The report is on stderr, and stdout has only the table."""
     arguments = release("-", "--rho", "1e9", table="-")  # noise that is 0 with a probability near 1
     with FLIGHTS.open("rb") as file:
         done = process(*arguments, stdin=file, cwd=tmp_path)
@@ -395,7 +395,7 @@ def test_a_pipe_that_breaks_has_spent_the_budget(tmp_path: Path) -> None:
 
 
 def test_of_a_bad_table_nothing_is_on_stdout(tmp_path: Path) -> None:
-    """Though the bad row is the last of many, whose noise is drawn."""
+    """The bad row is the last of many, whose noise is already drawn."""
     (tmp_path / "t.csv").write_text("a,flights\n" + f"{'x' * 90},31337\n" * 30_000 + "x,31337.5\n")
     done = process(*release("-", "--rho", 1, table="t.csv"), cwd=tmp_path)
     assert done.code == 2
@@ -430,7 +430,7 @@ COMMANDS = [
 def test_help_fits_a_narrow_terminal(
     run: Command, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    """Only a word that is longer by itself sticks out; a command that is wrapped stays one."""
+    """Only a longer word sticks out, and a wrapped command can still be copied."""
     helps = {}
     for columns in (40, 300):
         monkeypatch.setenv("COLUMNS", str(columns))
@@ -480,7 +480,7 @@ def test_a_wrong_value_is_named_with_its_parameter_and_the_rule(
     arguments: list[object],
     message: str,
 ) -> None:
-    """An unset variable of a shell is no dash, an .xlsx no text; nothing is written."""
+    """An unset shell variable is not a dash, and .xlsx is not text. Nothing is written."""
     monkeypatch.chdir(tmp_path)
     done = run(*arguments)
     assert done.code == 2
@@ -489,14 +489,14 @@ def test_a_wrong_value_is_named_with_its_parameter_and_the_rule(
 
 
 def test_an_output_may_end_as_its_table_does(run: Command, tmp_path: Path) -> None:
-    """Whatever that is, and in .txt, or in nothing."""
+    """Any ending of the table will do, and so will .txt or none."""
     (tmp_path / "t.dat").write_text("flights\n1\n")
     for out in ("o.dat", "o.txt", "o", "o.tsv.gz"):
         assert run(*release(tmp_path / out, "--rho", 1, table=tmp_path / "t.dat")).code == 0
 
 
 def test_the_example_is_the_table_that_the_package_has(run: Command, tmp_path: Path) -> None:
-    """In a process of its own too, where nothing of the package is loaded before."""
+    """That holds in a process of its own, too, which has loaded nothing of the package."""
     assert run("example").out == dg.data.flights().read_text()
     done = process("example", cwd=tmp_path)
     assert (done.code, done.err, done.out) == (0, "", FLIGHTS.read_text())
@@ -539,7 +539,7 @@ def test_the_report_as_json(run: Command, tmp_path: Path) -> None:
 
 
 def _digits(ratio: str) -> list[mpz]:
-    """Numerator and denominator, which Python reads up to 4300 digits only."""
+    """Return numerator and denominator; Python itself reads at most 4300 digits."""
     return [mpz(part) for part in ratio.split("/")]
 
 
@@ -551,7 +551,7 @@ def test_files_whose_name_is_a_dash(tmp_path: Path) -> None:
 
 
 def test_a_table_may_come_by_stdin_or_another_pipe(tmp_path: Path) -> None:
-    """As by ``... | discretegauss release /dev/stdin`` and ``discretegauss release <(...)``."""
+    """``... | discretegauss release /dev/stdin`` and ``discretegauss release <(...)`` work."""
     for name in ("/dev/stdin", "/dev/fd/0"):
         reading, writing = os.pipe()
         os.write(writing, b"flights\n1\n2\n")
@@ -581,7 +581,7 @@ def test_a_folder_as_the_table(run: Command, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written(run: Command) -> None:
-    """Nobody creates files in /proc, root neither."""
+    """Nobody can create files in /proc, not even root."""
     done = run(*release("/proc/o.csv", "--rho", 1))
     assert done.code == 2
     assert done.is_one_line_with(" /proc/o.csv: ")

@@ -1,4 +1,4 @@
-"""The command line: tables that add up, groups that nobody knew, budgets from errors."""
+"""The command line: tables that add up, unknown groups, budgets from errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def flights(tmp_path: Path) -> Path:
 
 
 def columns(path: Path) -> dict[str, list[Any]]:
-    """The columns of a file, counts as numbers."""
+    """Return the columns of a file, with counts as numbers."""
     with open(path, newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     table: dict[str, list[Any]] = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
@@ -76,7 +76,7 @@ def columns(path: Path) -> dict[str, list[Any]]:
 
 
 def test_a_plan_is_written_a_second_time_as_tables_that_add_up(run: Command, flights: Path) -> None:
-    """From the noisy tables alone; the report says by how much variances fall."""
+    """They come from the noisy tables alone, and the report tells the gain in variance."""
     folder = flights.parent / "added_up"
     done = run("release", "--plan", flights, "--consistent", folder, "--json")
     assert (done.code, done.err) == (0, "")
@@ -99,7 +99,7 @@ def test_a_plan_is_written_a_second_time_as_tables_that_add_up(run: Command, fli
 
 
 def test_tables_that_cannot_add_up_are_not_released(run: Command, flights: Path) -> None:
-    """Nothing is written: the budget is not spent."""
+    """Nothing is written, and no budget is spent."""
     by_carrier = flights.parent / "flights_by_carrier.csv"
     by_carrier.write_text(by_carrier.read_text().replace("AS,", "XX,"))
     done = run("release", "--plan", flights, "--consistent", flights.parent / "added_up")
@@ -109,7 +109,7 @@ def test_tables_that_cannot_add_up_are_not_released(run: Command, flights: Path)
 
 
 def test_groups_that_nobody_knew(run: Command, tmp_path: Path) -> None:
-    """Those of enough people are written, sorted; other options are refused."""
+    """Groups of enough people are written in order, and other options are refused."""
     table, out = tmp_path / "groups.csv", tmp_path / "kept.csv"
     table.write_text("town,people\nDax,5000\nBex,1\nAix,900\n")
     budget = ("--epsilon", 1, "--delta", "1e-6")
@@ -122,7 +122,7 @@ def test_groups_that_nobody_knew(run: Command, tmp_path: Path) -> None:
     assert run(*how, *budget, "--delimiter", ";", "--force").code == 0
     assert out.read_text().startswith("town;people\nAix;")
     table.write_text(table.read_text().replace(";", ","))
-    # how many groups there are is a secret here: K is not compared with it
+    # the number of groups is a secret, so K is not compared with it
     assert run(*how, *budget, "--rows-per-person", 9, "--force").code == 0
     for wrong in (
         ("--rho", 1),
@@ -137,7 +137,7 @@ def test_groups_that_nobody_knew(run: Command, tmp_path: Path) -> None:
 
 
 def test_calibrate_for_an_error(run: Command) -> None:
-    """The widest noise, and what it costs; of several answers all at once."""
+    """It prints the widest noise and its cost. With --queries the error holds for all at once."""
     done = run("calibrate", "--error", 5, "--confidence", "0.95", "--json")
     found = json.loads(done.out)
     assert found["sigma2"] == "795787/100000"
@@ -150,7 +150,7 @@ def test_calibrate_for_an_error(run: Command) -> None:
 
 
 def test_a_plan_for_errors_has_the_budget_that_they_ask_for(tmp_path: Path) -> None:
-    """Each table the widest noise; the sum of their rho."""
+    """Each table gets the widest noise, and the budget is the sum of their rho."""
     path = tmp_path / "plan.toml"
     path.write_text(ERRORS)
     plan = release.read_plan(path)
@@ -194,7 +194,7 @@ def test_the_best_shares_are_sensitivity_times_root_of_weights_and_cells(tmp_pat
     ],
 )
 def test_what_is_wrong_with_a_plan_is_named(wrong: str, named: str, tmp_path: Path) -> None:
-    """By the key, and the number of the table."""
+    """The error names the key and the number of the table."""
     path = tmp_path / "plan.toml"
     path.write_text(wrong)
     with pytest.raises(DiscreteGaussError, match=named):

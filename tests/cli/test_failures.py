@@ -1,4 +1,4 @@
-"""How the command line ends: failures of the system, signals, output that goes nowhere."""
+"""The ends of the command line: failures of the system, signals, and output that nobody reads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_failures_of_the_system_have_their_own_codes(
 
 @pytest.mark.process
 def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
-    """A real failure in the middle of writing: the process may write files of 20 kB at most."""
+    """Writing really fails halfway, because the process may only write files of 20 kB."""
     before = tmp_path / "o.csv"
     before.write_text("before")
     done = process(
@@ -73,7 +73,7 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
-    """Where a table waits until all of it is right, and stdout may have it."""
+    """A table for stdout waits in that folder until all of it is valid."""
     done = process(
         *release("-", "--rho", 1),
         env={**os.environ, "TMPDIR": str(tmp_path)},
@@ -86,7 +86,7 @@ def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", [[], ["--plan"]])
 def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) -> None:
-    """It can be opened, but its first byte is at no address of the process."""
+    """The file can be opened, but its first byte is at no address of the process."""
     others = [] if option else ["--column", "n", "--rho", 1, "--out", tmp_path / "o.csv"]
     done = process("release", *option, "/proc/self/mem", *others)
     assert done.code == 2
@@ -98,7 +98,7 @@ def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) 
 def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
     tmp_path: Path, name: str, code: int
 ) -> None:
-    """The table is a pipe that never ends, so the interrupt surely comes while it is read."""
+    """The table is a pipe that never ends, so the interrupt comes while it is read."""
     pipe = tmp_path / "t.csv"
     os.mkfifo(pipe)
     command = release("o.csv", "--rho", 1, table=pipe)
@@ -113,7 +113,7 @@ def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
 def test_an_output_that_is_what_stdout_goes_to_is_one_line_and_exit_code_2(
     tmp_path: Path, out: str
 ) -> None:
-    """As by ``--out f --force > f``: the report would be lost, with exit code 0."""
+    """With ``--out f --force > f`` the report would be lost, with exit code 0."""
     with (tmp_path / "f").open("w") as file:
         done = process(*release(out, "--rho", 1, "--force"), cwd=tmp_path, stdout=file)
     assert done.code == 2
@@ -153,7 +153,7 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
     number: signal.Signals,
     place: str,
 ) -> None:
-    """Also if it comes once more, during the clean-up: a closing terminal sends SIGHUP twice."""
+    """A second signal may come during the clean-up: a closing terminal sends SIGHUP twice."""
     unlink = Path.unlink
 
     def unlink_after_signal(self: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_signal_after_the_output_has_its_name_changes_nothing(
     number: signal.Signals,
     place: str,
 ) -> None:
-    """The report is printed, which says that the budget is spent."""
+    """The report is printed, so that the user knows that the budget is spent."""
 
     def text_after_signals(done: PlanRelease) -> str:
         assert (tmp_path / "o.csv").exists()
@@ -205,7 +205,7 @@ def test_a_signal_after_the_output_has_its_name_changes_nothing(
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (KeyboardInterrupt(), 130, "interrupted; "),  # by no signal
+        (KeyboardInterrupt(), 130, "interrupted; "),  # not by a signal
         (MemoryError(), 1, "not enough memory for this table; "),
     ],
 )
@@ -232,7 +232,7 @@ def test_what_fails_when_the_table_is_written_says_so(
 def test_a_signal_that_somebody_handles_is_left_to_them(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handler: Any
 ) -> None:
-    """nohup ignores SIGHUP."""
+    """A process under nohup ignores SIGHUP."""
     monkeypatch.setattr("os.fsync", sending(signal.SIGHUP))
     (tmp_path / "o.csv").touch()
     before = signal.signal(signal.SIGHUP, handler)
@@ -248,7 +248,7 @@ def test_a_signal_that_somebody_handles_is_left_to_them(
 def test_no_signal_changes_the_exit_code_of_a_process_that_ends(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
-    """Also late, when Python gives back what handlers there are: ignored is ignored."""
+    """An ignored signal stays ignored while Python restores the handlers at the end."""
     monkeypatch.setattr(sys, "argv", ["discretegauss", *arguments])
     try:
         code: object = cli.program()
@@ -259,13 +259,13 @@ def test_no_signal_changes_the_exit_code_of_a_process_that_ends(
 
 
 def test_the_command_works_in_another_thread(tmp_path: Path) -> None:
-    """Where handlers of signals cannot be set."""
+    """Another thread cannot set handlers of signals."""
     arguments = [str(part) for part in release(tmp_path / "o.csv", "--rho", 1)]
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(cli.main, arguments).result() == 0
 
 
-# --- output that goes nowhere
+# --- output that nobody reads
 
 
 def redirected(redirection: str, *arguments: object, cwd: Path) -> Outcome:
@@ -313,7 +313,7 @@ def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
     [["--version"], ["release", "--help"], ["calibrate", "--rho", "1"], ["verify", "--quick"]],
 )
 def test_a_reader_that_has_left_is_no_error(arguments: list[object]) -> None:
-    """As ``| head`` does: no word, and the exit code that a shell gives to SIGPIPE."""
+    """After ``| head`` there is no message, and the exit code is the shell's for SIGPIPE."""
     done = without_reader(*arguments)
     assert (done.code, done.err) == (141, "")
 
@@ -334,7 +334,7 @@ def without_reader(*arguments: object, **options: Any) -> Outcome:
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: str) -> None:
-    """Also in a Python without buffers, whose print takes no byte written for all."""
+    """In a Python without buffers, print would take a short write for a complete one."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with contextlib.suppress(BlockingIOError):
@@ -370,7 +370,7 @@ def test_the_exit_code_is_the_same_where_messages_go_nowhere(
 
 
 ODD = "a\nb\r\x1b[2J\x9b\u2028\u202e\x07.csv"
-"""A name that breaks lines, clears a terminal and turns its text round."""
+"""A name that breaks lines, clears a terminal and reverses its text."""
 
 
 def _is_plain(text: str) -> bool:
@@ -378,7 +378,7 @@ def _is_plain(text: str) -> bool:
 
 
 def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_path: Path) -> None:
-    """Names are escaped in the report and in errors: line breaks, escape sequences, directions."""
+    """Line breaks, escape sequences and directions in names are escaped in reports and errors."""
     table = tmp_path / ODD
     table.write_text("c\u202et,n\na,5\n", encoding="utf-8")
     out = tmp_path / f"out{ODD}"

@@ -1,6 +1,6 @@
-"""Every option of the command line takes the numbers it should, and refuses the rest in one line.
+"""Every option of the command line takes the numbers it should, and refuses others in one line.
 
-A new option has to be put in OPTIONS, or in NO_NUMBERS with the test that looks at it.
+Each option must be in OPTIONS, or in NO_NUMBERS if another test covers it.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
     ("calibrate", "--queries"): (whole, ["--rho", "1"]),
     ("calibrate", "--rows-per-person"): (whole, ["--rho", "1"]),
+    ("calibrate", "--records"): (whole, ["--rho", "1"]),
     ("calibrate", "--error"): (not_negative, []),
     ("calibrate", "--confidence"): (probability, ["--error", "5"]),
     ("sample", "--sigma2"): (positive, []),
@@ -89,12 +90,12 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("release", "--records"): (whole, ["--rho", "1"]),
     ("verify", "--random"): (whole, []),
 }
-"""What a number must satisfy, and what goes with the option to make a right call."""
+"""For each option, the condition on its number, and other arguments that make the call valid."""
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
 NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups", "--one-per-row"}
-"""Others of tests/cli have these."""
+"""Other tests in tests/cli cover these options."""
 
 
 def options() -> Iterator[tuple[str, str]]:
@@ -111,7 +112,7 @@ EACH = [(command, name) for command, name in options() if name not in NO_NUMBERS
 
 
 def test_every_option_is_in_the_table() -> None:
-    """A new option needs a line, a line needs an option."""
+    """Each option has a line in the table, and each line an option."""
     assert set(EACH) == set(OPTIONS)
 
 
@@ -123,13 +124,13 @@ def test_an_option_takes_what_the_table_says(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Exit code 0 (and a file); or exit code 2, one line that names the option, and none.
+    """A right number gives exit code 0 and a file; a wrong one gives 2 and one line that names it.
 
-    A right number far from 1 may ask for noise that is too large: the line says so.
+    A right number far from 1 may need noise that is too large. Then the line says so.
     """
     if ENGINE == "python" and (command, option) == ("sample", "--beta"):
         pytest.skip("a generalised Gaussian needs the compiled core")
-    monkeypatch.setattr("discretegauss.verify.proof.main", lambda *_: 0)  # minutes for each
+    monkeypatch.setattr("discretegauss.verify.proof.main", lambda *_: 0)  # each would take minutes
     holds, others = OPTIONS[command, option]
     (tmp_path / "counts.csv").write_text("n\n1\n2\n")
     out = tmp_path / "noisy.csv"

@@ -1,4 +1,4 @@
-"""``discretegauss sample``: draws of the law asked for, in every format, whole or not at all."""
+"""``discretegauss sample`` writes draws of the law in every format, whole or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Command:
 
 
 def read(path: Path) -> NDArray[Any]:
-    """What another program reads."""
+    """Return the numbers that another program reads in the file."""
     match path.suffix:
         case ".npy":
             draws: NDArray[Any] = np.load(path)
@@ -52,7 +52,7 @@ def read(path: Path) -> NDArray[Any]:
 def test_every_format_holds_the_draws(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    """On the same bits, in chunks, extreme values included."""
+    """The same bits give the same draws in chunks, extreme values included."""
     if ending in (".parquet", ".arrow"):
         pytest.importorskip("pyarrow")
     monkeypatch.setattr("discretegauss._cli._CHUNK", 1000)
@@ -134,7 +134,7 @@ def test_a_bad_argument_is_one_line_exit_code_2_and_no_file(
 
 
 def test_a_dash_writes_to_a_pipe_which_may_close(tmp_path: Path) -> None:
-    """As ``| head`` does, of draws that would fill a disk."""
+    """``| head`` closes the pipe early, although the draws would fill a disk."""
     done = process("sample", "--sigma2", 100, "--size", 5, "--out", "-", cwd=tmp_path)
     assert (done.code, done.err, len([int(n) for n in done.out.split()])) == (0, "", 5)
     reading, writing = os.pipe()
@@ -150,7 +150,7 @@ def test_a_dash_writes_to_a_pipe_which_may_close(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_nothing_behind(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    """At the third part of draws that would take a day."""
+    """Ctrl-C comes at the third chunk of draws that would take a day."""
     if ending in (".parquet", ".arrow"):
         pytest.importorskip("pyarrow")
     sample, parts = laws.DiscreteGaussian.sample, count(1)
@@ -189,7 +189,7 @@ def test_a_file_that_comes_to_be_meanwhile_is_kept(
 @needs_core
 @pytest.mark.parametrize("ending", [".npy", ".csv"])
 def test_memory_does_not_grow_with_the_draws(run: Command, tmp_path: Path, ending: str) -> None:
-    """32 MiB of draws, as int64: numpy and Python hold less than half of them at any time."""
+    """Of 32 MiB of draws numpy and Python hold less than half at any time."""
     out = tmp_path / f"n{ending}"
     tracemalloc.start()
     try:

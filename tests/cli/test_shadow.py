@@ -1,4 +1,4 @@
-"""A vendored discretegauss.py hides the package: who can say so does."""
+"""A vendored discretegauss.py hides the package, and the program and the tests say so."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_where_there_is_none_nothing_is_said(tmp_path: Path) -> None:
     assert run("-P", "-m", "discretegauss", "--version", cwd=tmp_path).stderr == ""
 
 
-#: pytest where the copy was imported first, however this package is installed.
+#: pytest in a process that imports the copy first, however this package is installed.
 PYTEST = """
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("discretegauss", sys.argv[1])
@@ -47,7 +47,7 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "tests/compat/test_paper_n
 
 
 def test_the_tests_say_so(copy: Path) -> None:
-    """In place of hundreds of failures."""
+    """One message replaces hundreds of failures."""
     done = run("-c", PYTEST, str(copy / "discretegauss.py"), cwd=ROOT)
     assert done.returncode == 4
     assert f"{copy / 'discretegauss.py'} hides the package" in done.stdout + done.stderr

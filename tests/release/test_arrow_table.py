@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: counts exactly, everything else as it was, refusals without a value."""
+"""Parquet and Arrow IPC: counts get exact noise, all else stays, and no error shows a value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_ROWS = pa.array([], pa.int64())
 
 
 def tape() -> TapeSource:
-    """The same bytes for every call: draws from it can be drawn again."""
+    """Return a source of the same bytes for every call, so that its draws can be repeated."""
     return TapeSource(random.Random(5).randbytes(2**20))
 
 
@@ -68,7 +68,7 @@ TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64
 def test_counts_of_every_type_get_their_draw_and_all_else_stays(
     tmp_path: Path, name: str, write: Callable[[Any, Path], None], kind: str
 ) -> None:
-    """Nulls stay null, each count has one draw, the others are not touched."""
+    """Nulls stay null, each count gets one draw, and the other columns are untouched."""
     values = [0, 1, None, 3, 4, 5, None, 7, 8, 9]
     if kind.startswith("decimal"):
         digits, scale = map(int, kind[11:-1].split(", "))
@@ -94,7 +94,7 @@ def test_counts_of_every_type_get_their_draw_and_all_else_stays(
     out = tmp_path / ("o.parquet" if name == "t.parquet" else "o.arrow")
     done = release_table(tmp_path / name, "n", out, rho="0.1", source=tape())
     noisy = read(out)
-    # by the chunks in which it is read
+    # draws follow the chunks in which the file is read
     sizes = {"t.parquet": [4, 4, 2], "t.arrow": [4, 4, 2], "t.feather": [10]}[name]
     stream, expected, rest = tape(), [], list(values)
     for size in sizes:
@@ -131,7 +131,7 @@ def test_row_groups_and_compression_are_kept_and_statistics_are_of_the_noise(
 
 
 def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the next one is read, the one before is written and forgotten."""
+    """Each row group is written and freed before the next one is read."""
     write_parquet(pa.table({"n": range(16)}), tmp_path / "t.parquet")
     forgotten: list[bool] = []
     read_tables = ParquetSource.tables
@@ -146,7 +146,7 @@ def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(ParquetSource, "tables", tables)
     release_table(tmp_path / "t.parquet", "n", tmp_path / "out.parquet", rho=1)
-    assert forgotten == [True] * 8  # of each pass
+    assert forgotten == [True] * 8  # for each of the two passes
     assert pa.default_memory_pool().backend_name == pool
 
 
@@ -178,7 +178,7 @@ COLUMNS_OF_PANDAS = ["uint16", "UInt16", "Int8", "uint8[pyarrow]", "category", "
 def test_a_released_file_opens_in_every_library(
     tmp_path: Path, dtype: str, name: str, reader: Callable[[Path], list[Any]]
 ) -> None:
-    """Though the dtype that pandas wrote beside the counts has no room for the noise."""
+    """The dtype that pandas wrote beside the counts need not have room for the noise."""
     pd = pytest.importorskip("pandas")
     counts = [0, 1, 2, 3] * 9
     if dtype == "decimal":
@@ -195,7 +195,7 @@ def test_a_released_file_opens_in_every_library(
     assert [x is None for x in expected] == column.isna().tolist()
     assert (
         min(x for x in expected if x is not None) < 0
-    )  # all 36 are not with a probability below 2**-35
+    )  # the probability that one is never seen is below 2**-35
     assert reader(out) == expected
 
 
@@ -207,7 +207,7 @@ def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:
 
 
 def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) -> None:
-    """An unsigned count may be larger than any int64; then its noisy count has no room."""
+    """The noisy count of an unsigned count beyond int64 has no room."""
     path = tmp_path / "t.parquet"
     write_parquet(pa.table({"n": pa.array([1, 2**64 - 1], pa.uint64())}), path)
     with pytest.raises(
@@ -230,7 +230,7 @@ def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) 
 def test_whether_noise_fits_is_decided_before_anything_is_drawn(
     tmp_path: Path, name: str, write: Callable[[Any, Path], None], count: Any, kind: Any
 ) -> None:
-    """From counts and law alone, of every table of a plan: not by the draw."""
+    """The counts and the law alone decide it, for every table of a plan; the draw does not."""
     write(pa.table({"n": pa.array([7, None, count], kind)}), tmp_path / name)
     (tmp_path / "first.csv").write_text("n\n1\n")
     plan = tmp_path / "plan.toml"
@@ -289,7 +289,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["o.arrow", "o.parquet"])
 def test_what_pyarrow_cannot_write_is_one_error_and_no_file(tmp_path: Path, name: str) -> None:
-    """Dictionaries that are replaced, as in a stream; and Parquet has not all types."""
+    """A file cannot hold the replaced dictionaries of a stream, and Parquet lacks some types."""
     if name == "o.arrow":
         table = "t.arrow"
         parts = [pa.array([town]).dictionary_encode() for town in ("a", "b")]
@@ -307,13 +307,13 @@ def test_what_pyarrow_cannot_write_is_one_error_and_no_file(tmp_path: Path, name
 
 
 def test_decimals_of_hundreds_get_units(tmp_path: Path) -> None:
-    """Arrow has decimals of a negative scale, in which the noise would be rounded."""
+    """Decimals of a negative scale would round the noise."""
     column = pa.array([Decimal(300)] * 50, pa.decimal128(5, -2))
     write_ipc(pa.table({"n": column}), tmp_path / "t.arrow")
     release_table(tmp_path / "t.arrow", "n", tmp_path / "o.arrow", rho="0.001")
     noisy = read(tmp_path / "o.arrow").column("n")
     assert noisy.type == pa.decimal128(38, 0)
-    assert any(n % 100 for n in noisy.to_pylist())  # if not, an alarm: below 10**-50
+    assert any(n % 100 for n in noisy.to_pylist())  # fails by chance: below 10**-50
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -324,9 +324,9 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_row_group_that_is_damaged_is_refused(tmp_path: Path) -> None:
-    """Though the end of the file, which is read first, is whole; pyarrow's own word is OSError."""
+    """The end of the file, which is read first, is whole, and pyarrow raises an OSError."""
     path = tmp_path / "t.parquet"
-    for start in (4, 60):  # the header of a page, and what is compressed
+    for start in (4, 60):  # the header of a page, and its compressed bytes
         write_parquet(pa.table({"n": np.arange(1000) + SECRET}), path)
         data = bytearray(path.read_bytes())
         data[start : len(data) // 4] = bytes(len(data) // 4 - start)
@@ -341,7 +341,7 @@ def test_what_the_system_refuses_to_read_is_named(
 ) -> None:
     def fail(_: object) -> Iterator[None]:
         yield from ()
-        raise OSError(errno.EIO, "Error reading bytes")  # as pyarrow does, without the name
+        raise OSError(errno.EIO, "Error reading bytes")  # pyarrow's error lacks the name, too
 
     path = tmp_path / "t.parquet"
     write_parquet(pa.table({"n": [1]}), path)

@@ -42,7 +42,7 @@ def written(
 
 
 def test_the_files_are_what_consistent_returns(tmp_path: Path) -> None:
-    """With the columns in their order, whatever the count's is called; and the gain is told."""
+    """The columns keep their order, whatever the count's name, and the report tells the gain."""
     folder = tmp_path / "new" / "out"
     gains = written(folder, [TOWNS, STATES], ["towns_noisy.csv.gz", "states.parquet"])
     with open(folder / "towns_noisy.csv", newline="", encoding="utf-8") as file:
@@ -66,7 +66,7 @@ def test_the_files_are_what_consistent_returns(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_refused(tmp_path: Path) -> None:
-    """Two columns of counts, two files of one name."""
+    """Two columns of counts are refused, and so are two files of one name."""
     with pytest.raises(ParameterValueError, match="one column"):
         ConsistentTables(tmp_path, planned(["a.csv"], "n", "m"), None, force=False)
     with pytest.raises(OutputError, match=r"a\.csv"):

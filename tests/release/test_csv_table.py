@@ -1,6 +1,6 @@
-"""Tables of text: cells kept, layout not; bad files refused by place, never shown.
+"""Tables of text: cells stay, layout does not, and errors about bad files name only a place.
 
-Every table here is read and written twice: by the compiled core and line by line.
+Every table here is read and written twice, by the compiled core and line by line.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from hypothesis import strategies as st
 from discretegauss._drawing.engines import native
 from discretegauss.errors import TableError
 from discretegauss.release import _csv_table
+from discretegauss.release._chunks import Chunk
 from discretegauss.release._csv_rows import BLANKS, MAX_DIGITS, Layout, read_rows
 from discretegauss.release._csv_table import CsvTable
-from discretegauss.release._interface import Chunk
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
 
 
 def counts_of(chunk: Chunk) -> list[list[int]]:
-    """The counts of each row."""
+    """Return the counts of each row."""
     columns: list[list[int]] = [cells.integers.tolist() for cells in chunk.cells]
     return list(map(list, zip(*columns, strict=True)))
 
 
 class Read:
-    """The counts of a table, and its bytes with others."""
+    """The counts of a table, and its bytes with noisy counts."""
 
     def __init__(self, data: bytes, columns: Sequence[str], **options: Any) -> None:
         self._table = CsvTable(io.BytesIO(data), columns, **options)
@@ -56,7 +56,7 @@ class Read:
 
 
 def outcome(data: bytes, columns: Sequence[str], noise: int, **options: Any) -> object:
-    """What is written with this noise on every count, and the counts; or why nothing is."""
+    """Return the bytes with this noise on every count, and the counts; or the error."""
     try:
         read = Read(data, columns, **options)
         noisy = [[count + noise for count in row] for row in read.counts]
@@ -66,7 +66,7 @@ def outcome(data: bytes, columns: Sequence[str], noise: int, **options: Any) -> 
 
 
 def both_ways(data: bytes, columns: Sequence[str], noise: int, **options: Any) -> object:
-    """`outcome` by the compiled core, which line by line has to be the same."""
+    """Return `outcome` by the compiled core; require the same line by line."""
     found = outcome(data, columns, noise, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_csv_table, "native", None)
@@ -96,13 +96,13 @@ def test_the_real_table_reads_as_the_csv_module_reads_it() -> None:
         (b"n\r\n1\r\n", b"n\r\n7\r\n"),
         (b"n\r1\r", b"n\r7\r"),
         (b"n,a\r1,x", b"n,a\r7,x\r"),
-        (b"n\n1\r\n", b"n\n7\n"),  # line ends are those of the header
+        (b"n\n1\r\n", b"n\n7\n"),  # the header decides the line ends
         (b"\xef\xbb\xbfn,a\n1,x\n", b"\xef\xbb\xbfn,a\n7,x\n"),
         (b'"n","a"\n"1","x"\n', b"n,a\n7,x\n"),
         (b' a ,n\n "x, ""y""z" ,1\n', b'a,n\n"x, ""y""z",7\n'),
         (b'a,n,b\n"",1,""""\n', b'a,n,b\n,7,""""\n'),
         (b" a , n , b\n x , 1 , y\n", b"a,n,b\nx,7,y\n"),
-        (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n"),  # without blank lines at the end
+        (b"n,a\n1,\n\n\r\n", b"n,a\n7,\n"),  # blank lines at the end are dropped
         (b"n\n+1\n", b"n\n7\n"),
         ("n,ä\n1,x\u2028\x0b\x0c\x85y\n".encode(), "n,ä\n7,x\u2028\x0b\x0c\x85y\n".encode()),
         ("n,a\n1,\u3000José\u00a0\n".encode(), "n,a\n7,José\n".encode()),
@@ -125,7 +125,7 @@ written = st.one_of(
 
 @given(cells=st.lists(written, min_size=1, max_size=5), index=st.integers(0, 2))
 def test_the_output_does_not_depend_on_how_a_count_is_written(cells: list[str], index: int) -> None:
-    """Whatever paddings, quotes, signs and zeros stand around it: their width tells its digits."""
+    """Padding, quotes, signs and zeros are dropped: their width tells the count's digits."""
 
     def rows(of: list[str]) -> bytes:
         others = [["x", '"y, z"'] for _ in of]
@@ -144,7 +144,7 @@ def test_the_output_does_not_depend_on_how_a_count_is_written(cells: list[str], 
 @at_once("header", ["n\u00a0\u00a0", '"\u2003n"', "n    ", "\t n", ' "n" ', '"n    "', ' " n" '])
 @at_once("row", ["{},b", "a,{}", "{}"])
 def test_the_name_of_the_column_is_written_without_padding(header: str, row: str) -> None:
-    """A table that is padded to be read pads the name to the digits of the greatest count."""
+    """A table aligned for reading pads the name to the digits of the greatest count."""
     table = parse(f"{row.format(header)}\n{row.format(31337)}\n".encode())
     assert table.with_counts([[7]]).decode() == f"{row.format('n')}\n{row.format(7)}\n"
 
@@ -173,7 +173,7 @@ LAYOUTS += ["before", "after the next", "at the end"]
 
 
 def laid_out(counts: list[str], texts: list[str], width: int, blank: str, how: str) -> bytes:
-    """Return a table padded to be read: to the width, or not at all where that does not do."""
+    """Return a table whose cells are padded to the width, unless they are longer."""
     lines = ["x,n,y,z" if how != "before" else "n,x,y,z"]
     for n, text in zip(counts, texts, strict=True):
         pad = blank * (width - len(n))
@@ -203,11 +203,11 @@ def laid_out(counts: list[str], texts: list[str], width: int, blank: str, how: s
 def test_no_padding_by_the_counts_reaches_the_output(
     counts: list[tuple[str, str]], text: str, width: int, blank: str, how: str
 ) -> None:
-    """Two tables that differ in their counts give the same output on the same noisy counts."""
+    """Two tables that differ only in their counts give the same output for equal noisy counts."""
     texts = [text] * len(counts)
     outputs = set()
     for these in zip(*counts, strict=True):
-        with contextlib.suppress(TableError):  # of a tab before quotes
+        with contextlib.suppress(TableError):  # a tab before quotes
             table = parse(laid_out(list(these), texts, width, blank, how))
             outputs.add(table.with_counts([[i] for i in range(len(counts))]))
     assert len(outputs) <= 1
@@ -222,7 +222,7 @@ def test_no_padding_by_the_counts_reaches_the_output(
 def test_blank_lines_that_fill_the_file_up_to_a_size_do_not_reach_the_output(
     counts: list[tuple[str, str]], row: str, end: str, size: int
 ) -> None:
-    """As many as there are, so many digits all counts together have not."""
+    """The number of such lines would tell how many digits all counts have together."""
     outputs = set()
     for these in zip(*counts, strict=True):
         text = "".join(row.format(cell) + end for cell in ["n", *these])
@@ -247,12 +247,12 @@ def test_counts_of_any_size_and_sign(count: int) -> None:
 
 @pytest.mark.parametrize("noise", [2**63 - 1, -(2**63), 2**70])
 def test_a_plain_chunk_takes_noisy_counts_of_any_size(noise: int) -> None:
-    """Which are written line by line, though they were read by the core."""
+    """Noisy counts beyond int64 are written line by line, even if the core read the counts."""
     found = both_ways(b'a,n\n"x, y",1\nz,-1\n', ["n"], noise)
     assert found == ([[1], [-1]], f'a,n\n"x, y",{noise + 1}\nz,{noise - 1}\n'.encode())
 
 
-# --- the two ways are one
+# --- both methods agree
 
 alphabet = st.sampled_from(
     [*'0123,"- \t\n\r+xé', "あ", "\u3000", "\u00a0", "\ufeff", '"', ",", "\n"]
@@ -283,7 +283,7 @@ def test_the_core_and_line_by_line_give_the_same_bytes_or_the_same_refusal(
     delimiters: tuple[str, str],
     chunk: int,
 ) -> None:
-    """Of random tables, in chunks of any size: quotes, blanks, line ends, cells of any kind."""
+    """Both methods agree on random tables in chunks of any size."""
     table = [("a", "n", "b", "m"), *rows]
     if quoting == csv.QUOTE_NONE:
         text = end.join(delimiters[0].join(row) for row in table)
@@ -301,7 +301,7 @@ def test_the_core_and_line_by_line_give_the_same_bytes_or_the_same_refusal(
 
 @pytest.mark.skipif(native is None, reason="there is no core")
 def test_the_core_strips_the_blanks_of_the_first_plane_and_no_other_character() -> None:
-    """At both ends of a cell, alone and beside spaces; of a count as well."""
+    """It strips them at both ends of a cell or a count, alone and beside spaces."""
     others = [
         chr(i) for i in range(0x20, 0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in '",'
     ]
@@ -319,7 +319,7 @@ def test_the_core_strips_the_blanks_of_the_first_plane_and_no_other_character() 
 
 
 ODD = ['"x",99999999999999999999', "x,-9223372036854775808", 'x\ty,"5"', '\t"y",6']
-"""Rows that the core leaves undecided, but for the third one; the last one is refused."""
+"""Rows that the core cannot read, except the third one. The last one is refused."""
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -329,7 +329,7 @@ ODD = ['"x",99999999999999999999', "x,-9223372036854775808", 'x\ty,"5"', '\t"y",
 def test_rows_that_are_not_plain_do_not_change_the_others(
     odd: str, every: int, first: int, end: str
 ) -> None:
-    """Wherever they stand, and however many there are: all rows are as one by one."""
+    """All rows are the same as one by one, for any number and place of such rows."""
     rows = [odd if i % every == first % every else f"r{i},{i}" for i in range(1000)]
     data = ("\n".join(["a,n", *rows]) + end).encode()
     found = both_ways(data, ["n"], 3)
@@ -347,7 +347,7 @@ def test_rows_that_are_not_plain_do_not_change_the_others(
 def test_a_chunk_with_an_odd_row_goes_by_the_core_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One row in a thousand is cut into cells by Python: no more than a few rows beside it are."""
+    """If the core cannot read one row in a thousand, Python reads only a few rows beside it."""
     seen = 0
 
     def counted(data: memoryview, *more: Any) -> Any:
@@ -371,7 +371,7 @@ def test_the_two_ways_agree_on_any_text(text: str) -> None:
 
 
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\n"), max_size=6)
-stripped = cells.map(lambda text: text.strip(BLANKS))  # blanks at the ends are not kept
+stripped = cells.map(lambda text: text.strip(BLANKS))  # blanks at the ends are dropped
 
 
 @given(
@@ -383,7 +383,7 @@ stripped = cells.map(lambda text: text.strip(BLANKS))  # blanks at the ends are 
 def test_whatever_csv_writes_comes_back_with_new_counts(
     rows: list[tuple[str, int, str]], style: tuple[Literal[0, 1, 2], str]
 ) -> None:
-    """What is read and written is what the csv module reads and writes, over arbitrary text."""
+    """A released table of arbitrary text is the one that the csv module would read and write."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=style[0], lineterminator=style[1])
     writer.writerows([("a", "n", "b"), *rows])
@@ -396,7 +396,7 @@ def test_whatever_csv_writes_comes_back_with_new_counts(
     assert table.with_counts([[n + 1] for _, n, _ in rows]) == expected.getvalue().encode()
 
 
-SECRET = "31337"  # stands in every bad file, and must stand in no message
+SECRET = "31337"  # every bad file contains it, and no message may
 
 BAD_FILES: list[tuple[str, bytes, str]] = [
     ("empty", b"", "the file is empty"),
@@ -476,13 +476,13 @@ def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, me
     assert both_ways(data, ["n"], 1) == str(caught.value)
     assert message in str(caught.value)
     assert SECRET not in str(caught.value)
-    # Nor does the traceback carry an error that holds a piece of the file.
+    # The traceback has no error that holds a piece of the file, either.
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
 def test_an_encoding_is_named_only_where_all_speaks_for_it() -> None:
-    """Not for bytes of two encodings, nor for what is no text."""
+    """Bytes of two encodings get no hint, and neither does a file that is not text."""
     for name, data, _ in BAD_FILES:
         if name in ("two encodings", "no text at all", "NUL byte"):
             assert "iconv" not in str(both_ways(data, ["n"], 1))
@@ -490,7 +490,7 @@ def test_an_encoding_is_named_only_where_all_speaks_for_it() -> None:
 
 @pytest.mark.parametrize("chunk", range(1, 12))
 def test_no_row_below_a_blank_header_is_passed_over(chunk: int) -> None:
-    """The name of the one column is empty; how much is read at a time changes nothing."""
+    """The only column has an empty name. The size of the chunks changes nothing."""
     found = both_ways(b"\n5\n6\n", [""], 1, chunk=chunk)
     assert found == ([[5], [6]], b'""\n6\n7\n')
     for n_blank in range(1, 5):
@@ -511,14 +511,14 @@ def test_a_line_is_named_by_its_number_whatever_ends_lines(end: str, bad: bytes)
     ids=["spaces before", "tabs after", "digits"],
 )
 def test_a_long_cell_that_is_no_count_is_refused_at_once(cell: str) -> None:
-    """In milliseconds; not in hours, as by a pattern that tries all ways to cut the spaces."""
+    """A pattern that tries all splits of the spaces would take hours."""
     with pytest.raises(TableError, match="not a whole number"):
         Read(f"n\n{cell}\n".encode(), ["n"])
 
 
 @pytest.mark.parametrize("cell", [b'"' + b"x" * 10**6 + b'"', b'"' + b'""' * 10**6 + b'"'])
 def test_a_long_quoted_cell_takes_a_few_times_its_size_in_memory(cell: bytes) -> None:
-    """Not 140 times, as a pattern that remembers every character does; measured: 8 times."""
+    """A pattern that remembers every character takes 140 times its size; this one takes 8 times."""
     data = b"n,a\n1," + cell + b"\n"
     tracemalloc.start()
     try:

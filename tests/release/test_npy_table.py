@@ -1,4 +1,4 @@
-"""Arrays of numpy: counts exactly, everything else as it was, refusals without a value."""
+"""Arrays of numpy: counts get exact noise, all else stays, and no error shows a value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECRET = 31337
 
 
 def released(folder: Path, array: Any, *columns: str, rho: str = "0.1") -> Any:
-    """The array that is written, by draws that can be drawn again."""
+    """Return the released array, with draws that can be repeated."""
     np.save(folder / "t.npy", array)
     source = TapeSource(random.Random(5).randbytes(2**20))
     release_table(folder / "t.npy", columns, folder / "o.npy", rho=rho, source=source, force=True)
@@ -37,7 +37,7 @@ def draws(n: int, at_once: int, sigma2: int = 5) -> list[int]:
 def test_an_array_of_one_axis_has_the_column_0(
     tmp_path: Path, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each count has one draw, some rows at a time."""
+    """Each count gets one draw, some rows at a time."""
     monkeypatch.setattr(_npy_table, "_CHUNK", 80)
     counts = np.arange(100).astype(dtype)
     noisy = released(tmp_path, counts, "0")
@@ -47,7 +47,7 @@ def test_an_array_of_one_axis_has_the_column_0(
 
 
 def test_columns_of_an_array_are_numbered_and_those_of_records_named(tmp_path: Path) -> None:
-    """The other columns stay; one that shares the budget has draws of its own."""
+    """The other columns stay, and each column that shares the budget has its own draws."""
     table = np.arange(30, dtype=np.int16).reshape(10, 3)
     noisy = released(tmp_path, table, "2", "0", rho="0.2")
     assert noisy[:, 1].tolist() == table[:, 1].tolist()
@@ -103,11 +103,11 @@ def test_what_is_no_table_of_counts_is_refused(tmp_path: Path, array: Any, messa
 
 
 def test_whether_noise_fits_is_decided_before_anything_is_drawn(tmp_path: Path) -> None:
-    """From counts and law alone, wherever in the array: not by the draw."""
+    """The counts and the law alone decide it, anywhere in the array; the draw does not."""
     counts = np.zeros(10**6, np.int64)  # some chunks
     counts[-1] = 2**63 - 1
     np.save(tmp_path / "t.npy", counts)
-    drawn = TapeSource(b"")  # any draw would be an error of its own
+    drawn = TapeSource(b"")  # the source fails at any draw
     message = r"rows 917505 to 1000000, column '0': noisy counts might not fit int64"
     with pytest.raises(TableError, match=message):
         release_table(tmp_path / "t.npy", "0", tmp_path / "o.npy", rho="0.1", source=drawn)
@@ -118,7 +118,7 @@ def test_whether_noise_fits_is_decided_before_anything_is_drawn(tmp_path: Path) 
 
 
 def test_a_damaged_array_is_refused(tmp_path: Path) -> None:
-    """Cut off anywhere, and what is none at all."""
+    """An array that is cut off anywhere is refused, and so is a file of another kind."""
     path = tmp_path / "t.npy"
     np.save(path, np.arange(1000) + SECRET)
     whole = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Plans that say who is counted: the cases of docs/person.md, in files and in frames."""
+"""Plans with a statement about a person: the cases of docs/person.md, in files and in frames."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 import discretegauss
 from discretegauss import release
 from discretegauss._cli import main
+from discretegauss.data import groups
 from discretegauss.data.person import change, checked_counting
 from discretegauss.errors import (
     DiscreteGaussError,
@@ -21,7 +22,7 @@ from discretegauss.errors import (
     ParameterValueError,
     TableError,
 )
-from discretegauss.release import Person, Plan, Table, done_json, plan_json, plan_text, read_plan
+from discretegauss.release import Person, Plan, Table, plan_json, plan_text, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
@@ -60,7 +61,7 @@ def _sigma2(folder: Path, *tables: str, person: str = PERSON, budget: str = BUDG
 
 
 def _refused(folder: Path, message: str, *tables: str, person: str = PERSON) -> None:
-    """The release is, nothing was drawn that anybody sees, and no cell is shown."""
+    """Require that the release is refused with the message and leaves no file."""
     (folder / "plan.toml").write_text(_text(*tables, person=person))
     files = sorted(folder.iterdir())
     with pytest.raises(DiscreteGaussError, match=message):
@@ -68,11 +69,11 @@ def _refused(folder: Path, message: str, *tables: str, person: str = PERSON) -> 
     assert sorted(folder.iterdir()) == files
 
 
-# --- the cases of the design, one each
+# --- the cases of docs/person.md, one test each
 
 
 def test_the_analyst_s_plan_is_right_without_a_thought(folder: Path) -> None:
-    """K = 3 in distinct cells: margins get the norm 3, cells its root; nested, they only add."""
+    """With K = 3 in distinct cells, margins get the norm 3 and cells its root."""
     assert _sigma2(folder, NATION, TOWNS, CELLS) == [135, 135, 45]
     done = dg.release.release_plan(folder / "plan.toml")
     assert [one.change.norm2 for one in done.tables] == [9, 9, 3]
@@ -89,14 +90,14 @@ def test_tables_that_cross_have_less_noise(folder: Path) -> None:
 
 
 def test_rows_per_person_above_the_rows_cannot_be_said_any_more(folder: Path) -> None:
-    """Three records of a person may all be in the one row."""
+    """Three records of a person may all be in the only row."""
     assert _sigma2(folder, NATION, person=THREE) == [45]
     _refused(folder, "rows_per_person must not be given: .person. says it",
              NATION + "\nrows_per_person = 3", CELLS)  # fmt: skip
 
 
 def test_a_record_counts_in_each_of_several_columns(folder: Path) -> None:
-    """Which doubles the square of the norm; `across` says that it counts in one of them."""
+    """That doubles the square of the norm, unless `across` says that it counts in one of them."""
     several = WIDE.replace('\nacross = "age"', "")
     distinct = PERSON.replace('"town", "age"', '"town"')
     assert _sigma2(folder, several, person=distinct) == [30]
@@ -104,13 +105,13 @@ def test_a_record_counts_in_each_of_several_columns(folder: Path) -> None:
 
 
 def test_disjoint_columns_are_named_by_their_key(folder: Path) -> None:
-    """If that is in `distinct`, the square of the norm is K, and not K**2."""
+    """If that key is in `distinct`, the square of the norm is K instead of K**2."""
     assert _sigma2(folder, WIDE) == [15]
     assert _sigma2(folder, WIDE, person=THREE) == [45]
 
 
 def test_tables_of_people_do_not_add_up(folder: Path) -> None:
-    """Where a person may be in several rows; a release is fine, and tables of records add up."""
+    """They do not if a person may be in several rows. Tables of records do."""
     people = TOWNS + '\ncounts = "people"'
     both = people, NATION + '\ncounts = "people"'
     assert _sigma2(folder, *both, person=THREE) == [30, 10]
@@ -122,20 +123,20 @@ def test_tables_of_people_do_not_add_up(folder: Path) -> None:
 
 
 def test_a_column_of_distinct_that_a_coarse_table_has_not_costs_its_norm() -> None:
-    """Town alone does not tell the records apart: the norm is K."""
+    """Town alone does not distinguish the records, so the norm is K."""
     person = Person(3, ["town", "age"])
     assert change(person, checked_counting(by=["town"])).norm2 == 9
     assert change(person, checked_counting(by=["town", "age", "sex"])).norm2 == 3
 
 
 def test_there_is_one_statement(folder: Path) -> None:
-    """A second one is an error of the plan's form; so is a word that is none."""
+    """A second statement is an error of the plan's form, and so is an unknown key."""
     _refused(folder, "is not a TOML file", CELLS, person=PERSON + "\n" + PERSON)
     _refused(folder, "'months' is no key", CELLS, person=PERSON + "\nmonths = 12")
 
 
 def test_a_table_of_fewer_records_changes_by_no_more() -> None:
-    """Of women, say: the bound for a person with fewer records is not larger."""
+    """The bound for a person with fewer records, as in a table of women, is not larger."""
     tables = [checked_counting(by=by) for by in ([], ["town"], ["town", "age"])]
     for table in tables:
         norms = [change(Person(k, ["town", "age"], 2), table).norm2 for k in range(1, 9)]
@@ -143,7 +144,7 @@ def test_a_table_of_fewer_records_changes_by_no_more() -> None:
 
 
 def test_sums_change_by_their_largest_value(folder: Path) -> None:
-    """Which no file can show: the report says so. Negative ones cost replaced people twice more."""
+    """The report says that no file can show it. Negative values cost replaced people more."""
     income = TOWNS + "\nvalues = [0, 100]"
     assert _sigma2(folder, income, person=THREE) == [9 * 100**2 * 5]
     assert "no file can show it" in plan_text(read_plan(folder / "plan.toml"))
@@ -155,12 +156,12 @@ def test_sums_change_by_their_largest_value(folder: Path) -> None:
 
 
 def test_replacing_people_costs_twice_even_in_one_row(folder: Path) -> None:
-    """There it is once, in truth: the bound is on the safe side."""
+    """In one row the truth is once, so the bound is on the safe side."""
     assert _sigma2(folder, NATION, person='[person]\nrecords = 1\nneighbours = "replace"') == [10]
 
 
 def test_two_plans_about_different_people_add_up(folder: Path) -> None:
-    """One plan has one person; the rho of two plans are those of both."""
+    """A plan has one statement, so two statements need two plans, whose rho add up."""
     for name, k in (("a", 1), ("b", 2)):
         text = _text(CELLS, person=f"[person]\nrecords = {k}").replace("out0", f"{name}_out")
         (folder / f"{name}.toml").write_text(text)
@@ -169,25 +170,25 @@ def test_two_plans_about_different_people_add_up(folder: Path) -> None:
 
 
 def test_records_that_were_cut_to_k_are_a_statement(folder: Path) -> None:
-    """Of nobody's records it is known how many may agree: K**2, the default."""
+    """Nothing says how many of the K records may agree, so the norm's square is K**2."""
     assert _sigma2(folder, CELLS, person="[person]\nrecords = 5") == [125]
 
 
 def test_a_norm_that_no_statement_has_is_a_sensitivity(folder: Path) -> None:
-    """As before, without [person]: one row by 2, and two by 1."""
+    """Without [person], sensitivity says that one row changes by 2 and two by 1."""
     old = CELLS.replace('\nby = ["town", "age"]', "") + '\nsensitivity = "2.4495"'
     assert _sigma2(folder, old, person="") == [Fraction("2.4495") ** 2 * 5]
 
 
 def test_pure_epsilon_of_laplace_noise_needs_the_l1_norm_alone() -> None:
-    """A plan is Gaussian; epsilon is the sum of l1/scale."""
+    """Its epsilon is the sum of l1/scale over the tables."""
     person = Person(3, ["town", "age"])
     tables = [checked_counting(by=by) for by in (["town"], ["town", "age"])]
     assert [change(person, table).l1 for table in tables] == [3, 3]
 
 
 def test_unknown_groups_take_the_statement(folder: Path) -> None:
-    """A person is in K groups if `distinct` is what the groups are called, else it is refused."""
+    """A person is in K groups if `distinct` is the key of the groups; otherwise it is refused."""
     (folder / "groups.csv").write_text("town,age,n\n" + "A,old,900\nB,old,800\n")
     how: Any = {"epsilon": 1, "delta": "1e-6", "force": True}
     paths = folder / "groups.csv", "n", folder / "kept.csv"
@@ -230,7 +231,7 @@ def test_a_plan_that_is_wrong_is_refused(folder: Path, old: str, new: str, messa
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
 def test_a_group_that_is_listed_twice_is_refused(folder: Path, kind: str) -> None:
-    """Whatever the file: a person would change both rows."""
+    """A person would change both rows, in a file of any format."""
     towns, counts = ["A", "B", "A"], [13, 7, 1]
     if kind == "csv":
         (folder / "t.csv").write_text("town,n\nA,13\nB,7\nA,1\n")
@@ -247,8 +248,19 @@ def test_a_group_that_is_listed_twice_is_refused(folder: Path, kind: str) -> Non
     assert sorted(folder.iterdir()) == files
 
 
+@pytest.mark.parametrize("bits", [32, 64])
+def test_groups_have_hashes_of_64_bits(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    """Even if Python's own hash has 32 bits, 10**5 groups differ, and equal keys agree."""
+    monkeypatch.setattr(groups, "_HASH_BITS", bits)
+    keys = [(f"town{i // 100}", str(i % 100)) for i in range(10**5)]
+    hashes = groups.group_hashes(keys)
+    assert len(set(hashes.tolist())) == 10**5
+    assert max(abs(x) for x in hashes.tolist()) > 2**55
+    assert groups.group_hashes(keys[:3]).tolist() == hashes[:3].tolist()
+
+
 def test_a_null_is_a_group_of_its_own(folder: Path) -> None:
-    """Beside an empty text."""
+    """A null and an empty text are different groups."""
     parquet.write_table(pa.table({"town": ["", None, "A"], "n": [1, 2, 3]}), folder / "t.parquet")
     text = _text(TOWNS.replace("towns.csv", "t.parquet"), person="[person]\nrecords = 1")
     (folder / "plan.toml").write_text(text.replace("out0.csv", "out0.parquet"))
@@ -261,13 +273,13 @@ def test_a_total_of_two_rows_is_refused(folder: Path) -> None:
 
 
 def test_errors_and_best_shares_know_the_statement(folder: Path) -> None:
-    """An error gives the noise, and rho is what all of it costs; best shares go by the norms."""
+    """An error gives the noise and so rho, and best shares follow the norms."""
     ages = TOWNS.replace('"town"', '"age"')
     each = [one + "\nerror = 20" for one in (NATION, TOWNS, ages, CELLS)]
     found = _sigma2(folder, *each, budget="")
     assert len(set(found)) == 1
     rho = read_plan(folder / "plan.toml").cost.rho
-    # Towns and ages alone are blind to a column each: 9 (nation, one of them) and 3 (the others).
+    # Towns and ages each lack a column, so two tables count 9 and the other two 3.
     assert rho == (2 * 9 + 2 * 3) / (2 * found[0])
     best = [one + f'\nshare = "best"\ncells = {n}' for one, n in ((NATION, 1), (CELLS, 3))]
     found = _sigma2(folder, *best)
@@ -286,7 +298,7 @@ def test_the_report_says_who_is_counted(folder: Path) -> None:
     assert f"one person          {norm} 3 (Euclidean norm 3)" in text
     assert f"one person          {norm} 1 (Euclidean norm the root of 3)" in text
     planned = json.loads(plan_json(read_plan(folder / "plan.toml")))
-    done = json.loads(done_json(dg.release.release_plan(folder / "plan.toml")))
+    done = json.loads(release_json(dg.release.release_plan(folder / "plan.toml")))
     said = {"records": 3, "distinct": ["town", "age"], "per_cell": 1, "neighbours": "add or remove"}
     assert planned["person"] == done["person"] == said
     for one in (planned, done):
@@ -315,7 +327,7 @@ def _plan(**tables: Table) -> Plan:
 
 
 def test_a_plan_of_frames_is_that_of_files(folder: Path) -> None:
-    """The same noise and cost, whatever the frames are of; they come back as they are."""
+    """It has the same noise and cost, and each frame comes back in its own library."""
     plan = _plan()
     assert [law.sigma2 for law in plan.laws.values()] == _sigma2(folder, NATION, TOWNS, CELLS)
     assert plan.rho == Fraction(1, 10)
@@ -343,14 +355,14 @@ def test_a_plan_of_frames_is_that_of_files(folder: Path) -> None:
     ],
 )
 def test_a_frame_that_is_wrong_leaves_no_draw(changed: dict[str, Any], message: str) -> None:
-    """For none of them."""
+    """Nothing is drawn for any frame if one is wrong."""
     frames = {name: one for name, one in (_frames() | changed).items() if one is not None}
     with pytest.raises(DiscreteGaussError, match=message):
         _plan().add_noise(frames, "n", source=TapeSource(b""))
 
 
 def test_a_wide_frame_names_its_columns() -> None:
-    """Any other has one, which `add_noise` is told."""
+    """Another frame has one column of counts, which `add_noise` names."""
     wide = pd.DataFrame({"town": ["A", "B"], "young": [5, 3], "old": [8, 4]})
     across = Table("town", ["young", "old"], across="age")
     plan = Plan(Person(3, ["town", "age"]), {"wide": across}, rho="0.1")
@@ -379,7 +391,7 @@ def test_a_plan_of_frames_that_is_wrong_is_refused(tables: Any, message: str) ->
 
 
 def test_by_may_name_the_index() -> None:
-    """Of a frame of pandas; two rows of one group are refused there, too."""
+    """A pandas index can name the groups, and two rows of one group are refused there, too."""
     plan = Plan(Person(3, ["town"]), {"towns": Table("town")}, rho="0.1")
     towns = pd.DataFrame({"n": [13, 7]}, index=pd.Index(["A", "B"], name="town"))
     assert plan.add_noise({"towns": towns}, "n")["towns"].index.tolist() == ["A", "B"]
@@ -388,7 +400,7 @@ def test_by_may_name_the_index() -> None:
 
 
 def test_frames_made_to_add_up() -> None:
-    """With the laws of the plan."""
+    """`estimate.consistent` takes the laws of the plan."""
     plan = _plan()
     noisy = plan.add_noise(_frames(), "n")
     best = dg.estimate.consistent(list(noisy.values()), list(plan.laws.values()), "n")
@@ -399,7 +411,7 @@ def test_frames_made_to_add_up() -> None:
 
 
 def test_one_table_takes_a_statement(tmp_path: Path) -> None:
-    """All records may be in one row, unless by says else; rows must differ in by, if it is said."""
+    """All records may be in one row unless `by` is given, and then the rows must differ in it."""
     table, out = tmp_path / "t.csv", tmp_path / "o.csv"
     table.write_text("town,n,m\na,5,1\nb,6,2\na,7,3\n")
     how: Any = {"rho": "0.1", "force": True}
@@ -445,6 +457,42 @@ def test_the_command_takes_records(
     shown = capsys.readouterr()
     assert said in (shown.err if code else shown.out)
     assert (code == 2) == ("sigma2" not in said)
+
+
+@pytest.mark.parametrize("records", ["--records 3", "--records 3 --one-per-row"])
+@pytest.mark.parametrize("budget", ["--rho 0.1", "--epsilon 1 --delta 1e-6"])
+def test_calibrate_takes_records_as_release_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], budget: str, records: str
+) -> None:
+    """Both print the same person, noise and cost."""
+    (tmp_path / "t.csv").write_text("n\n5\n6\n7\n")
+    main(f"release {tmp_path}/t.csv --column n --out {tmp_path}/o.csv {budget} {records}".split())
+    released = capsys.readouterr().out
+    main(f"calibrate {budget} {records}".split())
+    names = ("person", "sigma2", "one person", "rho", "(epsilon")
+    for line in (calibrated := capsys.readouterr().out).splitlines():
+        assert not line.startswith(names) or line in released
+    assert calibrated.count("\n") == (8 if "--one" not in records else 7)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--rho 1 --records 3 --queries 2", "--records goes without --queries: both say"),
+        ("--rho 1 --records 3 --rows-per-person 2", "--records goes without --rows-per-person"),
+        ("--rho 1 --one-per-row", "--one-per-row goes with --records"),
+        ("--plan p.toml --records 3", "--plan goes without --records: the plan says it"),
+        ("--error 20 --records 3", "rho                 0.0411031"),
+        ("--error 20 --records 3 --one-per-row", "rho                 0.0137011"),
+    ],
+)
+def test_calibrate_says_records_once(
+    capsys: pytest.CaptureFixture[str], options: str, said: str
+) -> None:
+    """The error of each count costs 9 or 3 times what it costs if a person has one record."""
+    code = main(f"calibrate {options}".split())
+    shown = capsys.readouterr()
+    assert said in (shown.err if code else shown.out)
 
 
 def test_groups_take_records_that_are_one_in_a_row(

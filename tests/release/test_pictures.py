@@ -1,4 +1,4 @@
-"""Pictures of releases: what is drawn, by the artists; every name can be read."""
+"""Pictures of releases: the artists that they draw, and names that can be read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytest.importorskip("matplotlib")
 
 @pytest.fixture
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is drawn, figure by figure."""
+    """Return the list that gets each figure once it is drawn."""
     drawn: list[Any] = []
     render = look.render
 
@@ -53,7 +53,7 @@ def noisy_counts(folder: Path, column: int) -> list[float]:
 
 
 def assert_can_be_read(figure: Any) -> None:
-    """No name on the y axis touches the next one, or leaves the figure."""
+    """Require that no name on the y axis touches the next one or leaves the figure."""
     texts = [text for text in figure.axes[0].get_yticklabels() if text.get_text()]
     boxes = [text.get_window_extent() for text in texts]
     assert len(boxes) > 1
@@ -64,7 +64,7 @@ def assert_can_be_read(figure: Any) -> None:
 def test_rows_are_dots_with_error_bars_named_by_the_other_columns(
     figures: list[Any], tmp_path: Path
 ) -> None:
-    """One panel for each column of counts; the title has the noise and the budget."""
+    """Each column of counts has a panel, and the title has the noise and the budget."""
     towns = ["town,people,age,children", "Ulm,120,0-9,30", "Aix,7,10-19,2", "Bern,0,0-9,0"]
     done = released(tmp_path, towns, "people", "children", rho="0.1")
     left, right = figures[0].axes
@@ -94,7 +94,7 @@ def test_rows_are_dots_with_error_bars_named_by_the_other_columns(
 def test_many_rows_stand_in_order_of_size_within_a_band(
     figures: list[Any], tmp_path: Path, rows: int
 ) -> None:
-    """The band has an area that is seen: twice the bound high, all along."""
+    """The band is twice the bound high everywhere."""
     lines = ["people", *(str(7 * i % 300) for i in range(rows))]
     done = released(tmp_path, lines, rho="0.01")
     (figure,) = figures
@@ -135,7 +135,7 @@ def test_columns_that_are_left_out_are_counted_in_the_title(
 
 
 def test_a_plan_names_its_tables_and_rounds_epsilon_up(figures: list[Any], tmp_path: Path) -> None:
-    """The noise is marked in each of them; 1 row, not 1 rows."""
+    """Each table has a mark for its noise, and says 1 row, not 1 rows."""
     (tmp_path / "a.csv").write_text("n\n5\n")
     (tmp_path / "b.csv").write_text("n\n" + "70\n" * 2000)
     text = "rho = 1\n"
@@ -159,7 +159,7 @@ def test_a_plan_names_its_tables_and_rounds_epsilon_up(figures: list[Any], tmp_p
 
 @pytest.mark.parametrize("chunk", [2**20, 8])
 def test_other_cells_of_text_hold_no_count(tmp_path: Path, chunk: int) -> None:
-    """Whether the core reads a line or Python does."""
+    """They hold none whether the core or Python reads a line."""
     (tmp_path / "t.csv").write_text('a,n,b\nx,31337," y,z "\nu,+31337,w\nv,31337,\n')
     with (tmp_path / "t.csv").open("rb") as file:
         table = CsvTable(file, ["n"], chunk=chunk)
@@ -169,7 +169,7 @@ def test_other_cells_of_text_hold_no_count(tmp_path: Path, chunk: int) -> None:
 
 
 def test_other_cells_of_arrow_are_texts_without_pandas(tmp_path: Path) -> None:
-    """Blank where there is nothing, and where it is no text."""
+    """A null is blank, and so is a cell that has no text."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -193,7 +193,7 @@ def test_other_cells_of_arrow_are_texts_without_pandas(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("n", [2, 100])
 def test_what_is_missing_is_not_drawn(figures: list[Any], tmp_path: Path, n: int) -> None:
-    """Neither as a dot of a row, nor among the counts of many."""
+    """A null is neither a dot of a row nor one of the many counts."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

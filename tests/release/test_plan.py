@@ -1,4 +1,4 @@
-"""Plans: one budget over many tables; all are written, or none."""
+"""Plans: many tables share one budget, and all of them are written, or none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from discretegauss.errors import (
 from discretegauss.privacy import calibrate, plan_loss, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.plan_loss import Table, largest_rho
-from discretegauss.release import done_json, read_plan
+from discretegauss.release import read_plan, release_json
 from discretegauss.release._plan import FilePlan
 from discretegauss.testing import TapeSource
 
@@ -59,7 +59,7 @@ def _files(plan: Path) -> set[str]:
 
 
 def test_the_parts_add_up_to_the_budget(plan: Path) -> None:
-    """And each table is written, with the law of its part."""
+    """Each table is written with the law of its part."""
     found = release.release_plan(plan)
     assert [one.law.sigma2 for one in found.tables] == [15, 45]  # k/(2 rho share)
     assert sum(found.shares) == 1
@@ -71,7 +71,7 @@ def test_the_parts_add_up_to_the_budget(plan: Path) -> None:
 
 
 def test_a_table_that_is_wrong_leaves_none_written(plan: Path) -> None:
-    """Whichever it is; the message says which, and shows no cell."""
+    """The message names the table, and shows no cell."""
     for name in ("a.csv", "b.csv"):
         before = (plan.parent / name).read_text()
         (plan.parent / name).write_text(before + "4711x,4711x\n")
@@ -107,7 +107,7 @@ def test_refusals(plan: Path, old: str, new: str, message: str) -> None:
 
 
 def test_calibrate_touches_no_data(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """There need not even be a table."""
+    """It works without any table."""
     (plan.parent / "a.csv").unlink()
     assert main(["calibrate", "--plan", str(plan)]) == 0
     shown = capsys.readouterr().out
@@ -121,7 +121,7 @@ def test_calibrate_touches_no_data(plan: Path, capsys: pytest.CaptureFixture[str
     assert _files(plan) == {"plan.toml", "b.csv"}
 
 
-# --- what it costs
+# --- the cost
 
 
 def _plan_text(budget: str, tables: list[str]) -> str:
@@ -131,7 +131,7 @@ def _plan_text(budget: str, tables: list[str]) -> str:
 
 
 def _epsilon_below(plan: FilePlan, delta: Fraction) -> float:
-    """Return a number that epsilon of the whole is not below."""
+    """Return a lower bound on epsilon of the whole."""
     losses = [loss_of(n.law, n.sensitivity) ** n.queries for n in plan.noise]
     lower, _ = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
     return float(lower)
@@ -145,7 +145,7 @@ UNLIKE = [
 
 @pytest.mark.parametrize("tables", [UNLIKE[1], *evidence(UNLIKE[0])])
 def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[str]) -> None:
-    """What is achieved is at most what was asked, and what is proven from below is nearly that."""
+    """The reported epsilon is at most the budget's, and the lower bound is nearly that."""
     (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', tables))
     found = read_plan(tmp_path / "p.toml")
     assert found.cost.epsilon_by == "composition of the privacy losses"
@@ -174,7 +174,7 @@ def test_the_rho_of_the_tables_add_up_exactly(tmp_path: Path, rho: str) -> None:
 
 
 def test_wide_noise_is_enclosed_as_narrow_noise_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if it were nearly continuous, or composed as it is: never less, and little more."""
+    """Both proofs bound epsilon from above, and nearly agree."""
     parts = [
         Table(Fraction(600), Fraction(1), 3),
         Table(Fraction(2300), Fraction(1), 30),
@@ -196,7 +196,7 @@ def test_wide_noise_is_enclosed_as_narrow_noise_is(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_norm_that_is_no_whole_number_costs_what_its_counts_cost() -> None:
-    """Wide noise: sqrt(2), nearly, is two counts changed by 1."""
+    """For wide noise a norm of nearly sqrt(2) costs the same as two counts that change by 1."""
     whole = plan_loss.plan_loss([Table(Fraction(10**6), Fraction(1), 2)])
     norm = plan_loss.plan_loss([Table(Fraction(10**6), Fraction(14143, 10000), 1)])
     assert whole is not None
@@ -210,7 +210,7 @@ def test_a_norm_that_is_no_whole_number_costs_what_its_counts_cost() -> None:
 def test_the_largest_rho_meets_the_budget_and_little_more_does_not(
     epsilon: str, delta: str
 ) -> None:
-    """Or it is what zCDP implies, if that has no delta in the range of the losses."""
+    """If the losses have no bound at that delta, it is the rho that zCDP implies."""
 
     def tables_of(rho: Fraction) -> list[Table]:
         return [Table(1 / rho, Fraction(1), 1), Table(900 * 3 / rho, Fraction(30), 3)]
@@ -231,7 +231,7 @@ def test_the_largest_rho_meets_the_budget_and_little_more_does_not(
 
 
 def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
-    """Parquet, Arrow and compressed text in one plan, two columns, and a picture."""
+    """One plan takes Parquet, Arrow and compressed text, two columns, and a picture."""
     pyarrow = pytest.importorskip("pyarrow")
     pytest.importorskip("matplotlib")
     from pyarrow import feather, parquet
@@ -257,7 +257,7 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     )
     assert all(abs(noisy - true) < 100 for noisy, true in pairs)
     assert (tmp_path / "p.svg").read_bytes().startswith(b"<?xml")
-    report = json.loads(done_json(done))
+    report = json.loads(release_json(done))
     assert Fraction(report["rho"]) == sum(Fraction(one["rho"]) for one in report["tables"]) == 10
     assert report["epsilon"] == done.epsilon
     assert str(done).count("95 % interval") == 3
@@ -290,7 +290,7 @@ def test_an_option_that_the_plan_says_is_refused_by_name(
 
 
 def test_a_plan_says_the_delimiter_of_a_table(plan: Path) -> None:
-    """Each its own; made to add up, tables have commas."""
+    """Each table has its own delimiter, and tables made to add up have commas."""
     text = PLAN.replace('"a.csv"', '"a.csv"\ndelimiter = ";"').replace('["n", "m"]', '"n"')
     plan.write_text(text)
     (plan.parent / "a.csv").write_text("c;n\nx;10\ny;20\n")
@@ -302,7 +302,7 @@ def test_a_plan_says_the_delimiter_of_a_table(plan: Path) -> None:
 
 
 def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None:
-    """Which table is named, whether its file or the plan tells the rows; nothing is drawn."""
+    """The error names the table, whether its file or the plan has the rows. Nothing is drawn."""
     text = plan.read_text()
     plan.write_text(text.replace("rows_per_person = 3", "rows_per_person = 4"))
     files = _files(plan)
@@ -320,7 +320,7 @@ def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None
 def test_a_folder_for_tables_that_add_up_is_there_only_after_a_release(
     plan: Path, fault: str
 ) -> None:
-    """Whatever fails, and however deep it is; a folder that was there before stays."""
+    """No failure leaves a new folder of any depth, and a folder that existed stays."""
     if fault != "two columns":
         plan.write_text(plan.read_text().replace('["n", "m"]', '"n"'))
     if fault == "table":
@@ -373,7 +373,7 @@ def test_the_margins_of_the_example_are_those_of_its_table() -> None:
 
 
 def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The plan of docs/plans.md; the noise is as large as it says, but for 1 run in 10^8."""
+    """The noise of the plan in docs/plans.md is as large as reported, except in 1 run of 10^8."""
     pytest.importorskip("matplotlib")
     for path in EXAMPLES.glob("flights*"):
         shutil.copy(path, tmp_path)

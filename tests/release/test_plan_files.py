@@ -1,4 +1,4 @@
-"""The outputs of a plan: all or none, whatever fails, and whenever Ctrl-C comes."""
+"""All outputs of a plan are written or none, after any failure, and after Ctrl-C at any time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ State = dict[str, tuple[int, str]]
 
 
 def state(plan: Path) -> State:
-    """What stands in the folder: inodes and texts."""
+    """Return the inodes and texts of the files in the folder."""
     return {p.name: (p.stat().st_ino, p.read_text()) for p in plan.parent.iterdir()}
 
 
@@ -47,7 +47,7 @@ def with_old_outputs(plan: Path) -> None:
 
 
 def is_written(plan: Path, before: State) -> bool:
-    """Whether all outputs are new and whole; else none must be. And there is no other file."""
+    """Return whether all outputs are new and whole; require otherwise that nothing has changed."""
     after = state(plan)
     if after == before:
         return False
@@ -63,9 +63,10 @@ def is_written(plan: Path, before: State) -> bool:
 def nth(
     function: Callable[..., Any], n: int, act: Callable[[], Any], *, after: bool, to: str = ""
 ) -> Any:
-    """The function, but at its nth call (with such a last argument) more happens, before or after.
+    """Return the function with an action before or after its nth call.
 
-    How often links are made to temporary names depends on the file system.
+    Only calls whose last argument ends with ``to`` count, because the number of links to temporary
+    names depends on the file system.
     """
     calls = 0
 
@@ -93,7 +94,7 @@ def fail() -> None:
 def test_a_name_that_cannot_be_given_takes_all_back(
     plan: Path, monkeypatch: pytest.MonkeyPatch, force: bool, n: int, after: bool
 ) -> None:
-    """By the nth rename or link of an output, before or after it is made."""
+    """The nth rename or link of an output fails, before or after it is made."""
     if force:
         with_old_outputs(plan)
     before = state(plan)
@@ -112,8 +113,8 @@ def test_a_name_that_cannot_be_given_takes_all_back(
 def test_old_outputs_come_back_without_hard_links(
     plan: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is replaced is then renamed for a moment."""
-    monkeypatch.delattr(os, "O_TMPFILE", raising=False)  # what has it has hard links
+    """Without them, the old outputs are renamed for a moment."""
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)  # a system that has it has hard links
     with_old_outputs(plan)
     before = state(plan)
 
@@ -122,7 +123,7 @@ def test_old_outputs_come_back_without_hard_links(
 
     monkeypatch.setattr(os, "link", no_links)
     replace = os.replace
-    for n in range(1, 6):  # two old ones get another name, then three outputs theirs
+    for n in range(1, 6):  # two old outputs are renamed, then three new ones
         monkeypatch.setattr(os, "replace", nth(replace, n, fail, after=False))
         with pytest.raises(OSError, match="Input/output error"):
             release_plan(plan, force=True)
@@ -153,7 +154,7 @@ def test_what_cannot_be_put_back_is_named(plan: Path, monkeypatch: pytest.Monkey
 def test_an_output_that_comes_to_be_meanwhile_is_kept_and_no_other_written(
     plan: Path,
 ) -> None:
-    """As by the same plan, run twice at once."""
+    """That happens if the same plan runs twice at once."""
     theirs = plan.parent / "c_noisy.csv"
 
     def meanwhile(buffer: memoryview) -> None:
@@ -169,7 +170,7 @@ def test_an_output_that_comes_to_be_meanwhile_is_kept_and_no_other_written(
 
 
 class _NthLine:
-    """Counts the lines of some modules, and sends a signal at the nth."""
+    """Counts the lines that run in two modules, and sends a signal at the nth."""
 
     def __init__(self, n: int) -> None:
         self.n, self.lines = n, 0
@@ -192,7 +193,7 @@ class _NthLine:
 @pytest.mark.parametrize("step", [5, *evidence(1)])
 @pytest.mark.parametrize("force", [False, True])
 def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, step: int) -> None:
-    """A real SIGINT at every fifth line of writing and placing, in turn; `-m evidence`: at each.
+    """A real SIGINT comes at every fifth line of writing and placing, or at each as evidence.
 
     Between open() and the with statement Python closes the file, with a warning.
     """
@@ -204,7 +205,7 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, st
         trace = _NthLine(n)
         caught: BaseException | None = None
         before_trace = sys.gettrace()
-        gc.collect(0)  # what an interrupt left half done is closed here, and by no traced line
+        gc.collect(0)  # closes the files of the last interrupt before lines are traced
         gc.disable()
         sys.settrace(trace)
         try:
@@ -232,6 +233,6 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, st
         if force:
             with_old_outputs(plan)
         before = state(plan)
-    assert silent <= 2  # while the functions return
+    assert silent <= 2  # the interrupts during the return
     assert seen[True] > 20 / step, seen
     assert seen[False] > 100 / step, seen

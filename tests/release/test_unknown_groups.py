@@ -1,4 +1,4 @@
-"""Rows that nobody knew beforehand are written if enough people are in them, or the file is not."""
+"""Rows that were unknown beforehand are written if enough people are in them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def visits(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("groups", [1, 16])
 def test_only_groups_of_many_are_written(visits: Path, tmp_path: Path, groups: int) -> None:
-    """Sorted by name, the count last, quoted where it has to be."""
+    """The groups are sorted, with the count last, and cells are quoted if needed."""
     out = tmp_path / "kept.csv"
     done = release_groups(visits, "n", out, groups_per_person=groups, **BUDGET)
     header, *kept = rows(out)
@@ -50,14 +50,14 @@ def test_only_groups_of_many_are_written(visits: Path, tmp_path: Path, groups: i
 
 
 def test_the_delta_of_the_report_is_rounded_up(visits: Path, tmp_path: Path) -> None:
-    """Six digits of it to the nearest would lie below what is spent."""
+    """Rounded to nearest, its six digits would be below the delta that is spent."""
     done = release_groups(visits, "n", tmp_path / "kept.csv", epsilon="1/5", delta="1e-6")
     assert f"{done.rule.delta:.6g}" == "9.13573e-07"
     assert "(1/5, 9.13574e-7)" in str(done)
 
 
 def test_parquet_is_read_too(tmp_path: Path) -> None:
-    """As any table of a release is."""
+    """A Parquet file is a table here as for any release."""
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
@@ -68,7 +68,7 @@ def test_parquet_is_read_too(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_refused(visits: Path, tmp_path: Path) -> None:
-    """And nothing is written."""
+    """Nothing is written, either."""
     out = tmp_path / "kept.csv"
     twice = tmp_path / "twice.csv"
     twice.write_text("town,n\nAix,3\nAix,4\n")

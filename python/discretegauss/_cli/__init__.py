@@ -2,13 +2,13 @@
 
 Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written; 1 the system failed
 (no randomness, no memory, a report that could not be printed); 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP,
-nothing was written; 141 the reader of stdout has left, as head does: no message, unless a budget
-is spent. Every other failure is one line on stderr, and no line shows what stands in a cell.
+nothing was written; 141 the reader of stdout has left, as head does. The last has a message only if
+a budget is spent. Every other failure is one line on stderr, and no line shows a cell.
 
-From the moment at which the output of a release gets its name, these signals do nothing: that the
-budget is spent will be said.
+These signals do nothing from the moment at which the output of a release gets its name, so that the
+command still reports the spent budget.
 
-A command imports what it needs when it runs.
+Each command imports its modules when it runs, so that the others start faster.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from .parser import (
     add_value,
     fail,
     file_name,
-    given,
     goes_without,
     plan_file,
+    present,
     printed,
     require,
     whole_number,
@@ -61,7 +61,7 @@ from .parser import (
 if TYPE_CHECKING:
     from .._inputs.budget import Budget
     from ..laws import Law
-    from ..release import FilePlan
+    from ..release import FilePlan, Person
 
 __all__ = ["main", "program"]
 
@@ -84,10 +84,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def program() -> int:
     """Run the command line as the program of this process, and return its exit code.
 
-    What comes next is the end of the process, which no signal may turn into another exit code.
+    The process ends next, and no signal may change that exit code.
     """
     with StopSignals(for_good=True) as stops:
-        if os.path.isfile("discretegauss.py"):  # the paper's code, say, beside a user's programs
+        if os.path.isfile("discretegauss.py"):  # the paper's code, for example
             note = (
                 "discretegauss: note: the file discretegauss.py in this folder hides the package "
                 "from Python programs here: delete it, its functions are in the package"
@@ -101,14 +101,14 @@ def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
         arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
         return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
-        code, message = _said(error)
-        notes = getattr(error, "__notes__", [])  # what is done nevertheless
+        code, message = _explained(error)
+        notes = getattr(error, "__notes__", [])  # of a file that is written nevertheless
         if code == UNREAD and not notes:
             return code
         return fail(code, "; ".join([message, *notes]))
 
 
-def _said(error: BaseException) -> tuple[int, str]:
+def _explained(error: BaseException) -> tuple[int, str]:
     """Return the exit code and the message."""
     match error:
         case KeyboardInterrupt():
@@ -119,7 +119,7 @@ def _said(error: BaseException) -> tuple[int, str]:
             return UNREAD, f"stdout: {error.strerror}"
         case EntropyError():
             return FAILED, str(error.strerror or error)
-        case DiscreteGaussError() | ImportError():  # of what is not there it says what to do
+        case DiscreteGaussError() | ImportError():  # an ImportError says what to install
             return WRONG_INPUT, str(error)
         case OSError():
             where = "" if error.filename is None else f"{error.filename}: "
@@ -163,13 +163,13 @@ def _add_release(commands: Any) -> None:
     add_value(parser, "--column", "NAME", str, text, action="append")
     text = "the file to write; - is stdout, and the report goes to stderr"
     add_value(parser, "--out", "FILE", file_name, text)
-    text = "of text in TABLE and FILE, if not as the name says: ';', '|', ',' or a tab"
+    text = "';', '|', ',' or a tab, if the names of TABLE and FILE do not say it"
     add_value(parser, "--delimiter", "D", str, text)
     text = "a TOML file: several tables that share one budget; all are written or none"
     add_value(parser, "--plan", "FILE", plan_file, text)
     text = "with --plan: also write the tables made to add up, as CSV with standard errors"
     add_value(parser, "--consistent", "DIR", partial(file_name, instead="it is a folder"), text)
-    text = "rows are there because people are in them: write those of enough people, as CSV"
+    text = "for rows that exist because people are in them: write rows of enough people, as CSV"
     add_flag(parser, "--unknown-groups", text)
     add_flag(parser, "--force", "replace FILE and PLOT if they exist")
     add_flag(parser, "--json", "print the report as JSON")
@@ -177,13 +177,10 @@ def _add_release(commands: Any) -> None:
     kind = partial(file_name, instead="stdout has no room for it")
     add_value(parser, "--plot", "PLOT", kind, f"{text}not in it")
     _add_budget(parser)
-    person = parser.add_argument_group("who is counted, or what one person can change")
-    text = "a person has at most so many records, perhaps all in one row"
-    add_value(person, "--records", "K", whole_number, text)
-    add_flag(person, "--one-per-row", "with --records: no two of them are in one row")
+    person = _add_person(parser)
     text = "one count changes by at most this, at least 1, a whole number unless with --rho "
     add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
-    text = "at most so many counts of a column change (default 1)"
+    text = "at most K counts of a column change (default 1)"
     add_value(person, "--rows-per-person", "K", whole_number, text)
     add_flag(person, "--disjoint", "nobody changes counts in two of the columns")
 
@@ -209,7 +206,7 @@ def _release(arguments: argparse.Namespace) -> int:
         return _release_groups(arguments)
     plan = _plan(arguments)
     to_stdout = arguments.out == "-"
-    done = release.execute(
+    result = release.execute(
         plan,
         force=arguments.force,
         plot=arguments.plot,
@@ -218,7 +215,7 @@ def _release(arguments: argparse.Namespace) -> int:
         to_stdout=to_stdout,
         before_placing=arguments.hold_signals,
     )
-    report = release.done_json(done) if arguments.json else str(done)
+    report = release.release_json(result) if arguments.json else str(result)
     written = "the tables are" if arguments.plan else f"{arguments.out} is"
     return _reported(report, written, on_stderr=to_stdout)
 
@@ -227,8 +224,7 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
     from ..release import plan_of_one, read_plan
 
     if arguments.plan is not None:
-        of_person = ("records", "one_per_row", "sensitivity", "rows_per_person", "disjoint")
-        names = ("table", "out", "column", "delimiter", *of_person, *_SPENT)
+        names = ("table", "out", "column", "delimiter", *_OF_PERSON, "disjoint", *_SPENT)
         goes_without("--plan", arguments, names, "the plan says it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)
@@ -246,24 +242,14 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
 
 
 def _who(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what is said of a person, as `release_table` takes it."""
-    from ..release import Person
-
-    if arguments.records is None:
-        if arguments.one_per_row:
-            raise ParameterValueError("--one-per-row goes with --records")
-        return {
-            "sensitivity": arguments.sensitivity or 1,
-            "rows_per_person": arguments.rows_per_person or 1,
-            "disjoint": arguments.disjoint,
-        }
-    reason = "both say what one person changes"
-    goes_without("--records", arguments, ("sensitivity", "rows_per_person"), reason)
-    if arguments.one_per_row:
-        short = {"rows_per_person": arguments.records, "disjoint": arguments.disjoint}
-        return {"sensitivity": 1, **short}
-    across = "column" if arguments.disjoint else None
-    return {"person": Person(arguments.records), "across": across}
+    """Return the arguments of `release_table` that say what one person changes."""
+    if (person := _person(arguments, ("sensitivity", "rows_per_person"))) is not None:
+        return {"person": person, "across": "column" if arguments.disjoint else None}
+    return {
+        "sensitivity": arguments.sensitivity or 1,
+        "rows_per_person": arguments.records or arguments.rows_per_person or 1,
+        "disjoint": arguments.disjoint,
+    }
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
@@ -282,7 +268,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         raise ParameterValueError(
             "--unknown-groups needs --one-per-row with --records: a person counts once in a group"
         )
-    done = release_groups(
+    result = release_groups(
         arguments.table,
         arguments.column,
         arguments.out,
@@ -293,7 +279,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         force=arguments.force,
         before_placing=arguments.hold_signals,
     )
-    return _reported(str(done), f"{done.out} is")
+    return _reported(str(result), f"{result.out} is")
 
 
 def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
@@ -307,39 +293,41 @@ _CALIBRATE_NOTES = """\
 With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of \
 the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may \
 break the budget.
-With --error the noise is the widest with which an answer is that near with the confidence, and \
-rho what it costs; with --queries all of them are at once.
+With --error the noise is the widest that keeps an answer within the error, and rho is its cost. \
+With --queries this holds for all answers at once.
+With --records the answers are the counts of one column in a table, as in release, and --error \
+holds for each of them.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 """
 
 
 def _add_calibrate(commands: Any) -> None:
     usage = "%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]"
-    summary = "how much noise a budget asks for"
+    summary = "print the noise that a budget needs"
     parser = add_command(commands, _calibrate, summary, _CALIBRATE_NOTES, usage)
-    text = "the noise of a release of several tables; alone. No table is read"
+    text = "print the noise of the tables of a plan. No table is read"
     add_value(parser, "--plan", "FILE", plan_file, text)
     add_flag(parser, "--json", "print JSON")
     _add_budget(parser)
-    error = parser.add_argument_group("or the error that you can bear")
-    text = "an answer is off by at most this, with the confidence"
+    error = parser.add_argument_group("or the error that you accept")
+    text = "an answer is off by at most E, with the confidence"
     add_value(error, "--error", "E", NOT_NEGATIVE, text)
-    text = "with --error: how surely, between 0 and 1 (default 0.95)"
+    text = "with --error: between 0 and 1 (default 0.95)"
     add_value(error, "--confidence", "C", PROBABILITY, text)
-    person = parser.add_argument_group("what one person can change")
+    person = _add_person(parser)
     text = "one answer changes by at most this, a whole number unless with --rho (default 1)"
     add_value(person, "--sensitivity", "S", POSITIVE, text)
-    add_value(person, "--queries", "K", whole_number, "at most so many answers change (default 1)")
-    text = "the same, of one column of counts in a table, as release has it"
+    add_value(person, "--queries", "K", whole_number, "at most K answers change (default 1)")
+    text = "the same for one column of counts in a table, as in release"
     add_value(person, "--rows-per-person", "K", whole_number, text)
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    """Print the discrete Gaussian noise that a budget asks for, and what it costs.
+    """Print the discrete Gaussian noise that a budget needs, and its cost.
 
     examples:
       discretegauss calibrate --epsilon 1 --delta 1e-6 --queries 100
-      discretegauss calibrate --rho 0.1 --sensitivity 5
+      discretegauss calibrate --rho 0.1 --records 3
       discretegauss calibrate --error 5 --confidence 0.95
       discretegauss calibrate --plan plan.toml
     """
@@ -347,28 +335,29 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
-        names = ("sensitivity", "queries", "rows_per_person", "error", "confidence", *_SPENT)
+        names = (*_OF_PERSON, "queries", "error", "confidence", *_SPENT)
         goes_without("--plan", arguments, names, "the plan says it")
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if arguments.rows_per_person is not None:
         reason = "both say how many answers one person changes"
         goes_without("--rows-per-person", arguments, ("queries",), reason)
+    person = _person(arguments, ("sensitivity", "queries", "rows_per_person"))
     sensitivity = arguments.sensitivity or Fraction(1)
-    queries = arguments.queries or arguments.rows_per_person or 1
+    queries = arguments.queries or arguments.rows_per_person or arguments.records or 1
     if arguments.error is None:
         if arguments.confidence is not None:
             raise ParameterValueError("--confidence goes with --error")
         budget = _budget(arguments)
     else:
-        if got := " and ".join(given(arguments, _SPENT[:3])):
+        if got := " and ".join(present(arguments, _SPENT[:3])):
             raise ParameterValueError(f"--error says what is spent, and goes without {got}")
-        budget = release.budget_for_error(
-            arguments.error, arguments.confidence, sensitivity, queries, queries
-        )
-    noise = release.calibration(budget, sensitivity, queries, arguments.report_delta)
+        change = (sensitivity, queries) if person is None else (Fraction(person.records), 1)
+        answers = 1 if arguments.records else queries
+        budget = release.budget_for_error(arguments.error, arguments.confidence, *change, answers)
+    noise = release.calibration(budget, sensitivity, queries, arguments.report_delta, person)
     noise_as = release.calibration_json if arguments.json else release.calibration_text
-    return printed(noise_as(noise), failure)
+    return printed(noise_as(noise, person), failure)
 
 
 # --- sample
@@ -382,7 +371,7 @@ _OF_LAW = ("sigma2", "sigma", "scale", "beta")
 _ENDINGS = (".npy", ".parquet", ".arrow", ".csv", ".txt", "")
 
 _CHUNK = 2**18
-"""Draws at a time: their bytes and their text stay in the cache, or near."""
+"""Draws at a time, few enough that their bytes and their text stay in the cache."""
 
 
 def _add_sample(commands: Any) -> None:
@@ -390,12 +379,12 @@ def _add_sample(commands: Any) -> None:
     usage = f"%(prog)s {law} --size N --out FILE [options]"
     parser = add_command(commands, _sample, "draw noise to a file", _SAMPLE_NOTES, usage)
     add_value(parser, "--size", "N", whole_number, "how many draws", required=True)
-    add_value(parser, "--out", "FILE", file_name, "where to; - is stdout", required=True)
+    add_value(parser, "--out", "FILE", file_name, "the file to write; - is stdout", required=True)
     add_flag(parser, "--force", "replace FILE if it exists")
     choices = ["chacha20", "getrandom"]
-    text = "where bits come from (default chacha20)"
+    text = "the source of random bits (default chacha20)"
     add_value(parser, "--source", None, str, text, choices=choices, default=choices[0])
-    add_value(parser, "--threads", "K", whole_number, "how many threads draw at most (default 1)")
+    add_value(parser, "--threads", "K", whole_number, "the most threads that draw (default 1)")
     law = parser.add_argument_group("law: one of --sigma2, --sigma and --scale")
     add_value(law, "--sigma2", "V", POSITIVE, "discrete Gaussian of this sigma2")
     add_value(law, "--sigma", "S", POSITIVE, "discrete Gaussian, sigma2 = S squared")
@@ -418,7 +407,7 @@ def _sample(arguments: argparse.Namespace) -> int:
     options = {"source": arguments.source, "threads": arguments.threads or 1}
     try:
         chunks = law.stream(arguments.size, _CHUNK, progress=True, **options)
-    except ParameterOverflowError:  # whose words are about a dtype
+    except ParameterOverflowError:  # its message is about a dtype
         rule = "the law must keep to 64-bit integers with a probability above 1 - 2**-128"
         values = ((name, getattr(arguments, name)) for name in (*_OF_LAW, "mu"))
         got = " ".join(f"--{name} {describe(value)}" for name, value in values if value is not None)
@@ -431,17 +420,17 @@ def _sample(arguments: argparse.Namespace) -> int:
         raise OutputError(
             f"--out: must end in one of {known}, or have no ending, got {describe(str(out))}"
         )
-    opened: Any = unbuffered_stdout()
+    output: Any = unbuffered_stdout()
     if not to_stdout:
         destination = checked_destination(None, out, force=arguments.force)
-        opened = atomic_write(
+        output = atomic_write(
             destination, replace=arguments.force, before_placing=arguments.hold_signals
         )
     try:
-        with opened as sink, column_file(sink, ending, "noise", arguments.size) as append:
+        with output as sink, column_file(sink, ending, "noise", arguments.size) as append:
             for draws in chunks:
                 append(draws)
-    except FileExistsError:  # since it was looked for
+    except FileExistsError:  # another process made it after the check
         raise OutputError(f"{out}: exists already; use --force to replace it") from None
     if to_stdout:
         return 0
@@ -459,7 +448,7 @@ def _law(arguments: argparse.Namespace) -> Law:
     beta_alone = arguments.scale is None and arguments.beta is not None
     if sum(value is not None for value in parameters) != 1 or beta_alone:
         rule = "give one of --sigma2, --sigma and --scale, and --beta only with --scale"
-        got = " and ".join(given(arguments, _OF_LAW)) or "none"
+        got = " and ".join(present(arguments, _OF_LAW)) or "none"
         raise ParameterTypeError(f"{rule}; got {got}")
     if arguments.scale is None:
         return DiscreteGaussian(arguments.sigma2, mu, sigma=arguments.sigma)
@@ -496,7 +485,7 @@ Exit codes: 0 all right, 1 something is wrong or not proven, 2 wrong arguments o
 def _add_verify(commands: Any) -> None:
     summary, usage = "check that what is installed is right", "%(prog)s [--quick | --random N]"
     parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
-    add_flag(parser, "--quick", "that draws are as published, in a second")
+    add_flag(parser, "--quick", "check in a second that draws are as published")
     add_value(parser, "--random", "N", whole_number, "also prove N laws picked at random")
 
 
@@ -519,7 +508,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 class _Version(argparse.Action):
-    """--version, with the versions of the libraries below, asked for only then."""
+    """--version, with the versions of the libraries below, which only it looks up."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> NoReturn:
         from .._drawing.engines import build_info
@@ -549,6 +538,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _SPENT = ("rho", "epsilon", "delta", "report_delta")
+_OF_PERSON = ("records", "one_per_row", "sensitivity", "rows_per_person")
 
 
 def _add_budget(parser: argparse.ArgumentParser) -> None:
@@ -560,11 +550,34 @@ def _add_budget(parser: argparse.ArgumentParser) -> None:
     add_value(group, "--report-delta", "D", PROBABILITY, text)
 
 
+def _add_person(parser: argparse.ArgumentParser) -> Any:
+    group = parser.add_argument_group("who is counted, or what one person can change")
+    text = "a person has at most K records, perhaps all in one row"
+    add_value(group, "--records", "K", whole_number, text)
+    add_flag(group, "--one-per-row", "with --records: no two of them are in one row")
+    return group
+
+
+def _person(arguments: argparse.Namespace, others: Sequence[str]) -> Person | None:
+    """Return the person of --records; None without it, and with --one-per-row.
+
+    ``others`` are the options that say the same in another way.
+    """
+    from ..release import Person
+
+    if arguments.records is None:
+        if arguments.one_per_row:
+            raise ParameterValueError("--one-per-row goes with --records")
+        return None
+    goes_without("--records", arguments, others, "both say what one person changes")
+    return None if arguments.one_per_row else Person(arguments.records)
+
+
 def _budget(arguments: argparse.Namespace) -> Budget:
     """Return the budget, or raise an error in the words of the options."""
     by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
     if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
-        got = " and ".join(given(arguments, _SPENT[:3])) or "none"
+        got = " and ".join(present(arguments, _SPENT[:3])) or "none"
         raise ParameterTypeError(f"give either --rho, or both --epsilon and --delta; got {got}")
     if arguments.rho is None and arguments.report_delta is not None:
         raise ParameterValueError(

@@ -1,4 +1,4 @@
-"""How the command line reads its arguments and prints: each error is one line on stderr."""
+"""The parser of the command line, and its output. Each error is one line on stderr."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..errors import DiscreteGaussError, ParameterValueError
 FAILED, WRONG_INPUT = 1, 2
 """Exit codes."""
 UNREAD = 141
-"""128 + SIGPIPE: the reader of stdout has left, as ``head`` does."""
+"""128 + SIGPIPE, if the reader of stdout has left, as ``head`` does."""
 
 
 # --- options
 
 
 def add_command(commands: Any, run: Any, summary: str, notes: str = "", usage: str = "") -> Any:
-    """Add the command that a function carries out, whose docstring is its description."""
+    """Add a command. Its function has its name, and its description as docstring."""
     about, name = inspect.cleandoc(run.__doc__ or ""), run.__name__.removeprefix("_")
     parser = commands.add_parser(
         name, help=summary, description=about, epilog=notes or None, usage=usage or None
@@ -48,8 +48,8 @@ def add_flag(group: Any, name: str, text: str) -> None:
     group.add_argument(name, action="store_true", help=text)
 
 
-def given(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
-    """Return which of these are given, as a user writes them."""
+def present(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """Return those of the options that the user gave, as a user writes them."""
     return [_shown(name) for name in names if getattr(arguments, name) not in (None, False)]
 
 
@@ -58,8 +58,8 @@ def _shown(name: str) -> str:
 
 
 def require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
-    """Raise an error, in the words of argparse, if one of these is not given."""
-    missing = ", ".join(_shown(name) for name in names if not given(arguments, (name,)))
+    """Raise argparse's error if one of these is missing."""
+    missing = ", ".join(_shown(name) for name in names if not present(arguments, (name,)))
     if missing:
         hint = "(help: discretegauss release --help)"
         raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
@@ -68,13 +68,13 @@ def require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
 def goes_without(
     option: str, arguments: argparse.Namespace, names: Sequence[str], reason: str
 ) -> None:
-    """Raise an error if one of these is given beside an option."""
-    if found := given(arguments, names):
+    """Raise an error if the user gave one of these with the option."""
+    if found := present(arguments, names):
         raise ParameterValueError(f"{option} goes without {found[0]}: {reason}")
 
 
 def file_name(text: str, instead: str = "") -> str:
-    """Return the name of a file, or ``-``; or raise the error that says what is to be instead."""
+    """Return the name of a file or ``-``; refuse ``-`` if `instead` says why."""
     if text == "-" and instead:
         raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
     if not text:  # an unset variable of a shell
@@ -112,36 +112,35 @@ PROBABILITY = partial(
 )
 
 
-# --- the parser: errors of one line, and help as narrow as the terminal
+# --- the parser: its errors have one line, and its help is as narrow as the terminal
 
 
 class _Once(argparse.Action):
-    """An option with a value, given once: of two budgets, none may be dropped silently."""
+    """An option with a value that may be given once, so that no second budget is ignored."""
 
-    _given = False
+    _is_set = False
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
-        if self._given:
+        if self._is_set:
             raise argparse.ArgumentError(self, "must be given only once")
-        self._given = True
+        self._is_set = True
         setattr(namespace, self.dest, values)
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, but an error is one line, also if it is that the help cannot be printed.
+    """argparse's parser with errors of one line, even if the help cannot be printed.
 
-    An option that has a value may be given once only, and by its whole name. Commands are of this
-    class, too.
+    An option with a value must be given once and by its whole name. Commands have this class, too.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=_Layout, allow_abbrev=False, **options)
-        self.register("action", None, _Once)  # what add_argument takes if nothing is said
+        self.register("action", None, _Once)  # the default of add_argument
 
-    def parse_known_args(  # type: ignore[override]  # of many signatures
+    def parse_known_args(  # type: ignore[override]  # it has many signatures
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Parse; what is not known is refused by the command, whose help has what is."""
+        """Parse. The command itself refuses unknown options, because its help lists the known."""
         known, others = super().parse_known_args(args, namespace)
         if others:
             self.error(f"unrecognized arguments: {' '.join(others)}")
@@ -155,9 +154,9 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Layout(argparse.HelpFormatter):
-    """Lines of a description are paragraphs, wrapped each by itself; indented ones are commands.
+    """Wraps each line of a description by itself. Indented lines are commands.
 
-    A command that is wrapped can be copied still: its lines end with a backslash.
+    The lines of a wrapped command end with a backslash, so that it can still be copied.
     """
 
     def start_section(self, heading: str | None) -> None:
@@ -189,7 +188,7 @@ def _filled(line: str, width: int, indent: str) -> str:
     )
 
 
-# --- what is printed
+# --- output
 
 
 def printed(
@@ -197,7 +196,7 @@ def printed(
 ) -> int:
     """Print the text on stdout, or on stderr; return the exit code.
 
-    That nobody reads it any more needs no word, unless the text says that a budget is spent.
+    If the reader has left, that is an error only if a budget is spent.
     """
     try:
         _print(text, sys.stderr if on_stderr else sys.stdout)
@@ -211,24 +210,24 @@ def printed(
 def fail(code: int, message: str) -> int:
     """Print the message as one line on stderr; return the code."""
     one_line = f"discretegauss: error: {printable(message)}"
-    with contextlib.suppress(OSError):  # the code says it, too
+    with contextlib.suppress(OSError):  # the exit code is left
         _print(one_line, sys.stderr)
     return code
 
 
 def _print(text: str, stream: TextIO | None) -> None:
-    """Print, also where the stream's encoding lacks a character (of a file name, say)."""
-    if stream is None:  # it was closed when the process began
+    """Print the text, even if the stream's encoding lacks a character of a file name."""
+    if stream is None:  # it was closed before the process began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     encoding = stream.encoding or "utf-8"
     shown = f"{text}\n".encode(encoding, "backslashreplace")
     buffer = getattr(stream, "buffer", None)
     try:
-        if isinstance(buffer, io.RawIOBase):  # python -u: print does not look how much is taken
+        if isinstance(buffer, io.RawIOBase):  # python -u: print would ignore a short write
             write_all(buffer, shown)
         else:
             print(shown.decode(encoding), end="", file=stream, flush=True)
     except OSError:
-        # Else the interpreter tries to write the rest when it ends, and complains again.
+        # At exit the interpreter would write the remaining text, and report the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -13,18 +14,30 @@ from .._inputs.messages import describe
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from .cells import Opened
 from .labelled import Labelled
-from .person import UNNAMED, Counting, Person, checked_counting, names_of, require_known
+from .person import (
+    UNNAMED,
+    Counting,
+    Person,
+    checked_counting,
+    names_of,
+    require_known,
+    require_person,
+)
+
+_HASH_BITS = sys.hash_info.width
+"""The bits of Python's own hash: 32 in a browser, too few for many rows."""
 
 
-def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.uint64]:
-    """Return a hash of each row's keys."""
+def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.int64]:
+    """Return a hash of 64 bits of each row's keys."""
+    if _HASH_BITS >= 64:
+        return np.fromiter(map(hash, keys), np.int64)
     texts = (repr(key).encode("utf-8", "surrogatepass") for key in keys)
-    hashed = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
-    return np.frombuffer(hashed, np.uint64)
+    return np.frombuffer(b"".join(blake2b(x, digest_size=8).digest() for x in texts), np.int64)
 
 
 def require_groups(
-    hashes: NDArray[np.uint64],
+    hashes: NDArray[np.int64],
     by: Sequence[object],
     error: type[DiscreteGaussError] = ParameterValueError,
 ) -> None:
@@ -36,9 +49,11 @@ def require_groups(
     if not by and len(hashes) > 1:
         raise error(f"by is empty, so there must be one row, got {len(hashes)}")
     order = np.argsort(hashes, kind="stable")
-    again = np.flatnonzero(np.diff(hashes[order]) == 0)
+    ordered = hashes[order]
+    again = np.flatnonzero(ordered[1:] == ordered[:-1])
     if again.size:
-        first, second = order[again[0]] + 1, order[again[0] + 1] + 1
+        one = again[np.argmin(order[again + 1])]  # hashes of texts differ from process to process
+        first, second = order[one] + 1, order[one + 1] + 1
         names = ", ".join(map(str, by))
         raise error(f"rows {first} and {second} must differ in by ({names})")
 
@@ -68,8 +83,7 @@ def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Coun
     by : str or sequence of str, or None
         The columns by which the rows group records. None: all that are no counts.
     """
-    if not isinstance(person, Person):
-        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+    require_person(person)
     counts = [one.label for one in opened.cells]
     if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
         values, counts = values.to_frame(UNNAMED), [UNNAMED]

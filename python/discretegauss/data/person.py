@@ -1,7 +1,7 @@
-"""One statement about a person, and how far one person changes a table: exact arithmetic.
+"""One statement about a person, and how far one person changes a table, exactly.
 
-`docs/person.md` proves what is computed here, and `tests/data/test_person.py` compares it with
-every possible person.
+`docs/person.md` proves these bounds. `tests/data/test_person.py` compares them with every possible
+person.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .._inputs.privacy_arguments import word_count
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 UNNAMED = "\0row"
-"""Stands in `Counting.by` for what tells rows apart where nobody has said by what they group."""
+"""The key of the rows in `Counting.by` if the columns by which they group records are unknown."""
 
 Neighbours = Literal["add or remove", "replace"]
 Counted = Literal["records", "people"]
@@ -24,19 +24,19 @@ Counted = Literal["records", "people"]
 
 @dataclass(frozen=True, init=False)
 class Person:
-    """What is true of the records of every person.
+    """A statement that is true of the records of every person.
 
     Parameters
     ----------
     records : int
         The most records that one person has.
     distinct : str or sequence of str, optional
-        Columns: no two records of a person agree in all of them. Left out, all records of a person
-        may agree in everything. No file can show whether it is true.
+        Columns in which no two records of a person agree. Without them, all records of a person may
+        agree in everything. No file can show whether this is true.
     per_cell : int, optional
-        With `distinct`: so many records of a person may agree in all of those columns.
+        With `distinct`: the most records of a person that agree in all of those columns.
     neighbours : "add or remove" or "replace", optional
-        Whether the privacy is that of a person more or less, or of one whose records are replaced.
+        Whether neighbours differ by one person, or by the records of one person.
 
     Raises
     ------
@@ -70,12 +70,12 @@ class Person:
             raise ParameterValueError(f"per_cell goes with distinct, got {alike} without it")
         if not isinstance(neighbours, str) or neighbours not in ("add or remove", "replace"):
             raise refused("neighbours", "be 'add or remove' or 'replace'", neighbours)
-        given = {"records": most, "distinct": names, "per_cell": alike, "neighbours": neighbours}
-        for name, value in given.items():
+        values = {"records": most, "distinct": names, "per_cell": alike, "neighbours": neighbours}
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
-        """Return the statement as a report has it."""
+        """Return the statement as a report prints it."""
         records = f"at most {self.records} record{'s' if self.records > 1 else ''}"
         how = ""
         if self.distinct and self.records > 1:
@@ -89,20 +89,20 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """What the rows and columns of a table count.
+    """The records that the rows and columns of a table count.
 
     Attributes
     ----------
     by : tuple of str
-        The columns by which the table groups the records; none: it has one row.
+        The columns by which the table groups the records; none if it has one row.
     across : str or None
         The key whose values are the names of the columns of counts.
     columns : int
-        How many columns of counts there are.
+        The number of columns of counts.
     values : tuple of int or None
-        The range of what each record adds to a sum; None: it adds 1.
+        The range of each record's part of a sum, or None if it adds 1.
     counts : "records" or "people"
-        Whether a person is counted in a row as often as there are records, or once.
+        Whether each record of a person in a row is counted, or the person once.
     """
 
     by: tuple[str, ...] = ()
@@ -113,12 +113,12 @@ class Counting:
 
     @property
     def is_named(self) -> bool:
-        """Return whether it is said by what the rows group."""
+        """Return whether the columns in `by` are known."""
         return UNNAMED not in self.by
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return what records must agree in to be counted in one cell."""
+        """Return the columns in which the records of one cell agree."""
         return frozenset(self.by) | ({self.across} if self.across is not None else set())
 
     @property
@@ -128,31 +128,38 @@ class Counting:
 
     @property
     def at_once(self) -> int:
-        """Return in how many columns one record is counted."""
+        """Return the number of columns in which one record is counted."""
         return 1 if self.across is not None else self.columns
 
 
+class Part(NamedTuple):
+    """A change of `queries` counts by at most `sensitivity` each; its noise has an exact cost."""
+
+    sensitivity: Fraction
+    queries: int
+
+
 class Change(NamedTuple):
-    """The most that one person changes a table.
+    """The most by which one person changes a table.
 
     Attributes
     ----------
     norm2, l1 : int
-        The square of the Euclidean norm of the change, and the sum of all its sizes.
+        The square of the Euclidean norm of the change, and its L1 norm.
     rows : int
-        In how many rows.
+        The number of rows that change.
     cell : int
-        One count changes by at most this.
-    part : tuple of (int, int) or None
-        If noise of this change has an exact cost: by how much each count changes, and how many do.
-        ``part[0]**2 * part[1]`` is `norm2`.
+        The most by which one count changes.
+    part : Part or None
+        The same change as a number of equal ones, if it is that. Then ``part.queries *
+        part.sensitivity**2`` is `norm2`.
     """
 
     norm2: int
     l1: int
     rows: int
     cell: int
-    part: tuple[int, int] | None
+    part: Part | None
 
 
 def names_of(names: object, name: str) -> tuple[str, ...]:
@@ -172,6 +179,12 @@ def names_of(names: object, name: str) -> tuple[str, ...]:
     return tuple(several)
 
 
+def require_person(person: object) -> None:
+    """Refuse an object that is not a Person."""
+    if not isinstance(person, Person):
+        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+
+
 def checked_counting(
     *,
     by: object,
@@ -180,7 +193,7 @@ def checked_counting(
     values: object = None,
     counts: object = "records",
 ) -> Counting:
-    """Return what a table counts, as a user says it."""
+    """Return what a table counts, from a user's arguments."""
     keys = names_of(by, "by")
     if across is not None:
         if not isinstance(across, str) or not across:
@@ -220,22 +233,22 @@ def _range_of(values: Any) -> tuple[int, int]:
 
 
 def change(person: Person, table: Counting) -> Change:
-    """Return the most that one person changes a table."""
+    """Return the most by which one person changes a table."""
     k, signed = person.records, table.values is not None and table.values[0] < 0
     replaced = person.neighbours == "replace"
     sides = 2 if replaced else 1
     rows, cells = sides * k if table.by else 1, k if table.keys else 1
     if table.counts == "people":
         counts = sides * cells * table.at_once
-        return Change(counts, counts, rows, 1, (1, counts))
+        return Change(counts, counts, rows, 1, Part(Fraction(1), counts))
     alike = _alike(person, table)
     in_one = min(person.per_cell, k) if alike else k
     norm2 = (_most_pairs(person) if alike else k**2) * table.at_once * table.most**2
     part = None
     if in_one == 1 and not (signed and replaced):
-        part = (table.most, sides * k * table.at_once)
+        part = Part(Fraction(table.most), sides * k * table.at_once)
     elif not table.keys and not replaced:
-        part = (table.most * k, table.at_once)
+        part = Part(Fraction(table.most * k), table.at_once)
     return Change(
         norm2=norm2 * _factor(person, table),
         l1=sides * k * table.most * table.at_once,
@@ -246,7 +259,7 @@ def change(person: Person, table: Counting) -> Change:
 
 
 def together(person: Person, tables: Sequence[Counting], weights: Sequence[Fraction]) -> Fraction:
-    """Return the most that the weighted squares of one person's changes add up to."""
+    """Return the largest weighted sum of the squared norms of one person's changes."""
     own, of_records = Fraction(0), []
     for table, weight in zip(tables, weights, strict=True):
         if table.counts == "people":
@@ -265,7 +278,7 @@ def together(person: Person, tables: Sequence[Counting], weights: Sequence[Fract
 
 
 def require_known(person: Person, tables: Sequence[Counting]) -> None:
-    """Refuse a column of `distinct` that no table has: a typing error would only cost noise."""
+    """Refuse a column of `distinct` that no table has. A typing error would cost noise unseen."""
     known = frozenset[str]().union(*(table.keys for table in tables))
     for column in person.distinct:
         if column not in known:
@@ -280,12 +293,12 @@ def _alike(person: Person, table: Counting) -> bool:
 
 
 def _most_pairs(person: Person) -> int:
-    """Return how many ordered pairs of one person's records agree in `distinct`, at most."""
+    """Return the most ordered pairs of one person's records that agree in `distinct`."""
     if not person.distinct:
         return person.records**2
     of_one = min(person.per_cell, person.records)
-    groups, rest = divmod(person.records, of_one)
-    return groups * of_one**2 + rest**2
+    groups, remainder = divmod(person.records, of_one)
+    return groups * of_one**2 + remainder**2
 
 
 def _factor(person: Person, table: Counting) -> int:

@@ -1,8 +1,8 @@
-"""The noise of tables that count the same people, and what all of them cost together.
+"""The noise of tables that count the same people, and their joint cost.
 
-`docs/person.md` has the proofs. Two bounds on (epsilon, delta) hold however a person's records lie:
-Corollary 13 of arXiv 2004.00010, from rho; and that of normal noise, of which the integer noise is
-made, if no sigma2 is too small.
+`docs/person.md` has the proofs. Two bounds on (epsilon, delta) hold for all records of a person.
+Corollary 13 of arXiv 2004.00010 follows from rho. The other is that of normal noise, from which the
+integer noise can be made, if no sigma2 is too small.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ COROLLARY, NORMAL = "arXiv 2004.00010, Corollary 13", "nearly normal noise"
 
 _LEAST_STEPS = 42
 _R2_STEP = Fraction(22, 625)
-"""At least log(2)/(2 pi**2): noise that is made of normal noise and a rest of variance n steps
-differs from what it should be by a factor that is 1 up to some 2**-n."""
+"""At least log(2)/(2 pi**2). Noise made of normal noise and a remainder of variance n steps differs
+from the discrete Gaussian by a factor within some 2**-n of 1."""
 
 _T = Fraction(1, 2**38)
-"""What all these factors of a table come to, at most, for 42 steps and one for each doubling."""
+"""A bound on the logarithm of all factors of a table, for 42 steps and one for each doubling."""
 
 _NARROW = 2
-"""No sigma2 may be below so many times the variance of the rest."""
+"""Each sigma2 must be above this multiple of the remainder's variance."""
 
 _NORM2_BELOW = 2**3000
-"""Of normal noise whose norm or its inverse is as large, nothing is computed."""
+"""Beyond this norm, or below its inverse, no bound from normal noise is computed."""
 
 _DIGITS = 9
-"""Of rho, where (epsilon, delta) decides it."""
+"""The digits of a rho that (epsilon, delta) decides."""
 
 
 def sigma2_of(
     person: Person, tables: Sequence[Counting], shares: Sequence[Fraction], rho: Fraction
 ) -> list[Fraction]:
-    """Return the variances of noise that costs rho, exactly, all tables together.
+    """Return the variances of noise whose joint cost is rho, exactly.
 
     Parameters
     ----------
     shares : sequence of Fraction
-        What each table costs by itself is in proportion to them; they add up to 1.
+        The cost of each table by itself is in proportion to its share. They add up to 1.
     """
     alone = [
         change(person, table).norm2 / (2 * share * rho)
@@ -58,7 +58,7 @@ def sigma2_of(
 
 
 def rho_of(person: Person, tables: Sequence[Counting], sigma2: Sequence[Fraction]) -> Fraction:
-    """Return what noise of these variances costs, all tables together."""
+    """Return the joint cost of noise of these variances."""
     return together(person, tables, [1 / one for one in sigma2]) / 2
 
 
@@ -69,12 +69,12 @@ def largest_rho(
     epsilon: Fraction,
     delta: Fraction,
 ) -> Fraction:
-    """Return a rho whose noise is proven to have (epsilon, delta): about the largest.
+    """Return about the largest rho whose noise is proven to have (epsilon, delta).
 
     Returns
     -------
     Fraction
-        A decimal of 9 digits; or `zcdp_rho`, if the noise would be too narrow for more.
+        A decimal of 9 digits, or `zcdp_rho` if the noise would be too narrow for more.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def largest_rho(
 def least_epsilon(
     person: Person, tables: Sequence[Counting], sigma2: Sequence[Fraction], delta: Fraction
 ) -> tuple[float, str]:
-    """Return an upper bound on epsilon at delta, all tables together, and what proves it."""
+    """Return an upper bound on epsilon at delta, for all tables together, and its proof."""
     by_rho = zcdp_epsilon(rho_of(person, tables, sigma2), delta)
     norm2 = _norm2_of_normal(person, tables, sigma2)
     if math.isinf(by_rho) or norm2 is None:
@@ -125,11 +125,11 @@ def least_epsilon(
 
 
 def law_of_one(person: Person, table: Counting, budget: Budget) -> DiscreteGaussian:
-    """Return the noise of one table, for all of a budget."""
+    """Return the noise of one table that spends the whole budget."""
     changed = change(person, table)
     if changed.part is not None:
-        most, queries = changed.part
-        return calibrate(DiscreteGaussian, budget, sensitivity=most, queries=queries)
+        sensitivity, queries = changed.part
+        return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     rho = budget.rho
     if budget.epsilon is not None and budget.delta is not None:
         rho = largest_rho(person, [table], [Fraction(1)], budget.epsilon, budget.delta)
@@ -139,21 +139,21 @@ def law_of_one(person: Person, table: Counting, budget: Budget) -> DiscreteGauss
 def _norm2_of_normal(
     person: Person, tables: Sequence[Counting], sigma2: Sequence[Fraction]
 ) -> Fraction | None:
-    """Return (change/deviation)**2 of normal noise that gives away no less, or None."""
+    """Return (change/deviation)**2 of normal noise that costs no less, or None."""
     weights = []
     for table, one in zip(tables, sigma2, strict=True):
         cells = 2 * person.records * table.at_once
-        rest = _R2_STEP * (_LEAST_STEPS + cells.bit_length())
-        if one <= _NARROW * rest:
+        remainder = _R2_STEP * (_LEAST_STEPS + cells.bit_length())
+        if one <= _NARROW * remainder:
             return None
-        weights.append(1 / (one - rest))
+        weights.append(1 / (one - remainder))
     norm2 = together(person, tables, weights)
     return norm2 if Fraction(1, _NORM2_BELOW) < norm2 < _NORM2_BELOW else None
 
 
 def _delta(norm2: Fraction, n_tables: int, epsilon: Fraction) -> Fraction:
-    """Return an upper bound on delta, where normal noise has this (change/deviation)**2."""
+    """Return an upper bound on delta from normal noise of this (change/deviation)**2."""
     t = n_tables * _T
     of_normal = Fraction(continuous_gaussian_delta(1 / norm2, max(epsilon - t, Fraction(0))))
-    of_normal += max(t - epsilon, Fraction(0))  # below 0 delta has a slope of at most 1
+    of_normal += max(t - epsilon, Fraction(0))  # delta falls by at most 1 for each unit of epsilon
     return of_normal * (1 + 2 * t)  # at least exp(t), for t <= 1

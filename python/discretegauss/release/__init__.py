@@ -1,15 +1,15 @@
 """Release tables of counts with differential privacy.
 
-What ``__all__`` does not name is there for the command line.
+The command line uses the names that ``__all__`` lacks.
 """
 
 from ..data.person import Person
 from ..errors import OutputError, TableError
 from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
-from ._destination import checked_destination as checked_destination
-from ._destination import unbuffered_stdout as unbuffered_stdout
-from ._formats import column_file as column_file
+from ._files import checked_destination as checked_destination
+from ._files import column_file as column_file
+from ._files import unbuffered_stdout as unbuffered_stdout
 from ._frames import Plan, Table
 from ._plan import FilePlan as FilePlan
 from ._plan import plan_of_one as plan_of_one
@@ -17,9 +17,9 @@ from ._plan import read_plan as read_plan
 from ._report import PlanRelease, Release
 from ._report import calibration_json as calibration_json
 from ._report import calibration_text as calibration_text
-from ._report import done_json as done_json
 from ._report import plan_json as plan_json
 from ._report import plan_text as plan_text
+from ._report import release_json as release_json
 from ._run import execute as execute
 from ._run import release_plan, release_table
 from ._unknown_groups import release_groups as release_groups

@@ -1,10 +1,11 @@
-"""Parquet and Arrow IPC by pyarrow: row groups and record batches stay, with other counts in them.
-
-Imported when a file is of these kinds.
+"""Parquet and Arrow IPC files, read and written by pyarrow.
 
 A count may be any integer, or a decimal that is whole. Integers come back as int64, decimals with
-as many digits as their width holds. A null stays null. Schema metadata, other columns, their
-compression and dictionaries are kept; the statistics of all columns are those of what is written.
+as many digits as their width holds. A null stays null. Row groups and record batches, schema
+metadata, and the other columns with their compression and dictionaries are kept. The statistics of
+every column are those of the new file.
+
+`_files.py` imports this module only for such files, because pyarrow is optional.
 """
 
 from __future__ import annotations
@@ -23,12 +24,11 @@ from .._system.atomic_file import Sink
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
-from ._files import SinkFile
-from ._interface import Chunk, Keys, column_index
+from ._chunks import Chunk, Keys, SinkFile, column_index
 
 
 def _written_type(name: str, stored: Any) -> Any:
-    """Return the type of noisy counts."""
+    """Return the type of the noisy counts of a column."""
     if pa.types.is_dictionary(stored):
         stored = stored.value_type
     if pa.types.is_decimal(stored):
@@ -46,9 +46,9 @@ class ArrowTable:
     Parameters
     ----------
     source : ParquetSource or IpcSource
-        What reads it.
+        Its row groups or record batches.
     path : Path
-        Where it is.
+        The file.
     columns : sequence of str
         The names of the columns of counts.
     out_kind : str
@@ -89,13 +89,13 @@ class ArrowTable:
             return list(zip(*texts, strict=True)) if texts else [()] * rows.num_rows
 
         try:
-            opened = open_table(rows, self.columns, floats=False)
+            cells, _, close = open_table(rows, self.columns, floats=False)
         except ParameterValueError:
             raise self._not_whole(rows) from None
-        return Chunk(opened.cells, opened.close, other_cells, keys)
+        return Chunk(cells, close, other_cells, keys)
 
     def _not_whole(self, rows: Any) -> TableError:
-        """Return the error for decimals that are no whole numbers: where the first is."""
+        """Return the error that names the first decimal that is not a whole number."""
         first = self._rows_read - rows.num_rows + 1
         for i, name in zip(self._at, self.columns, strict=True):
             for row, x in enumerate(rows.column(i).to_pylist(), first):
@@ -105,13 +105,13 @@ class ArrowTable:
         return TableError("a count is not a whole number")
 
     def fraction(self) -> float | None:
-        """How many of the rows are read, where the file tells how many there are."""
+        """Return the fraction of the rows that are read; None if the file lacks their number."""
         n_rows = self._source.n_rows
         return self._rows_read / n_rows if n_rows else None
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Callable[[Any], object]]:
-        """Give what writes row groups or record batches; after an error nothing is written."""
+        """Give a function that writes row groups or record batches."""
         is_parquet = self._out_kind == "Parquet"
         options = self._source.parquet_options(set(self._at)) if is_parquet else {}
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
@@ -133,7 +133,7 @@ def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[
 
 @contextmanager
 def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> Iterator[Any]:
-    """Give pyarrow's writer of a file; after an error it writes nothing, now or when collected."""
+    """Give pyarrow's writer of a file. After an error it writes nothing, even when collected."""
     file, writer = SinkFile(sink), None
     try:
         if is_parquet:
@@ -165,10 +165,10 @@ class ParquetSource:
         """Read each row group."""
         for i in range(self.file.num_row_groups):
             yield self.file.read_row_group(i, use_threads=False)
-            pa.default_memory_pool().release_unused()  # else it keeps this one, too
+            pa.default_memory_pool().release_unused()  # or it would also keep this group
 
     def parquet_options(self, counts: set[int]) -> dict[str, Any]:
-        """Return how the file is stored, to be handed to a writer."""
+        """Return the options with which a writer stores a file as this one is stored."""
         options: dict[str, Any] = {"store_schema": True}
         if not self.file.num_row_groups:
             return options
@@ -208,7 +208,7 @@ class IpcSource:
             yield pa.Table.from_batches([batch])
 
     def parquet_options(self, counts: set[int]) -> dict[str, Any]:
-        """Return nothing: the writer's own options."""
+        """Return no options, so that the writer's defaults apply."""
         return {}
 
 
@@ -217,7 +217,7 @@ def opened_arrow_table(
     path: Path, columns: Sequence[str], kind: str, out_kind: str
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
-    with open(path, "rb"):  # an OSError that names it
+    with open(path, "rb"):  # raises an OSError that names the file
         pass
     with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
@@ -227,9 +227,10 @@ def opened_arrow_table(
 
 @contextmanager
 def _understood(path: Path, if_not: str) -> Iterator[None]:
-    """Let what pyarrow does not understand be a TableError, as its own error would show it.
+    """Raise a TableError for a file that pyarrow cannot read, because its own error shows cells.
 
-    Of damaged pages it says OSError, without a number; that of a system's error names no file.
+    pyarrow raises an OSError without a number for damaged pages. Its OSError for an error of the
+    system names no file.
     """
     try:
         yield

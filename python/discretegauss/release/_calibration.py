@@ -1,16 +1,16 @@
-"""From a budget to noise, for one table or several, and all that a report says of it.
+"""From a budget to the noise of one table or several, and what that noise costs.
 
-(epsilon, delta) becomes rho once, for all tables together. If every table gets the same law (equal
-whole sensitivities D, shares in proportion to the counts that one person changes), that is the
-noise of one query asked so many times, by Theorem 7 of arXiv 2004.00010. Else it is about the
-largest rho whose tables, composed, are proven to meet the budget (privacy/plan_loss.py).
+A budget (epsilon, delta) becomes one rho for all tables together. If every table gets the same law
+(equal whole sensitivities, and shares in proportion to the counts that one person changes), the
+tables are one query asked several times, so Theorem 7 of arXiv 2004.00010 applies. Otherwise it is
+about the largest rho whose composed tables are proven to meet the budget (privacy/plan_loss.py).
 
-Conversely, epsilon at delta is the least that is proven: by Corollary 13 from rho, which holds
-always; by Theorem 7 if there is one law; by the composition of the privacy losses if not.
+Conversely, epsilon at delta is the least of the proven bounds. Corollary 13, from rho, always
+holds. The other is Theorem 7 if there is one law, or else the composed privacy losses.
 
-Tables with a statement about a person are together what `data/person_noise.py` says. If each of
-them changes as so many counts by so much, and the worst person for one is so for all, the above
-holds for them, too, and is tighter.
+A statement about a person (`data/person_noise.py`) bounds all tables together. The tighter results
+above hold for it, too, if one person changes each table by equal amounts in a fixed number of
+counts, and the same person is the worst case of every table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .._inputs.budget import Budget
 from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
-from ..data.person import Change, Counting, Person, change
+from ..data.person import UNNAMED, Change, Counting, Part, Person, change, require_known
 from ..data.person_noise import COROLLARY, largest_rho, least_epsilon, rho_of, sigma2_of
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -41,25 +41,25 @@ from ..privacy.plan_loss import largest_rho as largest_rho_of
 _DEFAULT_REPORT_DELTA = "1e-6"
 
 _SIGMA2_BELOW = 10**1200
-"""Noise of more than 600 digits has no place in a table of decimal numbers."""
+"""A table of decimal numbers has no use for noise of more than 600 digits."""
 
 _THEOREM = "arXiv 2004.00010, Theorem 7"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What noise costs.
+    """The privacy that noise costs.
 
     Attributes
     ----------
     rho : Fraction
         Exact.
     epsilon : float
-        At ``delta``, an upper bound.
+        An upper bound at ``delta``.
     epsilon_by : str
-        What proves it.
+        The proof of that bound.
     asked_epsilon : Fraction or None
-        What the budget said if it was (epsilon, delta), else None.
+        The epsilon of the budget, or None if the budget was rho.
     """
 
     rho: Fraction
@@ -69,14 +69,35 @@ class Cost:
     asked_epsilon: Fraction | None = None
 
 
+class WithCost:
+    """Tables whose common `cost` has shorter names."""
+
+    cost: Cost
+
+    @property
+    def rho(self) -> Fraction:
+        """The rho of all tables together, exact."""
+        return self.cost.rho
+
+    @property
+    def epsilon(self) -> float:
+        """An upper bound at `delta`, for all tables together."""
+        return self.cost.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta at which epsilon is reported."""
+        return self.cost.delta
+
+
 @dataclass(frozen=True, kw_only=True)
 class Calibration(Cost):
-    """Discrete Gaussian noise for a budget, and what it costs.
+    """Discrete Gaussian noise for a budget, and its cost.
 
     Attributes
     ----------
     sensitivity : Fraction
-        The most that one person changes one answer.
+        The most by which one person changes one answer.
     queries : int
         The most answers that one person changes. Without `counting`, rho is queries *
         sensitivity**2 / (2 sigma2).
@@ -87,7 +108,7 @@ class Calibration(Cost):
     counting : Counting or None
         What the table counts, if the plan has a statement about a person.
     change : Change or None
-        The most that one person changes it, by that statement: rho is change.norm2 / (2 sigma2).
+        The most by which one person changes it. Then rho is change.norm2 / (2 sigma2).
     """
 
     law: DiscreteGaussian
@@ -105,8 +126,19 @@ class Calibration(Cost):
 
     @property
     def is_tight(self) -> bool:
-        """Whether epsilon is that of the discrete Gaussian itself, not by way of rho."""
+        """Return whether epsilon is the discrete Gaussian's own, not a bound from rho."""
         return self.epsilon_by == _THEOREM
+
+
+def budget_for_error(
+    error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
+) -> Budget:
+    """Return the least rho whose noise is within the error with the confidence (None: 0.95).
+
+    The confidence holds for `answers` answers at once.
+    """
+    law = calibrate(DiscreteGaussian, error=error, confidence=confidence, queries=answers)
+    return Budget(rho=queries * sensitivity**2 / (2 * law.sigma2))
 
 
 def calibration(
@@ -114,164 +146,135 @@ def calibration(
     sensitivity: Fraction = Fraction(1),
     queries: int = 1,
     report_delta: object = None,
+    person: Person | None = None,
 ) -> Calibration:
     """Return noise for the budget; see `privacy.calibrate`, which checks the arguments.
 
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
-    is a whole number, else by way of rho. With epsilon and delta it must not be given.
+    is a whole number, else from rho. With epsilon and delta, ``report_delta`` must be None.
+    With a person, all of the person's records may be in one row of the one column of counts.
     """
-    delta = _delta_of_report(budget, report_delta)
-    law = _law_for(budget, sensitivity, queries)
-    return _noise(law, sensitivity, queries, delta, budget.epsilon)
-
-
-def budget_for_error(
-    error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
-) -> Budget:
-    """Return the least rho for which answers are that near with the confidence (None: 0.95).
-
-    The confidence is that of so many answers at once.
-    """
-    law = calibrate(DiscreteGaussian, error=error, confidence=confidence, queries=answers)
-    return Budget(rho=queries * sensitivity**2 / (2 * law.sigma2))
+    if person is not None:
+        table = Counting(by=(UNNAMED,))
+        return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
+    return _of_one(budget, Part(sensitivity, queries), _delta_of_report(budget, report_delta))
 
 
 def calibrations(
-    budget: Budget, tables: Sequence[tuple[Fraction, int, Fraction]], report_delta: object = None
-) -> tuple[list[Calibration], Cost]:
-    """Return the noise of each table, and what all of it costs: of rho exactly the budget's.
-
-    Parameters
-    ----------
-    budget : Budget
-        Of all tables together.
-    tables : sequence of (Fraction, int, Fraction)
-        The sensitivity of each, the counts that one person changes there, and its share of rho.
-    report_delta : number, optional
-        As for `calibration`.
-    """
-    if len(tables) == 1 and (budget.rho is not None or tables[0][0].denominator == 1):
-        only = calibration(budget, *tables[0][:2], report_delta)
-        return [only], only
-    delta = _delta_of_report(budget, report_delta)
-    rho = _rho_of(budget, tables)
-    noise = [
-        _noise(_law_for(Budget(rho=rho * share), one, count), one, count, delta)
-        for one, count, share in tables
-    ]
-    found = [(zcdp_epsilon(rho, delta), COROLLARY)]
-    first = noise[0]
-    if first.is_tight and len({(one.sigma2, one.sensitivity) for one in noise}) == 1:
-        queries = sum(one.queries for one in noise)
-        found.append(
-            (tight_epsilon(first.law, delta, first.sensitivity, queries=queries), _THEOREM)
-        )
-    else:
-        loss = plan_loss([Table(one.sigma2, one.sensitivity, one.queries) for one in noise])
-        if loss is not None:
-            found.append((loss.epsilon(delta), "composition of the privacy losses"))
-    epsilon, by = min(found)
-    return noise, Cost(
-        rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=budget.epsilon
-    )
-
-
-def person_calibrations(
     budget: Budget,
-    person: Person,
-    tables: Sequence[Counting],
+    tables: Sequence[Part | Counting],
     shares: Sequence[Fraction],
     report_delta: object = None,
+    person: Person | None = None,
 ) -> tuple[list[Calibration], Cost]:
-    """Return the noise of tables that count the same people, and what all of it costs.
+    """Return the noise of each table, and the cost of all tables, which is exactly the budget's.
 
     Parameters
     ----------
     budget : Budget
-        Of all tables together.
+        For all tables together.
+    tables : sequence of Part or Counting
+        With a person, what each table counts; without, how far one person changes it.
     shares : sequence of Fraction
-        The rho of each table by itself is in proportion to them.
+        The rho of each table by itself is in proportion to its share.
     report_delta : number, optional
         As for `calibration`.
+    person : Person, optional
+        The statement about every person. It is refused if no table has a column of `distinct`.
     """
     delta = _delta_of_report(budget, report_delta)
-    changes = [change(person, table) for table in tables]
+    if person is None:
+        parts = [table for table in tables if isinstance(table, Part)]
+        return _of_parts(budget, parts, shares, delta)
+    counting = [table for table in tables if isinstance(table, Counting)]
+    require_known(person, counting)
+    changes = [change(person, table) for table in counting]
     parts = [one.part for one in changes if one.part is not None]
     alone = [one.norm2 / share for one, share in zip(changes, shares, strict=True)]
-    if len(parts) == len(tables) and 2 * rho_of(person, tables, alone) == 1:
-        exact = [
-            (Fraction(most), queries, share)
-            for (most, queries), share in zip(parts, shares, strict=True)
-        ]
-        noise, cost = calibrations(budget, exact, report_delta)
+    if len(parts) == len(tables) and 2 * rho_of(person, counting, alone) == 1:
+        noise, cost = _of_parts(budget, parts, shares, delta)
     else:
-        rho = budget.rho
+        rho = budget.rho or Fraction(0)
         if budget.epsilon is not None and budget.delta is not None:
-            rho = largest_rho(person, tables, shares, budget.epsilon, budget.delta)
-        sigma2 = sigma2_of(person, tables, shares, Fraction(rho or 0))
-        noise = [
-            _person_noise(person, table, one, delta)
-            for table, one in zip(tables, sigma2, strict=True)
-        ]
-        epsilon, by = least_epsilon(person, tables, sigma2, delta)
-        cost = Cost(
-            rho=Fraction(rho or 0),
-            epsilon=epsilon,
-            delta=delta,
-            epsilon_by=by,
-            asked_epsilon=budget.epsilon,
-        )
+            rho = largest_rho(person, counting, shares, budget.epsilon, budget.delta)
+        sigma2 = sigma2_of(person, counting, shares, rho)
+        noise = [_of_person(person, *one, delta) for one in zip(counting, sigma2, strict=True)]
+        cost = _cost(budget, rho, delta, least_epsilon(person, counting, sigma2, delta))
     if len(noise) == 1:
         noise = [replace(noise[0], asked_epsilon=budget.epsilon)]
-    told = zip(noise, tables, changes, strict=True)
-    return [replace(one, counting=table, change=most) for one, table, most in told], cost
+    described = zip(noise, counting, changes, strict=True)
+    return [replace(one, counting=table, change=most) for one, table, most in described], cost
 
 
-def _person_noise(
-    person: Person, table: Counting, sigma2: Fraction, delta: Fraction
-) -> Calibration:
-    """Return all that is told of the noise of one table, by itself."""
+def _of_one(budget: Budget, part: Part, delta: Fraction) -> Calibration:
+    """Return the noise of one table."""
+    return replace(_noise(_law_for(budget, *part), part, delta), asked_epsilon=budget.epsilon)
+
+
+def _of_parts(
+    budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction], delta: Fraction
+) -> tuple[list[Calibration], Cost]:
+    """Return the noise and cost of tables whose worst cases are those of the same person."""
+    if len(parts) == 1 and (budget.rho is not None or parts[0].sensitivity.denominator == 1):
+        only = _of_one(budget, parts[0], delta)
+        return [only], only
+    rho = _rho_of(budget, parts, shares)
+    noise = [
+        _noise(_law_for(Budget(rho=rho * share), *part), part, delta)
+        for part, share in zip(parts, shares, strict=True)
+    ]
+    bounds = [(zcdp_epsilon(rho, delta), COROLLARY)]
+    first = noise[0]
+    if first.is_tight and len({(one.sigma2, one.sensitivity) for one in noise}) == 1:
+        queries = sum(part.queries for part in parts)
+        epsilon = tight_epsilon(first.law, delta, first.sensitivity, queries=queries)
+        bounds.append((epsilon, _THEOREM))
+    elif loss := plan_loss([Table(one.sigma2, one.sensitivity, one.queries) for one in noise]):
+        bounds.append((loss.epsilon(delta), "composition of the privacy losses"))
+    return noise, _cost(budget, rho, delta, min(bounds))
+
+
+def _of_person(person: Person, table: Counting, sigma2: Fraction, delta: Fraction) -> Calibration:
+    """Return the noise of one table, with the cost that it has by itself."""
     most = change(person, table)
-    law = _law_for(Budget(rho=most.norm2 / (2 * sigma2)), Fraction(1), most.norm2)
+    rho = most.norm2 / (2 * sigma2)
+    law = _law_for(Budget(rho=rho), Fraction(1), most.norm2)
     if most.part is not None:
-        return _noise(law, Fraction(most.part[0]), most.part[1], delta)
-    epsilon, by = least_epsilon(person, [table], [sigma2], delta)
-    return Calibration(
-        law=law,
-        sensitivity=Fraction(most.cell),
-        queries=most.rows * table.columns,
-        rho=most.norm2 / (2 * sigma2),
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_by=by,
-        std=_standard_deviation(law),
-        bound95=lower_quantile(law._simplest, Fraction(39, 40)),
-    )
+        return _noise(law, most.part, delta)
+    part = Part(Fraction(most.cell), most.rows * table.columns)
+    return _calibration(law, part, rho, delta, least_epsilon(person, [table], [sigma2], delta))
 
 
-def _rho_of(budget: Budget, tables: Sequence[tuple[Fraction, int, Fraction]]) -> Fraction:
+def _cost(budget: Budget, rho: Fraction, delta: Fraction, bound: tuple[float, str]) -> Cost:
+    epsilon, by = bound
+    return Cost(rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=budget.epsilon)
+
+
+def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -> Fraction:
     """Return the rho that all tables together may have."""
     if budget.epsilon is None or budget.delta is None:
         return budget.rho or Fraction(0)
-    change, queries = tables[0][0], sum(count for _, count, _ in tables)
-    if change.denominator == 1 and all(
-        one == change and count == share * queries for one, count, share in tables
+    sensitivity, queries = parts[0].sensitivity, sum(part.queries for part in parts)
+    if sensitivity.denominator == 1 and all(
+        part.sensitivity == sensitivity and part.queries == share * queries
+        for part, share in zip(parts, shares, strict=True)
     ):
-        law = _law_for(budget, change, queries)
-        return Fraction(queries * change**2 / (2 * law.sigma2))
+        law = _law_for(budget, sensitivity, queries)
+        return Fraction(queries * sensitivity**2 / (2 * law.sigma2))
 
     def tables_of(rho: Fraction) -> list[Table]:
         return [
-            Table(count * one**2 / (2 * rho * share), one, count) for one, count, share in tables
+            Table(part.queries * part.sensitivity**2 / (2 * rho * share), *part)
+            for part, share in zip(parts, shares, strict=True)
         ]
 
-    found = largest_rho_of(tables_of, budget.epsilon, budget.delta)
-    if found <= 0:
+    rho = largest_rho_of(tables_of, budget.epsilon, budget.delta)
+    if rho <= 0:
         raise ParameterValueError(
             f"epsilon and delta must leave a positive rho, got {describe(budget.epsilon)} and "
             f"{describe(budget.delta)}"
         )
-    return found
+    return rho
 
 
 def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGaussian:
@@ -286,7 +289,7 @@ def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGau
 
 
 def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
-    """Return the delta at which epsilon is reported."""
+    """Return the delta at which to report epsilon."""
     if budget.delta is None:
         at = _DEFAULT_REPORT_DELTA if report_delta is None else report_delta
         return checked_probability(at, "report_delta")
@@ -298,38 +301,32 @@ def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
     return checked_probability(budget.delta, "delta")
 
 
-def _noise(
-    law: DiscreteGaussian,
-    sensitivity: Fraction,
-    queries: int,
-    delta: Fraction,
-    asked_epsilon: Fraction | None = None,
+def _noise(law: DiscreteGaussian, part: Part, delta: Fraction) -> Calibration:
+    """Return the noise of one table with its cost, which follows from `part`."""
+    rho = part.queries * part.sensitivity**2 / (2 * law.sigma2)
+    if part.sensitivity.denominator == 1:
+        bound = tight_epsilon(law, delta, part.sensitivity, queries=part.queries), _THEOREM
+    else:
+        bound = zcdp_epsilon(rho, delta), COROLLARY
+    return _calibration(law, part, rho, delta, bound)
+
+
+def _calibration(
+    law: DiscreteGaussian, part: Part, rho: Fraction, delta: Fraction, bound: tuple[float, str]
 ) -> Calibration:
-    """Return all that is told of this noise."""
-    rho = queries * sensitivity**2 / (2 * law.sigma2)
-    is_tight = sensitivity.denominator == 1
+    enclosed = standard_deviation(law._simplest, 64)
+    std = Decimal(0)
+    if enclosed.upper >= 1e-160:  # a Decimal, because it may be too large for a float
+        numerator, denominator = enclosed.lower.as_integer_ratio()
+        std = decimals(18).divide(Decimal(int(numerator)), Decimal(int(denominator)))
     return Calibration(
         law=law,
-        sensitivity=sensitivity,
-        queries=queries,
+        sensitivity=part.sensitivity,
+        queries=part.queries,
         rho=rho,
-        epsilon=(
-            tight_epsilon(law, delta, sensitivity, queries=queries)
-            if is_tight
-            else zcdp_epsilon(rho, delta)
-        ),
+        epsilon=bound[0],
         delta=delta,
-        epsilon_by=_THEOREM if is_tight else COROLLARY,
-        asked_epsilon=asked_epsilon,
-        std=_standard_deviation(law),
+        epsilon_by=bound[1],
+        std=std,
         bound95=lower_quantile(law._simplest, Fraction(39, 40)),  # the law is symmetric
     )
-
-
-def _standard_deviation(law: DiscreteGaussian) -> Decimal:
-    """Return it to 18 digits, as it may be too large for a float; 0 if it is below 1e-160."""
-    enclosed = standard_deviation(law._simplest, 64)
-    if enclosed.upper < 1e-160:
-        return Decimal(0)
-    numerator, denominator = enclosed.lower.as_integer_ratio()
-    return decimals(18).divide(Decimal(int(numerator)), Decimal(int(denominator)))

@@ -1,4 +1,4 @@
-"""Tables of a plan that add up, beside the noisy ones: made of these alone, at no cost."""
+"""Tables of a plan made to add up. They are computed from the noisy tables, at no further cost."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
+from ._chunks import Chunk
 from ._csv_rows import csv_bytes
-from ._destination import checked_destination
-from ._files import COMPRESSIONS
-from ._formats import SUFFIXES
-from ._interface import Chunk
-from ._plan import PlannedTable, twice
+from ._files import COMPRESSIONS, SUFFIXES, checked_destination
+from ._plan import PlannedTable
 
 _ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}
 
@@ -33,14 +31,14 @@ class ConsistentTables:
     Parameters
     ----------
     folder : Path
-        Where to. It is there when the tables are written.
+        The folder of the new tables, which must exist when they are written.
     tables : sequence of PlannedTable
-        Of one column of counts each. The new ones have the names of their outputs, with the ending
-        .csv.
+        The tables, each of one column of counts. The new files are named as their outputs, with the
+        ending .csv.
     person : Person or None
-        What the plan says of every person.
+        The statement about every person.
     force : bool
-        Whether files that exist are replaced.
+        Whether to replace files that exist.
     """
 
     def __init__(
@@ -58,7 +56,8 @@ class ConsistentTables:
             )
         names = [f"{_stem(one.out)}.csv" for one in tables]
         if len(set(names)) < len(names):
-            raise OutputError(f"{folder}: two tables would be {describe(twice(names))} there")
+            double = next(name for i, name in enumerate(names) if name in names[:i])
+            raise OutputError(f"{folder}: two tables would be {describe(double)} there")
         if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder}: is not a folder")
         self.files = [NewFile(_destination(folder / name, force), replace=force) for name in names]
@@ -67,21 +66,21 @@ class ConsistentTables:
         self._tables: list[_Rows] = []
 
     def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _Rows:
-        """Return what is to be shown the noisy counts of the next table."""
+        """Return the collector of the next table's noisy counts."""
         self._tables.append(_Rows(release.law, other_columns))
         return self._tables[-1]
 
     def write(self) -> tuple[tuple[Path, float], ...]:
-        """Write the files, which get no names yet; return which, and by what variances fell."""
-        label = "\0count"  # of all tables alike, whatever their columns are called
-        found = consistent(
+        """Write the files, without names yet; return each with the gain in variance."""
+        label = "\0count"  # one label for all tables, however they name their counts
+        fitted = consistent(
             [table.as_columns(label) for table in self._tables],
             [table.law for table in self._tables],
             label,
         )
         gains = []
         for table, columns, count, file in zip(
-            self._tables, found, self._counts, self.files, strict=True
+            self._tables, fitted, self._counts, self.files, strict=True
         ):
             with file.content() as write:
                 keys = table.other_columns
@@ -93,7 +92,7 @@ class ConsistentTables:
 
 
 class _Rows:
-    """The rows of a table: what they count, and noisy counts."""
+    """The rows of a table: the cells of the other columns, and the noisy counts."""
 
     def __init__(self, law: DiscreteGaussian, other_columns: Sequence[str]) -> None:
         self.law, self.other_columns = law, tuple(other_columns)
@@ -113,14 +112,14 @@ class _Rows:
 
 
 def _destination(path: Path, force: bool) -> Path:
-    """Return where a file goes; in a folder that is not there yet nothing is in its way."""
+    """Return the path of a file. No file is in its way if the folder does not exist yet."""
     if not path.parent.is_dir():
         return Path(os.path.realpath(path))
     return checked_destination(None, path, force=force)
 
 
 def _counted(one: PlannedTable, person: Person) -> object:
-    """Return what the counts of a table are; if people, of no other table."""
+    """Return equal objects for tables whose counts may add up."""
     if one.counting is None or (one.counting.counts == "people" and person.records > 1):
         return one.where
     return one.counting.values

@@ -1,14 +1,13 @@
-"""What delimited text means, line by line: cells, the counts among them, and what is refused.
+"""Delimited text, line by line: the cells of a row, its counts, and the errors.
 
-The format is RFC 4180: fields between delimiters, quoted where need be, with ``""`` for a quote
-inside quotes; line ends of any kind. The one exception: no cell contains a line end, so that two
-stray quotes cannot make rows, and the counts in them, part of a cell, which is published.
+The format is RFC 4180 with line ends of any kind, except that no cell may contain a line end.
+Otherwise two stray quotes could turn rows, and the counts in them, into one published cell.
 
-A cell is its text: without quotes, and without blanks at its ends. Rows are written anew from that,
-as the csv module writes them, so that no padding, no quotes and no blank lines tell how many digits
-a count has.
+The text of a cell has no quotes around it and no blanks at its ends. Rows are written again from
+these texts, as the csv module writes them. Padding, quotes or blank lines in the table can then not
+show how many digits a count had.
 
-Messages name lines and columns, never what stands in a cell: the table is private.
+Messages name lines and columns, but show no cell, because the table is private.
 """
 
 from __future__ import annotations
@@ -27,20 +26,19 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
 from ..errors import TableError
-from ._interface import column_index
+from ._chunks import column_index
 
 MAX_DIGITS = 600
-"""Digits of a count, at most: below every setting of Python's own limit (640 and more)."""
+"""The most digits of a count, below any limit that Python can be set to (640 or more)."""
 
 BLANKS = (
     "".join(chr(code) for code in range(0x3001) if chr(code).isspace() or code < 0x20)
-    + "\x7f"  # with the above all control characters of ASCII: what old files are filled up with
+    + "\x7f"  # the last control character of ASCII: old files are padded with these
     + "\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0"  # fillers, no width
 )
-"""What a cell may be padded with unseen. There is no white space of Unicode from U+3001 on."""
+"""Invisible padding of a cell. Unicode has no white space from U+3001 on."""
 
-# Possessive (*+): what is matched is never given up again, so nothing is remembered of it either,
-# and a long run of spaces is cut in one way only.
+# Possessive quantifiers (*+) never backtrack, so a long run of spaces takes linear time.
 _INTEGER = re.compile(r"[+-]?[0-9]++")
 _OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
 _OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
@@ -51,26 +49,26 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
-"""Byte order marks; that of UTF-32 begins as that of UTF-16 does."""
+"""Byte order marks. UTF-32 comes first because its mark begins as that of UTF-16."""
 
 _CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
 _OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
-"""Letters and signs there; control characters in ISO-8859-1."""
+"""These bytes are letters and signs in WINDOWS-1252, and control characters in ISO-8859-1."""
 
 Row = list[str]
-"""The cells of a row, those of counts included."""
+"""The cells of a row, including its counts."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the header says of all rows.
+    """The columns of every row.
 
     Attributes
     ----------
     indices : tuple[int, ...]
-        Where the columns of counts stand, increasing.
+        The places of the columns of counts, increasing.
     names : tuple[str, ...]
-        And their names, as they were asked for.
+        Their names, as the caller wrote them.
     """
 
     delimiter: str
@@ -80,7 +78,7 @@ class Layout:
 
 
 def decoded(data: bytes, first_line: int) -> str:
-    """Return the text of some lines, or raise a TableError that names the line that is none."""
+    """Return the text of some lines; a TableError names a line that is not UTF-8."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -103,9 +101,9 @@ def _not_utf8(line: int, encoding: str) -> TableError:
 
 
 def _encoding(data: bytes, fault: int, first_line: int) -> str:
-    """Return which encoding some lines look like, as iconv calls it; empty: like none.
+    """Return iconv's name of the encoding that some lines seem to have, or "" if there is none.
 
-    ``fault``: where they stop to be UTF-8.
+    ``fault`` is the place of the first byte that is not UTF-8.
     """
     if first_line == 1:
         if mark := next((name for mark, name in _MARKS if data.startswith(mark)), ""):
@@ -115,46 +113,46 @@ def _encoding(data: bytes, fault: int, first_line: int) -> str:
             return "UTF-16LE"
         if not zeros[1] and zeros[0] > len(data) // 4:
             return "UTF-16BE"
-    if not data[:fault].isascii() or _CONTROLS.search(data):  # of two encodings, or no text
+    if not data[:fault].isascii() or _CONTROLS.search(data):  # two encodings, or not text
         return ""
     return "WINDOWS-1252" if _OF_WINDOWS.search(data) else "ISO-8859-1"
 
 
 def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row, Layout]:
-    """Return the names in the header, stripped, and where the columns stand."""
+    """Return the names in the header, stripped, and the layout of the rows."""
     header = _cells(text, 1, delimiter)
     hint = ": commas delimit, or tabs if the name ends in .tsv or .tab, or say delimiter=';'"
-    found = {
+    by_place = {
         column_index(header, column.strip(BLANKS), "line 1: ", "the header", hint): column
         for column in columns
     }
-    if len(found) < len(columns):  # one of them was asked for with blanks
+    if len(by_place) < len(columns):  # they differ only in blanks
         raise TableError("line 1: two of the columns that are asked for are the same one")
-    indices = tuple(sorted(found))
-    layout = Layout(delimiter, len(header), indices, tuple(found[i] for i in indices))
+    indices = tuple(sorted(by_place))
+    layout = Layout(delimiter, len(header), indices, tuple(by_place[i] for i in indices))
     return header, layout
 
 
 def read_rows(
     data: bytes | memoryview, first_line: int, layout: Layout
 ) -> tuple[list[Row], NDArray[Any]]:
-    """Return the rows of the lines, and their counts, rows by columns: int64 if all fit."""
-    rows, found = [], []
+    """Return the rows of the lines and their counts, rows by columns; int64 if all of them fit."""
+    rows, integers = [], []
     columns = tuple(zip(layout.indices, layout.names, strict=True))
-    # newline="" cuts after \n, \r and \r\n, keeps them, and cuts nowhere else.
+    # newline="" splits after \n, \r and \r\n only, and keeps them.
     text = io.StringIO(decoded(bytes(data), first_line), newline="")
     for number, line in enumerate(text, first_line):
         row = _row(line.rstrip("\r\n"), number, layout)
-        found.append([_integer(row[index], number, name) for index, name in columns])
+        integers.append([_integer(row[index], number, name) for index, name in columns])
         rows.append(row)
-    counts = np.array(found, dtype=object)
+    counts = np.array(integers, dtype=object)
     with suppress(OverflowError):
         return rows, counts.astype(np.int64)
     return rows, counts
 
 
 def rows_again(data: bytes | memoryview, layout: Layout) -> list[Row]:
-    """Return the rows of lines that were read before, and so are right."""
+    """Return the rows of lines that are known to be valid."""
     text = io.StringIO(bytes(data).decode(), newline="")
     return [_cells(line.rstrip("\r\n"), 0, layout.delimiter) for line in text]
 
@@ -167,7 +165,7 @@ def others(row: Row, layout: Layout) -> tuple[str, ...]:
 def with_counts(
     rows: Iterable[Row], indices: Sequence[int], counts: Iterable[Sequence[int]]
 ) -> Iterator[Row]:
-    """Put the counts in the place of the rows' own."""
+    """Replace the counts of the rows."""
     for row, row_counts in zip(rows, counts, strict=True):
         for index, count in zip(indices, row_counts, strict=True):
             row[index] = str(count)
@@ -177,14 +175,14 @@ def with_counts(
 def csv_bytes(
     rows: Iterable[Iterable[object]], delimiter: str = ",", line_end: str = "\n"
 ) -> bytes:
-    """Return rows as the csv module writes them."""
+    """Return the rows as text, written by the csv module."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter, lineterminator=line_end).writerows(rows)
     return text.getvalue().encode()
 
 
 def line_ends(data: bytes, stop: int | None = None) -> int:
-    """Return how many lines have ended before a place."""
+    """Return the number of line ends before `stop`."""
     lf, cr, both = (data.count(end, 0, stop) for end in (b"\n", b"\r", b"\r\n"))
     return lf + cr - both
 
@@ -214,7 +212,7 @@ def _split_quoted(raw: str, line: int, delimiter: str) -> list[str]:
     fields: list[str] = []
     position = 0
     d = re.escape(delimiter)
-    field = re.compile(rf'({_OPEN_QUOTES}"[ ]*|[^"{d}]*+)({d}|\Z)')  # the re module keeps it
+    field = re.compile(rf'({_OPEN_QUOTES}"[ ]*|[^"{d}]*+)({d}|\Z)')  # cached by re
     while match := field.match(raw, position):
         fields.append(match[1])
         position = match.end()

@@ -1,14 +1,14 @@
-"""Delimited text in chunks of whole lines, each read and written anew.
+"""Delimited text in chunks of whole lines.
 
-The lines of a chunk go by the compiled core where that finds them plain (csrc/csv), else one by one
-(``_csv_rows``). Both give the same counts and the same bytes. Chunks are cut alike for both, and
-wherever a pipe pauses, so draws from a caller's source are the same, too.
+The compiled core (csrc/csv) reads and writes the lines that it can. Other lines go through
+``_csv_rows`` one by one. Both give the same counts and the same bytes. Chunks end at the same lines
+either way, also if a pipe pauses, so a caller's source of bits gives the same draws.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from .._drawing.engines import native
 from .._system.atomic_file import Sink
 from ..data.cells import Cells
 from ..errors import TableError
+from ._chunks import Chunk, Keys, Readable, read_all
 from ._csv_rows import (
     Layout,
     Row,
@@ -32,29 +33,36 @@ from ._csv_rows import (
     rows_again,
     with_counts,
 )
-from ._files import Readable, read_all
-from ._interface import Chunk, Keys
 
 _CHUNK = 2**20
-"""Bytes that are read at a time: what is made of them stays in the cache, or near."""
+"""Bytes that are read at a time, few enough that what is made of them stays in the cache."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-
-_MANY_PLAIN = 64
-"""If fewer plain rows than that lie between odd ones, more are read one by one at a time."""
+_LONG_RUN = 64
+"""After a run of fewer lines that the core reads, more lines at a time go through Python."""
 
 
 class _Part(NamedTuple):
-    """Rows of a chunk: either all plain, or cut into cells."""
+    """Rows of a chunk; `rows` is None if the core has read them."""
 
     data: memoryview
-    first_line: int
     counts: NDArray[Any]
     rows: list[Row] | None
 
     def all_rows(self, layout: Layout) -> list[Row]:
         return rows_again(self.data, layout) if self.rows is None else self.rows
+
+    def cells(self, places: Sequence[int], layout: Layout) -> Iterable[tuple[str, ...]]:
+        """Return the cells in some columns, none of them a count, row by row."""
+        if self.rows is None and places:
+            # The core strips and unquotes much faster than `rows_again` does.
+            zeros = np.zeros_like(self.counts)
+            text = bytes(_rewrite_rows(self.data, zeros, layout, ",", "\n")).decode()
+            if '"' not in text:
+                cells = text.replace("\n", ",").split(",")
+                return zip(*[cells[i : -1 : layout.width] for i in places], strict=True)
+        return (tuple([row[i] for i in places]) for row in self.all_rows(layout))
 
     def with_counts(
         self, noisy: NDArray[Any], layout: Layout, delimiter: str, line_end: str
@@ -62,39 +70,39 @@ class _Part(NamedTuple):
         if self.rows is None:
             with suppress(OverflowError):  # Python integers beyond int64
                 integers = noisy.astype(np.int64, copy=False)
-                return _rewrite_plain(self.data, integers, layout, delimiter, line_end)
+                return _rewrite_rows(self.data, integers, layout, delimiter, line_end)
         rows = with_counts(self.all_rows(layout), layout.indices, noisy.tolist())
         return csv_bytes(rows, delimiter, line_end)
 
 
 def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
-    """Cut rows, at least one, into those that the core finds plain, and the others.
+    """Split rows, at least one, into runs that the core reads and runs for Python.
 
-    The more of the others there are, the more are taken at a time: so many parts cost more than
-    rows that are read one by one though they are plain.
+    Each run for Python is twice as long as the one before, unless the core read many lines between
+    them. A part costs more than a line, and this keeps the parts few.
     """
     if native is None:
         rows, counts = read_rows(data, line, layout)
-        yield _Part(memoryview(data), line, counts, rows)
+        yield _Part(memoryview(data), counts, rows)
         return
     if not data.endswith(b"\n"):
         data += b"\n"
-    text, start, n_odd = memoryview(data), 0, 1
+    text, start, n_lines = memoryview(data), 0, 1
     line_feeds = data.count(b"\n")
     while start < len(data):
-        counts, n_bytes = _read_plain(text[start:], line_feeds, layout)
+        counts, n_bytes = _read_counts(text[start:], line_feeds, layout)
         line_feeds -= len(counts)
         if n_bytes:
-            yield _Part(text[start : start + n_bytes], line, counts, None)
+            yield _Part(text[start : start + n_bytes], counts, None)
             start, line = start + n_bytes, line + len(counts)
-        n_odd = 1 if len(counts) >= _MANY_PLAIN else min(2 * n_odd, line_feeds)
+        n_lines = 1 if len(counts) >= _LONG_RUN else min(2 * n_lines, line_feeds)
         if start < len(data):
             stop = start
-            for _ in range(n_odd):
+            for _ in range(n_lines):
                 stop = data.index(b"\n", stop) + 1
-            line_feeds -= n_odd
+            line_feeds -= n_lines
             rows, counts = read_rows(text[start:stop], line, layout)
-            yield _Part(text[start:stop], line, counts, rows)
+            yield _Part(text[start:stop], counts, rows)
             start, line = stop, line + len(rows)
 
 
@@ -104,15 +112,15 @@ class CsvTable:
     Parameters
     ----------
     file : Readable
-        What to read.
+        The bytes of the table.
     columns : sequence of str
         The names of the columns of counts.
     delimiter, out_delimiter : str
-        Of the table, and of the one that is written.
+        The delimiters of the table and of the output.
     fraction : callable, optional
-        How much of the file is read, from 0 to 1, if that is known.
+        Returns how much of the file is read, from 0 to 1, or None if it is not known.
     chunk : int
-        Bytes to read at a time; another number for tests only.
+        The number of bytes to read at a time; only tests change it.
     """
 
     def __init__(
@@ -127,11 +135,11 @@ class CsvTable:
     ) -> None:
         self.fraction = fraction
         self._blocks = _whole_lines(file, chunk)
+        self._unread: bytes
         first = next(self._blocks, b"")
         self._mark = _BYTE_ORDER_MARK if first.startswith(_BYTE_ORDER_MARK) else b""
         line, *more = re.split(rb"(\r\n|\r|\n)", first.removeprefix(self._mark), maxsplit=1)
-        end, rest = more or (b"\n", b"")
-        self._rest: bytes = rest
+        end, self._unread = more or (b"\n", b"")
         text = decoded(line, 1)
         if not text and not self._find_a_row():
             raise TableError("the file is empty; it must have a header and a row for each count")
@@ -142,27 +150,27 @@ class CsvTable:
         self.other_columns = others(self._header, self.layout)
 
     def _find_a_row(self) -> bool:
-        """Read on until the rest has a line that is not blank; of blank blocks keep the first."""
-        while not self._rest.strip(b"\r\n"):
+        """Read on until there is a line that is not blank; keep only the first blank block."""
+        while not self._unread.strip(b"\r\n"):
             block = next(self._blocks, None)
             if block is None:
                 return False
-            if not self._rest or block.strip(b"\r\n"):
-                self._rest += block
+            if not self._unread or block.strip(b"\r\n"):
+                self._unread += block
         return True
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the rows.
 
-        Blank lines at the end are left out: they may fill the file up to some size.
+        Blank lines at the end are skipped, because they may pad the file to some size.
         """
         line, blank = 2, 0
-        for block in chain([self._rest], self._blocks):
+        for block in chain([self._unread], self._blocks):
             data, n_blank = _without_blank_end(block)
             if data:
                 if blank:
                     decoded(data, line)
-                    read_rows(b"\n", blank, self.layout)  # which has the words for it
+                    read_rows(b"\n", blank, self.layout)  # raises the error about a blank line
                 chunk = self._chunk(data, line)
                 line += chunk.n_rows
                 yield chunk
@@ -171,7 +179,7 @@ class CsvTable:
                 line += n_blank
 
     def _chunk(self, data: bytes, first_line: int) -> Chunk:
-        """Open some rows."""
+        """Return a chunk of these lines."""
         layout = self.layout
         if not data.isascii() or b"\0" in data:
             decoded(data, first_line)
@@ -189,19 +197,18 @@ class CsvTable:
                 start = stop
             return written[0] if len(written) == 1 else b"".join(written)
 
-        def other_cells() -> Keys:
-            return [others(row, layout) for part in parts for row in part.all_rows(layout)]
+        other = [i for i in range(layout.width) if i not in layout.indices]
 
         def keys(places: Sequence[int]) -> Keys:
-            other = [i for i in range(layout.width) if i not in layout.indices]
             at = [other[i] for i in places]
-            return [tuple([row[i] for i in at]) for part in parts for row in part.all_rows(layout)]
+            return chain.from_iterable(part.cells(at, layout) for part in parts)
 
-        return Chunk([Cells(column, None, None) for column in counts.T], close, other_cells, keys)
+        columns = [Cells(column, None, None) for column in counts.T]
+        return Chunk(columns, close, lambda: keys(range(len(other))), keys)
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
-        """Give what writes to the sink."""
+        """Give a function that writes closed chunks; the header is written before the first."""
         sink(self._mark + csv_bytes([self._header], self._out_delimiter, self._line_end))
         yield sink
 
@@ -215,17 +222,17 @@ def column_text(integers: NDArray[Any]) -> bytes | memoryview:
     if native is None:
         return "".join([f"{integer}\n" for integer in integers.tolist()]).encode()
     one_column = Layout(",", 1, (0,), ("",))
-    return _rewrite_plain(b"0\n" * len(integers), integers, one_column, ",", "\n")
+    return _rewrite_rows(b"0\n" * len(integers), integers, one_column, ",", "\n")
 
 
 def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
-    """Read blocks of at least so many bytes, but the last, which end where a line does."""
+    """Read blocks of whole lines, each but the last of at least `size` bytes."""
     rest = b""
     while True:
         block = read_all(file, size)
         if not block:
             break
-        # a carriage return that is the last byte may be half of a line end
+        # A carriage return as the last byte may be half of a line end.
         end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
         if end:
             yield rest + block[:end]
@@ -237,7 +244,7 @@ def _whole_lines(file: Readable, size: int) -> Iterator[bytes]:
 
 
 def _without_blank_end(block: bytes) -> tuple[bytes, int]:
-    """Return the block without blank lines at its end, and how many they were."""
+    """Return the block without the blank lines at its end, and their number."""
     end = len(block.rstrip(b"\r\n"))
     if end:
         end += 2 if block.startswith(b"\r\n", end) else 1
@@ -250,10 +257,12 @@ if native is not None:
     from .._native import ffi, lib
 
 
-def _read_plain(data: memoryview, line_feeds: int, layout: Layout) -> tuple[NDArray[np.int64], int]:
-    """Return the counts of the first lines, as far as the core finds them plain, and their bytes.
+def _read_counts(
+    data: memoryview, line_feeds: int, layout: Layout
+) -> tuple[NDArray[np.int64], int]:
+    """Return the counts of the first lines, up to one that the core cannot read, and their bytes.
 
-    The text has so many line feeds; it ends with one.
+    The text ends with a line feed and has `line_feeds` of them.
     """
     counts = np.empty((line_feeds, len(layout.indices)), np.int64)
     n_rows = ffi.new("size_t *")
@@ -270,10 +279,10 @@ def _read_plain(data: memoryview, line_feeds: int, layout: Layout) -> tuple[NDAr
     return counts[: n_rows[0]], n_bytes
 
 
-def _rewrite_plain(
+def _rewrite_rows(
     data: bytes | memoryview, counts: NDArray[Any], layout: Layout, delimiter: str, line_end: str
 ) -> memoryview:
-    """Return the bytes of lines that the core found plain, with other counts."""
+    """Return lines that the core has read with other counts."""
     end = line_end.encode()
     of_row = 2 * layout.width + 20 * len(layout.indices) + len(end)
     out = np.empty(len(data) + of_row * len(counts), np.uint8)

@@ -1,26 +1,153 @@
-"""Files of tables as they are read and written: whole or compressed, by the end of their name."""
+"""The files of a release: their formats, by their names; how they are read; where output may go."""
 
 from __future__ import annotations
 
 import gzip
-import io
 import os
-import stat
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, NamedTuple, cast
 
-from .._system.atomic_file import Sink, errors_name
-from ..errors import TableError
+import numpy as np
+from numpy.typing import NDArray
 
+from .._inputs.messages import refused
+from .._system.atomic_file import Sink, errors_name, sink_to
+from ..errors import OutputError, TableError
+from ._chunks import SinkFile, Table
+from ._csv_table import CsvTable, column_text
+from ._npy_table import NpyTable, npy_header
+
+# --- formats
+
+Kind = Literal["text", "Parquet", "Arrow IPC", ".npy"]
 Compression = Literal["gzip", "zstd", None]
 
+SUFFIXES: dict[str, tuple[Kind, str]] = {
+    ".csv": ("text", ","),
+    ".tsv": ("text", "\t"),
+    ".tab": ("text", "\t"),
+    ".parquet": ("Parquet", ""),
+    ".pq": ("Parquet", ""),
+    ".arrow": ("Arrow IPC", ""),
+    ".feather": ("Arrow IPC", ""),
+    ".ipc": ("Arrow IPC", ""),
+    ".npy": (".npy", ""),
+}
+"""Kind and delimiter."""
+
 COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
-"""By the last suffix of a name."""
+
+_BY_PYARROW: tuple[Kind, ...] = ("Parquet", "Arrow IPC")
+
+
+class Format(NamedTuple):
+    """The format of a table in a file; `ending` is the suffix without that of a compression."""
+
+    kind: Kind
+    delimiter: str
+    compression: Compression
+    ending: str
+
+
+def _format_of(path: Path, other: tuple[Kind, str]) -> Format:
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    ending = (path.with_suffix("") if compression else path).suffix.lower()
+    return Format(*SUFFIXES.get(ending, other), compression, ending)
+
+
+def checked_delimiter(delimiter: object) -> str | None:
+    """Return the delimiter of text; None if the file's name says it."""
+    if delimiter is None or (isinstance(delimiter, str) and delimiter in (*",;|\t",)):
+        return delimiter
+    raise refused("delimiter", "be ',', ';', '|' or a tab", delimiter)
+
+
+def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Format, Format]:
+    """Return the formats of a table and its output, which are the same if no name differs.
+
+    A ``delimiter`` applies to both.
+    """
+    of_table = _format_of(table, ("text", ","))
+    of_out = _format_of(out, (of_table.kind, of_table.delimiter))
+    # Another ending, such as .xlsx, promises a format that the file would not have.
+    if of_out.ending not in {*SUFFIXES, ".txt", "", of_table.ending}:
+        known = ", ".join(name for name, (kind, _) in SUFFIXES.items() if kind == of_table.kind)
+        raise OutputError(
+            f"{out}: must end as the table does or in one of {known}, got {of_out.ending!r}"
+        )
+    for path, form, error in ((table, of_table, TableError), (out, of_out, OutputError)):
+        if delimiter is not None and form.kind != "text":
+            raise error(f"{path}: delimiter goes with text, and this is {form.kind}")
+        if delimiter not in (None, "\t") and form.delimiter == "\t":
+            raise error(f"{path}: the name says that tabs delimit, not {delimiter!r}")
+        if form.kind in _BY_PYARROW and form.compression is not None:
+            raise error(f"{path}: {form.kind} compresses its columns; drop {path.suffix!r}")
+    kinds = {of_table.kind, of_out.kind}
+    if len(kinds) > 1 and not kinds.issubset(_BY_PYARROW):
+        raise OutputError(
+            f"{out}: a table that is {of_table.kind} is not written as {of_out.kind}; "
+            "give the output the table's ending"
+        )
+    if delimiter is not None:
+        return of_table._replace(delimiter=delimiter), of_out._replace(delimiter=delimiter)
+    return of_table, of_out
+
+
+@contextmanager
+def opened_table(
+    path: Path, columns: Sequence[str], of_table: Format, of_out: Format
+) -> Iterator[Table]:
+    """Open a table and read its header; close it after the block. A TableError names the table."""
+    try:
+        if of_table.kind in _BY_PYARROW:
+            pyarrow(f"a table that is {of_table.kind}")  # an ImportError that says what to install
+            from ._arrow_table import opened_arrow_table
+
+            with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+                yield table
+            return
+        with _opened(path, of_table.compression) as content:
+            if of_table.kind == ".npy":
+                yield NpyTable(content, columns)
+                return
+            yield CsvTable(
+                content,
+                columns,
+                delimiter=of_table.delimiter,
+                out_delimiter=of_out.delimiter,
+                fraction=content.fraction,
+            )
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from None
+
+
+@contextmanager
+def column_file(
+    sink: Sink, ending: str, name: str, size: int
+) -> Iterator[Callable[[NDArray[np.int64]], None]]:
+    """Give a function that appends integers to a new file of one column with `size` rows."""
+    if ending in {".parquet", ".arrow"}:
+        pyarrow("a .parquet or .arrow file")
+        from ._arrow_table import arrow_file
+
+        with arrow_file(sink, name, is_parquet=ending == ".parquet") as append:
+            yield append
+    elif ending == ".npy":  # its first bytes hold the number of values
+        sink(npy_header(np.dtype("<i8"), (size,)))
+        yield lambda integers: sink(np.asarray(integers, "<i8").data.cast("B"))
+    else:
+        sink(f"{name}\n".encode() if ending == ".csv" else b"")
+        yield lambda integers: sink(column_text(integers))
+
+
+# --- compression
 
 _GZIP_LEVEL = 6
-"""As the program gzip has it. Of 9 the gain is small, and the time twice that."""
+"""The default of the program gzip. Level 9 takes twice the time for little."""
 
 
 def pyarrow(what: str) -> Any:
@@ -32,76 +159,42 @@ def pyarrow(what: str) -> Any:
     return pyarrow
 
 
-class _CountedFile(io.FileIO):
-    """A file that is read through a buffer, to its end, and knows how far that has come."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._path, self._read = path, 0
-        status = os.fstat(self.fileno())
-        self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-
-    def readinto(self, buffer: Any) -> int | None:
-        with errors_name(self._path):
-            n = super().readinto(buffer)
-        self._read += n or 0
-        return n
-
-    def fraction(self) -> float | None:
-        return self._read / self._size if self._size else None
+@contextmanager
+def _opened(path: Path, compression: Compression) -> Iterator[_Content]:
+    with open(path, "rb", buffering=0) as raw:
+        file: Any = BufferedReader(raw, 2**16)
+        if compression is not None:
+            file = gzip.GzipFile(fileobj=file) if compression == "gzip" else _zstd(file, "r")
+        with closing(file):
+            yield _Content(path, raw, file, compression)
 
 
-class Readable(Protocol):
-    """What is read from its beginning to its end."""
+class _Content:
+    """The content of a file, decompressed, read once from its beginning to its end."""
 
-    def read(self, size: int, /) -> bytes:
-        """Return so many bytes, or fewer; none at the end."""
-
-
-class _Decompressed:
-    """The content of a compressed file; what is wrong with it is a TableError."""
-
-    def __init__(self, file: Any, compression: Compression) -> None:
-        self._file, self._compression = file, compression
+    def __init__(self, path: Path, raw: Any, file: Any, compression: Compression) -> None:
+        self._path, self._raw, self._file, self._compression = path, raw, file, compression
+        self._size = path.stat().st_size if path.is_file() else 0
 
     def read(self, size: int) -> bytes:
         try:
             return bytes(self._file.read(size))
+        except MemoryError:
+            raise
         except Exception as error:
-            of_system = isinstance(error, OSError) and error.errno is not None
-            if of_system or isinstance(error, MemoryError):
-                raise
+            if isinstance(error, OSError) and error.errno is not None:
+                raise OSError(error.errno, error.strerror, str(self._path)) from None
             raise TableError(
                 f"the file is not a whole file compressed by {self._compression}"
             ) from None
 
-
-@contextmanager
-def opened(
-    path: Path, compression: Compression
-) -> Iterator[tuple[Readable, Callable[[], float | None]]]:
-    """Open a file to read what is in it, and a function that tells which part of it is read."""
-    with closing(_CountedFile(path)) as raw:
-        file = io.BufferedReader(raw, 2**16)
-        if compression is None:
-            yield file, raw.fraction
-            return
-        inner: Any = gzip.GzipFile(fileobj=file) if compression == "gzip" else _zstd(file, "r")
-        with closing(inner):
-            yield _Decompressed(inner, compression), raw.fraction
-
-
-def read_all(file: Readable, size: int) -> bytes:
-    """Read so many bytes, or to the end: a pipe gives what there is."""
-    parts = []
-    while size > 0 and (part := file.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    def fraction(self) -> float | None:
+        """Return how much of the file is read."""
+        return self._raw.tell() / self._size if self._size else None
 
 
 def _zstd(file: Any, mode: Literal["r", "w"]) -> Any:
-    """Return what reads or writes the content of a file."""
+    """Return a file object that decompresses or compresses."""
     try:
         from compression.zstd import ZstdFile  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -111,34 +204,9 @@ def _zstd(file: Any, mode: Literal["r", "w"]) -> Any:
     return ZstdFile(file, mode)  # no cover: from Python 3.14 on
 
 
-class SinkFile(io.RawIOBase):
-    """A file to write to, for libraries that want one."""
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink: Sink | None = sink
-        self._written = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._written
-
-    def write(self, data: Any) -> int:
-        n = memoryview(data).nbytes
-        if self._sink is not None:
-            self._sink(data)
-            self._written += n
-        return n
-
-    def abandon(self) -> None:
-        """Let nothing be written any more: what closes a library's file is not to write its end."""
-        self._sink = None
-
-
 @contextmanager
 def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
-    """Give a sink that compresses; nothing is written after an error."""
+    """Give a sink that compresses. After an error it writes nothing more."""
     if compression is None:
         yield sink
         return
@@ -154,3 +222,108 @@ def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
         file.abandon()
         inner.close()
         raise
+
+
+# --- destinations
+
+
+def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
+    """Return the path of the output with links resolved, or refuse it.
+
+    ``table`` is the file that the output is made from. If it is None, replacing the output spends
+    no budget, and the error says less.
+    """
+    destination = Path(os.path.realpath(out))
+    if not destination.exists():
+        if out.exists():  # /dev/stdout as a pipe: its link in /proc names no path
+            raise OutputError(f"{out}: exists and is not a regular file")
+        if not destination.parent.is_dir():
+            raise OutputError(f"{out}: there is no such folder to write to")
+        return destination
+    if table is not None and table.exists() and destination.samefile(table):
+        raise OutputError(f"{out}: is the table itself; the output must be another file")
+    if not destination.is_file():
+        raise OutputError(f"{out}: exists and is not a regular file")
+    for number, stream in ((1, "stdout"), (2, "stderr")):
+        if _is_open_as(number, destination):  # the stream's own text would be replaced, too
+            raise OutputError(f"{out}: is what {stream} goes to; the output must be another file")
+    if not force and table is None:
+        raise OutputError(f"{out}: exists already; use --force to replace it")
+    if not force:
+        raise exists_already(out)
+    return destination
+
+
+def exists_already(out: Path) -> OutputError:
+    """Return the error for an output that exists."""
+    return OutputError(
+        f"{out}: exists already; use --force (in Python: force=True) to replace it, "
+        "and mind that a second release of the same counts spends the budget again"
+    )
+
+
+def _is_open_as(number: int, path: Path) -> bool:
+    """Return whether the process has the file open under that descriptor."""
+    try:
+        return os.path.samestat(os.fstat(number), path.stat())
+    except OSError:  # the descriptor is closed
+        return False
+
+
+@contextmanager
+def unbuffered_stdout() -> Iterator[Sink]:
+    """Give a sink that writes to stdout at once."""
+    with errors_name("stdout"):
+        descriptor = os.dup(1)
+    with open(descriptor, "wb", buffering=0) as stdout:
+        yield sink_to(stdout, "stdout")
+
+
+class Stdout:
+    """Output that goes to stdout when it is placed, because a pipe takes nothing back.
+
+    It has the methods of `NewFile`. Until then the bytes are in a temporary file without a name.
+    """
+
+    def __init__(self) -> None:
+        self._folder, self._placed = tempfile.gettempdir(), False
+        self._file: RawIOBase | None = None
+
+    @contextmanager
+    def content(self) -> Iterator[Sink]:
+        """Give a sink for the bytes."""
+        rule = (
+            ": the whole table must fit into this folder before stdout gets it "
+            "(TMPDIR names another)"
+        )
+        with errors_name(self._folder, rule):
+            file = tempfile.TemporaryFile(buffering=0, dir=self._folder)  # noqa: SIM115
+        self._file = cast("RawIOBase", file)  # closed by discard()
+        yield sink_to(self._file, self._folder, rule)
+
+    def place(self) -> None:
+        """Write the bytes to stdout."""
+        file = cast("RawIOBase", self._file)
+        try:
+            with unbuffered_stdout() as sink:
+                with errors_name(self._folder):
+                    file.seek(0)
+                while part := self._next_part(file):
+                    sink(part)
+        except BaseException as error:
+            error.add_note("part of the table may be written, and the budget is spent")
+            raise
+        self._placed = True
+
+    def _next_part(self, file: RawIOBase) -> bytes | None:
+        with errors_name(self._folder):
+            return file.read(2**20)
+
+    def is_placed(self) -> bool:
+        """Return whether stdout has all of the bytes."""
+        return self._placed
+
+    def discard(self) -> None:
+        """Close the temporary file."""
+        if self._file is not None:
+            self._file.close()

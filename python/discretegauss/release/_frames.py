@@ -1,4 +1,4 @@
-"""Plans of tables that are held, as frames: one statement about a person, and one budget."""
+"""Plans of frames: one statement about a person, and one budget for all tables."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..data.cells import Opened
 from ..data.entry import opened_values
 from ..data.groups import require_grouped
 from ..data.labelled import Labelled
-from ..data.person import Counted, Counting, Person, checked_counting, require_known
+from ..data.person import Counted, Counting, Person, checked_counting, require_person
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ._calibration import Calibration, Cost, person_calibrations
-from ._plan import column_names, named_in_errors
+from ._calibration import Cost, WithCost, calibrations
+from ._plan import column_names, named_in_errors, require_whole
 from ._report import noise_text
 
 
 @dataclass(frozen=True, init=False)
 class Table:
-    """What a table of a `Plan` counts.
+    """One table of a `Plan`: its columns, and the records that it counts.
 
     Parameters
     ----------
     by : str or sequence of str
         The columns by which the table groups the records, as in GROUP BY; [] if it has one row.
     columns : str or sequence of str, optional
-        The columns of counts. None: one, which `Plan.add_noise` is told.
+        The columns of counts. None: one column, which `Plan.add_noise` names.
     across : str, optional
         The key whose values are the names of these columns: each record is counted in one of them.
         Without it a record is counted in all.
@@ -43,7 +43,7 @@ class Table:
     counts : "records" or "people", optional
         "people": a person is counted once in a row, however many records there are.
     share : number, optional
-        Of rho, for all tables or none; by default all are equal.
+        The table's share of rho, for all tables or none; by default all shares are equal.
 
     Raises
     ------
@@ -74,13 +74,13 @@ class Table:
         object.__setattr__(self, "counting", counting)
 
 
-class Plan:
-    """Tables of the same people under one budget; printed, it is their noise. Nothing is drawn.
+class Plan(WithCost):
+    """Tables of the same people under one budget. Printing it shows their noise and its cost.
 
     Parameters
     ----------
     person : Person
-        What is true of the records of every person.
+        The statement about the records of every person.
     tables : mapping of str to Table
         What each table counts.
     rho, epsilon, delta : number, optional
@@ -92,10 +92,10 @@ class Plan:
     ----------
     laws : dict of str to DiscreteGaussian
         The noise of each count of a table.
-    rho : Fraction
-        What all tables cost together, exactly.
-    epsilon : float
-        At `delta`: an upper bound.
+    noise : dict of str to Calibration
+        The noise of each table with its cost.
+    cost : Cost
+        The cost of all tables together.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class Plan:
 
     Notes
     -----
-    `docs/person.md` has what is derived, and the proofs.
+    `docs/person.md` has the derivation and the proofs.
 
     Examples
     --------
@@ -119,6 +119,8 @@ class Plan:
     (DiscreteGaussian(sigma2=90), DiscreteGaussian(sigma2=30))
     """
 
+    cost: Cost
+
     def __init__(
         self,
         person: Person,
@@ -129,8 +131,7 @@ class Plan:
         delta: object = None,
         report_delta: object = None,
     ) -> None:
-        if not isinstance(person, Person):
-            raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+        require_person(person)
         if not isinstance(tables, Mapping):
             raise ParameterTypeError(
                 f"tables must be a dict of release.Table by names, got {describe(tables)}"
@@ -146,56 +147,24 @@ class Plan:
             raise ParameterValueError("tables must have at least one table, got none")
         self.person, self.tables = person, dict(tables)
         counting = [table.counting for table in self.tables.values()]
-        require_known(person, counting)
-        shares = self._shares()
-        budget = Budget(rho=rho, epsilon=epsilon, delta=delta)
-        noise, self._cost = person_calibrations(budget, person, counting, shares, report_delta)
-        self._noise = dict(zip(self.tables, noise, strict=True))
-        self._all_shares = shares
-
-    def _shares(self) -> list[Fraction]:
-        given = [table.share for table in self.tables.values() if table.share is not None]
-        if not given:
-            return [Fraction(1, len(self.tables))] * len(self.tables)
-        if len(given) < len(self.tables):
+        self._shares = [table.share for table in self.tables.values() if table.share is not None]
+        if not self._shares:
+            self._shares = [Fraction(1, len(self.tables))] * len(self.tables)
+        if len(self._shares) < len(self.tables):
             raise ParameterValueError("share must be given for all tables or for none")
-        if (total := sum(given)) != 1:
-            raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
-        return given
+        require_whole(self._shares)
+        budget = Budget(rho=rho, epsilon=epsilon, delta=delta)
+        noise, self.cost = calibrations(budget, counting, self._shares, report_delta, person)
+        self.noise = dict(zip(self.tables, noise, strict=True))
 
     @property
     def laws(self) -> dict[str, DiscreteGaussian]:
         """The noise of each count of a table."""
-        return {name: one.law for name, one in self._noise.items()}
-
-    @property
-    def noise(self) -> dict[str, Calibration]:
-        """All that is told of each table's noise."""
-        return dict(self._noise)
-
-    @property
-    def cost(self) -> Cost:
-        """What all tables cost together."""
-        return self._cost
-
-    @property
-    def rho(self) -> Fraction:
-        """What all tables cost together, exactly."""
-        return self._cost.rho
-
-    @property
-    def epsilon(self) -> float:
-        """At `delta`, of all tables together: an upper bound."""
-        return self._cost.epsilon
-
-    @property
-    def delta(self) -> Fraction:
-        """At which epsilon is reported."""
-        return self._cost.delta
+        return {name: one.law for name, one in self.noise.items()}
 
     def __str__(self) -> str:
-        noise = list(self._noise.values())
-        return noise_text(list(self.tables), self._all_shares, noise, self._cost, self.person)
+        noise = list(self.noise.values())
+        return noise_text(list(self.tables), self._shares, noise, self.cost, self.person)
 
     def add_noise(
         self,
@@ -205,12 +174,12 @@ class Plan:
         integral_floats: bool = False,
         source: Source = CHACHA20,
     ) -> dict[str, Any]:
-        """Return the tables with noise, as `discretegauss.add_noise` does each of them.
+        """Return the tables with noise; `discretegauss.add_noise` does the same for one.
 
         Parameters
         ----------
         frames : mapping of str to frame
-            Of pandas, polars or pyarrow, by the names of the plan: all of them, and no others.
+            Frames of pandas, polars or pyarrow: one for each name of the plan, and no others.
         columns : label, optional
             The one column of counts of those tables whose `Table` names none.
         integral_floats, source
@@ -224,9 +193,9 @@ class Plan:
         Raises
         ------
         TypeError, ValueError, OverflowError, OSError
-            As `discretegauss.add_noise`; if frames are not those of the plan; if a column of `by`
-            is not there, or two rows are of one group. All tables are checked before anything is
-            drawn for one.
+            As `discretegauss.add_noise`. Also if frames are not those of the plan, if a column of
+            `by` is missing, or if two rows are of one group. All tables are checked before anything
+            is drawn.
 
         Notes
         -----
@@ -240,33 +209,28 @@ class Plan:
         if set(frames) != set(self.tables):
             names = ", ".join(map(repr, self.tables))
             raise ParameterValueError(f"frames must be those of the plan, {names}, and no others")
-        opened = {}
+        laws, tables = self.laws, {}
         for name, table in self.tables.items():
             with named_in_errors(f"frames[{name!r}]"):
-                opened[name] = _opened(frames[name], table, columns, integral_floats)
-                require_room(opened[name].cells, self.laws[name])
+                tables[name] = _open(frames[name], table, columns, integral_floats)
+                require_room(tables[name].cells, laws[name])
         how = How(floats=integral_floats, source=source)
-        done = {}
-        for name, one in opened.items():
-            law = self.laws[name]
-            sums = noisy(one.cells, law, how)
-            done[name] = one.close(sums)
-        return done
+        return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
 
 
-def _opened(frame: Any, table: Table, columns: object, floats: bool) -> Opened:
-    """Return a frame that is as its table says."""
+def _open(frame: Any, table: Table, columns: object, floats: bool) -> Opened:
+    """Open a frame, or refuse it if it is not as its table says."""
     labelled = Labelled(frame, "the table")
     if isinstance(labelled.table, dict):
         raise ParameterTypeError("the table must be a frame of pandas, polars or pyarrow, got dict")
-    named = columns if table.columns is None else list(table.columns)
-    if named is None:
+    names = columns if table.columns is None else list(table.columns)
+    if names is None:
         raise ParameterValueError("columns must name the column of counts, here or in its Table")
-    opened = opened_values(labelled.table, named, floats=floats)
-    if opened.n_columns != table.counting.columns:
+    values = opened_values(labelled.table, names, floats=floats)
+    if values.n_columns != table.counting.columns:
         raise ParameterValueError(
-            f"columns must name one column here, got {opened.n_columns}: a Table with columns= may "
+            f"columns must name one column here, got {values.n_columns}: a Table with columns= may "
             "have several"
         )
-    require_grouped(labelled, table.counting.by, [one.label for one in opened.cells])
-    return opened
+    require_grouped(labelled, table.counting.by, [one.label for one in values.cells])
+    return values

@@ -1,8 +1,8 @@
-"""Arrays in numpy's format .npy, some rows at a time.
+"""Arrays in numpy's format .npy, read and written some rows at a time.
 
-The columns of an array are numbered from 0, and one of one axis has the column 0; fields of records
-have their names. Counts come back as int64, and so do the other columns of an array of integers;
-other fields stay as they are.
+The columns of an array are numbered from 0. An array of one axis has the column 0, and fields of
+records have their names. Counts come back as int64. The other columns of an array of integers do,
+too, but the other fields of records stay as they are.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from .._system.atomic_file import Sink
 from ..data.cells import Cells
 from ..errors import TableError
-from ._files import Readable, read_all
-from ._interface import Chunk, Keys, column_index
+from ._chunks import Chunk, Keys, Readable, column_index, read_all
 
 _CHUNK = 2**20
-"""Bytes that are read at a time, if that is a row."""
+"""Bytes that are read at a time, or one row if it is longer."""
 
 _INT64 = np.dtype("<i8")
 
@@ -31,12 +30,12 @@ _READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header
 
 
 class NpyTable:
-    """An array in a file, read from its beginning to its end.
+    """An array in a file that is read once.
 
     Parameters
     ----------
     file : Readable
-        What to read.
+        The bytes of the file.
     columns : sequence of str
         The names of the columns of counts.
     """
@@ -84,19 +83,19 @@ class NpyTable:
         )
 
     def fraction(self) -> float | None:
-        """How many of the rows are read."""
+        """Return the fraction of the rows that are read."""
         return self._rows_read / self._shape[0] if self._shape[0] else None
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
-        """Give what writes to the sink."""
+        """Give a function that writes closed chunks; the header is written before the first."""
         sink(npy_header(self._out_dtype() if self._are_records else _INT64, self._shape))
         yield sink
 
     def _out_dtype(self) -> np.dtype[Any]:
-        kept = self.other_columns if self._are_records else ()
+        same = self.other_columns if self._are_records else ()
         return np.dtype(
-            [(name, self._dtype[name] if name in kept else _INT64) for name in self._names]
+            [(name, self._dtype[name] if name in same else _INT64) for name in self._names]
         )
 
     def _written(self, rows: NDArray[Any], results: list[NDArray[Any]]) -> NDArray[Any]:
@@ -117,7 +116,7 @@ class NpyTable:
 
 
 def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """Return the first bytes of a file, which tell how many numbers follow."""
+    """Return the header of a file, which holds the number of values."""
     header = io.BytesIO()
     description = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     npy.write_array_header_1_0(header, description)

@@ -1,4 +1,4 @@
-"""A plan: tables that share one budget, and the noise of each. A release of one table is one."""
+"""Plans of tables in files that share one budget. A release of one table is a plan, too."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from .._inputs.numbers import checked_flag, exact_rational, positive, whole_numb
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
-from ..data.person import UNNAMED, Counting, Person, change, checked_counting, require_known
+from ..data.person import (
+    UNNAMED,
+    Counting,
+    Part,
+    Person,
+    change,
+    checked_counting,
+    names_of,
+    require_person,
+)
 from ..data.person_noise import rho_of
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
-from ._calibration import (
-    Calibration,
-    Cost,
-    budget_for_error,
-    calibrations,
-    person_calibrations,
-)
+from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
-from ._formats import checked_delimiter
+from ._files import checked_delimiter
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}
@@ -42,7 +45,7 @@ _OF_TABLE = {"table", "column", "out", "share", "delimiter", "error", "weight", 
 _OF_TABLE |= {*_SHORT_FORM, *_OF_COUNTING}
 
 _MOST_TABLES = 64
-"""Their files are open at once."""
+"""The files of all tables are open at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +53,7 @@ class PlannedTable:
     """One table of a plan, with its part of the budget."""
 
     where: str
-    """The file and the key, for messages; nothing of a table that is released alone."""
+    """The plan's file and the table's number, for messages; "" if the table is released alone."""
     table: Path
     columns: tuple[str, ...]
     out: Path
@@ -60,40 +63,41 @@ class PlannedTable:
     disjoint: bool
     delimiter: str | None
     counting: Counting | None = None
-    """What it counts, if the plan has a statement about a person; the three above say nothing then,
-    but that columns are disjoint."""
+    """What the table counts, if the plan has a statement about a person. Then sensitivity and
+    rows_per_person are 1."""
 
     @property
     def has_groups(self) -> bool:
-        """Whether it is said by what its rows group, so that they must differ."""
+        """Return whether `by` is known, so that the rows must differ in it."""
         return self.counting is not None and self.counting.is_named
 
     @property
-    def queries(self) -> int:
-        """How many counts one person changes."""
-        return self.rows_per_person * (1 if self.disjoint else len(self.columns))
+    def part(self) -> Part:
+        """How far one person changes the table, if the plan has no statement about a person."""
+        columns = 1 if self.disjoint else len(self.columns)
+        return Part(self.sensitivity, self.rows_per_person * columns)
 
     def norm2(self, person: Person | None) -> Fraction:
-        """Return the square of the norm of what one person changes."""
+        """Return the square of the Euclidean norm of one person's change."""
         if person is None or self.counting is None:
-            return self.queries * self.sensitivity**2
+            return self.part.queries * self.sensitivity**2
         return Fraction(change(person, self.counting).norm2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilePlan:
-    """A plan of tables in files that is right. No table has been looked at.
+    """A valid plan of tables in files. The files may be wrong: none of them has been opened.
 
     Attributes
     ----------
     path : Path or None
-        None: of one table, which is released alone.
+        The file of the plan, or None for one table that is released alone.
     noise : tuple[Calibration, ...]
-        Of each table.
+        The noise of each table.
     cost : Cost
-        Of all of them together.
+        The cost of all tables together.
     person : Person or None
-        What the plan says of every person.
+        The statement about every person.
     """
 
     path: Path | None
@@ -113,20 +117,20 @@ def plan_of_one(
     person: Person | None = None,
     by: object = None,
     across: object = None,
-    **said: object,
+    **more: object,
 ) -> FilePlan:
     """Return a plan of one table; the parameters are those of `release_table`."""
-    given = {"table": table, "column": column, "out": out, **said}
-    one = _planned("", given, Fraction(1), Path())
+    one = _planned_table(
+        "", {"table": table, "column": column, "out": out, **more}, Fraction(1), Path()
+    )
     if person is None:
         for name, key in (("by", by), ("across", across)):
             if key is not None:
                 raise ParameterTypeError(f"{name} goes with person, which was not given")
         if budget.epsilon is not None:
-            whole_sensitivity(said["sensitivity"])
-        return _calibrated(None, (one,), budget, report_delta)
-    if not isinstance(person, Person):
-        raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
+            whole_sensitivity(more["sensitivity"])
+        return _calibrated(None, (one,), budget, report_delta, None)
+    require_person(person)
     if one.sensitivity != 1 or one.rows_per_person != 1 or one.disjoint:
         raise ParameterTypeError(
             "sensitivity, rows_per_person and disjoint must not be given: person says it"
@@ -136,7 +140,6 @@ def plan_of_one(
         counting = checked_counting(
             by=(UNNAMED,) if by is None else by, across=across, columns=len(one.columns)
         )
-    require_known(person, [counting])
     one = replace(one, counting=counting, disjoint=across is not None)
     return _calibrated(None, (one,), budget, report_delta, person)
 
@@ -146,32 +149,39 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
     path = named_path(path, "path")
     content = _content(path)
     with named_in_errors(str(path)):
-        _known(content, _OF_PLAN)
-        given = content.get("tables")
-        if not isinstance(given, list) or not given:
+        _require_keys(content, _OF_PLAN)
+        items = content.get("tables")
+        if not isinstance(items, list) or not items:
             raise ParameterValueError("tables must be an array of tables, [[tables]], at least one")
-        if len(given) > _MOST_TABLES:
-            raise ParameterValueError(f"tables must be at most {_MOST_TABLES}, got {len(given)}")
+        if len(items) > _MOST_TABLES:
+            raise ParameterValueError(f"tables must be at most {_MOST_TABLES}, got {len(items)}")
         person = _person(content["person"]) if "person" in content else None
-    tables = tuple(_table(path, i, one, len(given), person) for i, one in enumerate(given, 1))
+    tables = tuple(_table(path, i, item, len(items), person) for i, item in enumerate(items, 1))
     _check_outputs(path, tables)
     with named_in_errors(str(path)):
-        if person is not None:
-            require_known(person, [one.counting for one in tables if one.counting is not None])
+        budget = {key: content[key] for key in _OF_BUDGET if key in content}
         for key in ("share", "error"):
-            if len({key in one for one in given}) > 1:
+            if len({key in item for item in items}) > 1:
                 raise ParameterValueError(f"{key} must be given for all tables or for none")
-        if "error" in given[0]:
-            tables, rho = _for_errors(tables, given, content, person)
-            return _calibrated(path, tables, Budget(rho=rho), content.get("report_delta"), person)
-        if "confidence" in content:
+        if "error" in items[0]:
+            if used := [*budget, *(["share"] if "share" in items[0] else [])]:
+                raise ParameterValueError(
+                    f"error says how much is spent: {used[0]} must not be given"
+                )
+            tables, rho = _for_errors(tables, items, content.get("confidence"), person)
+            budget = {"rho": rho}
+        elif "confidence" in content:
             raise ParameterValueError("confidence goes with error, which no table has")
-        if "best" in [one.get("share") for one in given]:
-            tables = _best_shares(tables, given, person)
-        if (total := sum(one.share for one in tables)) != 1:
-            raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
-        budget = Budget(**{key: content[key] for key in _OF_BUDGET if key in content})
-        return _calibrated(path, tables, budget, content.get("report_delta"), person)
+        elif "best" in [item.get("share") for item in items]:
+            tables = _best_shares(tables, items, person)
+        require_whole([one.share for one in tables])
+        return _calibrated(path, tables, Budget(**budget), content.get("report_delta"), person)
+
+
+def require_whole(shares: Sequence[Fraction]) -> None:
+    """Refuse shares that do not add up to 1."""
+    if (total := sum(shares)) != 1:
+        raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
 
 
 def _calibrated(
@@ -179,88 +189,89 @@ def _calibrated(
     tables: tuple[PlannedTable, ...],
     budget: Budget,
     report_delta: object,
-    person: Person | None = None,
+    person: Person | None,
 ) -> FilePlan:
-    if person is None:
-        by_table = [(one.sensitivity, one.queries, one.share) for one in tables]
-        noise, cost = calibrations(budget, by_table, report_delta)
-    else:
-        counting = [one.counting for one in tables if one.counting is not None]
-        shares = [one.share for one in tables]
-        noise, cost = person_calibrations(budget, person, counting, shares, report_delta)
+    counted = [one.counting or one.part for one in tables]
+    shares = [one.share for one in tables]
+    noise, cost = calibrations(budget, counted, shares, report_delta, person)
     return FilePlan(path=path, tables=tables, noise=tuple(noise), cost=cost, person=person)
 
 
 def _for_errors(
     tables: Sequence[PlannedTable],
-    given: Sequence[dict[str, Any]],
-    content: dict[str, Any],
+    items: Sequence[dict[str, Any]],
+    confidence: object,
     person: Person | None,
 ) -> tuple[tuple[PlannedTable, ...], Fraction]:
-    """Return the tables with the shares that the errors ask for, and rho of all of them."""
-    if used := [key for key in _OF_BUDGET if key in content] + ["share"] * ("share" in given[0]):
-        raise ParameterValueError(f"error says how much is spent: {used[0]} must not be given")
+    """Return the tables with the shares that their errors need, and the rho of all of them."""
     parts = []
-    for one, keys in zip(tables, given, strict=True):
+    for one, item in zip(tables, items, strict=True):
         with named_in_errors(one.where):
-            of_one = budget_for_error(keys["error"], content.get("confidence"), Fraction(1), 1)
+            of_one = budget_for_error(item["error"], confidence, Fraction(1), 1)
             parts.append(Fraction(of_one.rho or 0) * one.norm2(person))
-    total = sum(parts, Fraction(0))
-    rho = total
+    rho = total = sum(parts, Fraction(0))
     if person is not None:
         sigma2 = [one.norm2(person) / (2 * x) for one, x in zip(tables, parts, strict=True)]
         counting = [one.counting for one in tables if one.counting is not None]
         rho = rho_of(person, counting, sigma2)
     shares = [part / total for part in parts]
-    return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True)), rho
+    return _with_shares(tables, shares), rho
 
 
 def _best_shares(
-    tables: Sequence[PlannedTable], given: Sequence[dict[str, Any]], person: Person | None
+    tables: Sequence[PlannedTable], items: Sequence[dict[str, Any]], person: Person | None
 ) -> tuple[PlannedTable, ...]:
-    """Return the tables with the shares for which the weighted sum of all variances is least.
+    """Return the tables with the shares that make the weighted sum of all variances least.
 
-    A table's variance is norm2/(2 rho_t), of so many cells: with their weight w the sum is least
-    for rho_t in proportion to sqrt(norm2 w), by Cauchy's inequality.
-    Shares are rounded to 1/10**4; the largest has the rest.
+    Each cell of a table has the variance norm2/(2 rho_t). By Cauchy's inequality the sum with the
+    weights w is least if each rho_t is in proportion to sqrt(norm2 cells w).
+    Shares are multiples of 1/10**4; the largest share takes the remainder.
     """
     roots = []
-    for one, keys in zip(tables, given, strict=True):
+    for one, item in zip(tables, items, strict=True):
         with named_in_errors(one.where):
-            if keys["share"] != "best":
+            if item["share"] != "best":
                 raise ParameterValueError("share must be 'best' for all tables or for none")
-            if "cells" not in keys:
+            if "cells" not in item:
                 raise ParameterValueError("cells must be given with share = 'best': how many rows")
-            weight = positive(keys.get("weight", 1), "weight")
-            cells = whole_number(keys["cells"], "cells", minimum=1)
+            weight = positive(item.get("weight", 1), "weight")
+            cells = whole_number(item["cells"], "cells", minimum=1)
             require_rows(one.rows_per_person, cells, one.sensitivity)
             of_all = one.norm2(person) * cells * weight
             roots.append(math.isqrt(math.floor(of_all * 2**128)))
     shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
     shares[shares.index(max(shares))] += 1 - sum(shares)
-    return tuple(replace(one, share=x) for one, x in zip(tables, shares, strict=True))
+    return _with_shares(tables, shares)
+
+
+def _with_shares(
+    tables: Sequence[PlannedTable], shares: Sequence[Fraction]
+) -> tuple[PlannedTable, ...]:
+    return tuple(replace(one, share=share) for one, share in zip(tables, shares, strict=True))
 
 
 def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
-    read = {os.path.realpath(file) for file in (path, *(one.table for one in tables))}
-    written = set()
+    inputs = {os.path.realpath(file) for file in (path, *(one.table for one in tables))}
+    outputs = set()
     for one in tables:
         out = os.path.realpath(one.out)
-        if out in read:
+        if out in inputs:
             raise OutputError(f"{one.where}: out is the plan itself, or a table that it reads")
-        if out in written:
+        if out in outputs:
             raise OutputError(
                 f"{one.where}: out must be a file of its own, got {describe(str(one.out))}"
             )
-        written.add(out)
+        outputs.add(out)
 
 
 @contextmanager
-def named_in_errors(where: str) -> Iterator[None]:
-    """Let what is wrong say where it stands, if that is said."""
+def named_in_errors(
+    where: str, errors: type[Exception] | tuple[type[Exception], ...] = DiscreteGaussError
+) -> Iterator[None]:
+    """Put `where`, unless it is empty, in front of the messages of these errors."""
     try:
         yield
-    except DiscreteGaussError as error:
+    except errors as error:
         if not where:
             raise
         raise type(error)(f"{where}: {error}") from None
@@ -271,115 +282,98 @@ def _content(path: Path) -> dict[str, Any]:
         with errors_name(path):
             text = path.read_bytes().decode()
         return tomllib.loads(text, parse_float=Decimal)
-    except ValueError as error:  # its text may show what stands there: a table, by mistake
+    except ValueError as error:  # its text may show cells, if the file is a table
         at = re.search(r"\(at ([\w ,]+)\)$", str(error))
         place = f" (at {at[1]})" if at else ""
         raise ParameterValueError(f"{path}: is not a TOML file{place}") from None
 
 
-def _person(given: object) -> Person:
+def _person(keys: object) -> Person:
     with named_in_errors("person"):
-        if not isinstance(given, dict):
-            raise ParameterTypeError(f"must be a table, [person], got {describe(given)}")
-        _known(given, _OF_PERSON)
-        if "records" not in given:
+        if not isinstance(keys, dict):
+            raise ParameterTypeError(f"must be a table, [person], got {describe(keys)}")
+        _require_keys(keys, _OF_PERSON)
+        if "records" not in keys:
             raise ParameterValueError("records must be given: the most records of one person")
-        return Person(**given)
+        return Person(**keys)
 
 
-def _counting(given: Mapping[str, Any], columns: int, person: Person | None) -> Counting | None:
+def _counting(item: Mapping[str, Any], columns: int, person: Person | None) -> Counting | None:
     """Return what a table counts; None if the plan has no statement about a person."""
     if person is None:
-        if extra := [key for key in _OF_COUNTING if key in given]:
+        if extra := [key for key in _OF_COUNTING if key in item]:
             raise ParameterValueError(f"{extra[0]} goes with [person], which the plan has not")
         return None
-    if extra := [key for key in _SHORT_FORM if key in given]:
+    if extra := [key for key in _SHORT_FORM if key in item]:
         raise ParameterValueError(f"{extra[0]} must not be given: [person] says it")
-    if "by" not in given:
+    if "by" not in item:
         raise ParameterValueError(
             "by must be given with [person]: the columns by which the table groups the records"
         )
-    said = {key: given[key] for key in _OF_COUNTING if key in given}
-    return checked_counting(columns=columns, **said)
+    keys = {key: item[key] for key in _OF_COUNTING if key in item}
+    return checked_counting(columns=columns, **keys)
 
 
-def _known(given: dict[str, Any], keys: set[str]) -> None:
-    for key in given:
+def _require_keys(item: dict[str, Any], keys: set[str]) -> None:
+    for key in item:
         if key not in keys:
             raise ParameterValueError(
                 f"{key!r} is no key of a plan here; there are {', '.join(sorted(keys))}"
             )
 
 
-def _table(plan: Path, number: int, given: Any, of: int, person: Person | None) -> PlannedTable:
+def _table(plan: Path, number: int, item: Any, of: int, person: Person | None) -> PlannedTable:
     where = f"{plan}: table {number}"
     with named_in_errors(where):
-        if not isinstance(given, dict):
-            raise ParameterTypeError(f"tables must be tables, got {type(given).__name__}")
-        _known(given, _OF_TABLE)
+        if not isinstance(item, dict):
+            raise ParameterTypeError(f"tables must be tables, got {type(item).__name__}")
+        _require_keys(item, _OF_TABLE)
         for key in ("table", "column", "out"):
-            if key not in given:
+            if key not in item:
                 raise ParameterValueError(f"{key} must be given")
-            if given[key] == "-":
+            if item[key] == "-":
                 raise ParameterValueError(f"{key} must not be '-': a plan reads and writes files")
-        if given.get("share") != "best" and {"weight", "cells"} & set(given):
+        if item.get("share") != "best" and {"weight", "cells"} & set(item):
             raise ParameterValueError("weight and cells go with share = 'best'")
-        to_be_found = given.get("share") == "best" or "error" in given
         share = Fraction(1, of)
-        if "share" in given and not to_be_found:
-            share = exact_rational(given["share"], "share")
+        if "share" in item and item["share"] != "best" and "error" not in item:
+            share = exact_rational(item["share"], "share")
         if share <= 0:
             raise ParameterValueError(f"share must be positive, got {share}")
-        planned = _planned(where, given, share, plan.parent)
-        counting = _counting(given, len(planned.columns), person)
-        disjoint = planned.disjoint or (counting is not None and counting.across is not None)
-        return replace(planned, counting=counting, disjoint=disjoint)
+        one = _planned_table(where, item, share, plan.parent)
+        counting = _counting(item, len(one.columns), person)
+        disjoint = one.disjoint or (counting is not None and counting.across is not None)
+        return replace(one, counting=counting, disjoint=disjoint)
 
 
-def _planned(
-    where: str, given: Mapping[str, object], share: Fraction, folder: Path
+def _planned_table(
+    where: str, item: Mapping[str, object], share: Fraction, folder: Path
 ) -> PlannedTable:
     return PlannedTable(
         where=where,
-        table=folder / named_path(given["table"], "table"),
-        columns=column_names(given["column"]),
-        out=folder / named_path(given["out"], "out"),
+        table=folder / named_path(item["table"], "table"),
+        columns=column_names(item["column"]),
+        out=folder / named_path(item["out"], "out"),
         share=share,
-        sensitivity=_sensitivity(given.get("sensitivity", 1)),
-        rows_per_person=whole_number(given.get("rows_per_person", 1), "rows_per_person", minimum=1),
-        disjoint=checked_flag(given.get("disjoint", False), "disjoint"),
-        delimiter=checked_delimiter(given.get("delimiter")),
+        sensitivity=_sensitivity(item.get("sensitivity", 1)),
+        rows_per_person=whole_number(item.get("rows_per_person", 1), "rows_per_person", minimum=1),
+        disjoint=checked_flag(item.get("disjoint", False), "disjoint"),
+        delimiter=checked_delimiter(item.get("delimiter")),
     )
 
 
 def column_names(column: object) -> tuple[str, ...]:
-    """Return the names: of one column, or of several."""
-    names = (
-        (column,) if isinstance(column, str) or not isinstance(column, Sequence) else tuple(column)
-    )
+    """Return the names of one column or several as a tuple."""
+    names = names_of(column, "column")
     for name in names:
-        if not isinstance(name, str):
-            raise ParameterTypeError(
-                f"column must be a string, or several strings, got {type(name).__name__}"
-            )
-        if not name.strip(BLANKS):  # an unset variable of a shell, and an index without a name
+        if not name.strip(BLANKS):  # an unset variable of a shell, or an index without a name
             raise refused("column", "not be empty", name)
     if not names:
         raise ParameterValueError("column must name at least one column, got none")
-    if len(set(names)) < len(names):
-        raise ParameterValueError(
-            f"column must name each column once, got {describe(twice(names))} twice"
-        )
     return names
 
 
-def twice(names: Sequence[str]) -> str:
-    """Return a name that is there more than once."""
-    return next(name for i, name in enumerate(names) if name in names[:i])
-
-
 def _sensitivity(sensitivity: object) -> Fraction:
-    """Return it, at least 1."""
     exact = exact_rational(sensitivity, "sensitivity")
     if exact < 1:
         raise refused(

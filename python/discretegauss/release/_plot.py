@@ -1,7 +1,4 @@
-"""Pictures of a release, of one table or a plan: noisy counts and how far the true ones may be.
-
-They hold no true count.
-"""
+"""Pictures of a release: noisy counts, how far the true ones may be, and no true count."""
 
 from __future__ import annotations
 
@@ -18,27 +15,27 @@ from numpy.typing import NDArray
 from .._inputs.decimal_text import rounded_up
 from .._inputs.messages import number_of, printable
 from ..errors import OutputError
-from ._interface import Chunk
+from ._chunks import Chunk
 from ._report import PlanRelease, Release, budget_text, law_and_budget
 
 _MOST_ROWS = 4096
-"""That are kept; of a longer table every second, fourth, eighth ... row."""
+"""The most rows in memory. Of a longer table they are every second, fourth, eighth ... row."""
 
 _MOST_COLUMNS = 6
-"""The first of them, where there are more: each has axes of its own."""
+"""The most columns of counts that are drawn, each with its own axes."""
 
 _WITH_NAMES = 60
-"""Up to so many rows each has a line of its own, with its name; more stand in order of size."""
+"""The most rows that are drawn with their names. More rows are drawn in order of their counts."""
 
 _LONGEST_NAME = 36
 _MOST_CELLS = 4
-"""Of a row, in its name."""
+"""The most cells in the name of a row."""
 
 _LARGEST = 10**300
-"""Counts from here on are not drawn."""
+"""Larger counts are not drawn."""
 
 _LINEAR_UP_TO = 50
-"""Error bars; where counts are larger the axis is logarithmic, so that bars can be seen."""
+"""If a count is larger than this many error bars, the axis is logarithmic to keep them visible."""
 
 _ENDINGS = {".png", ".pdf", ".svg"}
 
@@ -48,7 +45,7 @@ def require_plot(path: Path) -> None:
     if path.suffix.lower() not in _ENDINGS:
         raise OutputError(f"{path}: a plot is written as .png, .pdf or .svg")
     try:
-        import matplotlib.figure  # noqa: F401  # it is there
+        import matplotlib.figure  # noqa: F401
     except ImportError:
         raise ImportError("a plot needs matplotlib: pip install matplotlib") from None
 
@@ -61,7 +58,7 @@ class Picture:
     ending : str
         The format: .png, .pdf or .svg.
     of_plan : bool
-        Whether it shows several tables, by the sizes of their counts; else the counts of one.
+        Whether to show the sizes of the counts of several tables, instead of one table's counts.
     """
 
     def __init__(self, ending: str, *, of_plan: bool) -> None:
@@ -69,21 +66,18 @@ class Picture:
         self.tables: list[_Rows] = []
 
     def next_table(self, release: Release, others: Sequence[str]) -> _Rows:
-        """Return what is to be shown the counts of the next table.
-
-        The release's noise has the error bars; ``others`` are the columns that name a row.
-        """
+        """Return the collector of the next table's counts; ``others`` are the columns of names."""
         columns = release.columns if self._of_plan else release.columns[:_MOST_COLUMNS]
         self.tables.append(_Rows(release, columns, others))
         return self.tables[-1]
 
-    def drawn(self, done: PlanRelease) -> bytes:
+    def drawn(self, release: PlanRelease) -> bytes:
         """Return the picture's file."""
         from ..plots.look import render
 
         draw: Callable[[Any, Sequence[Any]], None]
         if self._of_plan:
-            draw, n_panels = partial(_draw_plan, tables=self.tables, done=done), 2
+            draw, n_panels = partial(_draw_plan, tables=self.tables, release=release), 2
             inches = (11.0, 2.2 + 0.55 * len(self.tables))
         else:
             table = self.tables[0]
@@ -94,7 +88,7 @@ class Picture:
             else:
                 draw, inches = partial(_draw_sorted, table=table), (1.2 + 4.4 * n_panels, 4.6)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of glyphs that no font has
+            warnings.simplefilter("ignore", UserWarning)  # about glyphs that no font has
             return render(
                 lambda figure, axes: draw(figure, axes if n_panels > 1 else (axes,)),
                 panels=n_panels,
@@ -104,57 +98,57 @@ class Picture:
 
 
 class _Rows:
-    """Rows of noisy counts, as floats: all, or of a longer table evenly some; NaN is not drawn.
+    """The noisy counts of a table as floats, evenly thinned if it is long. NaN is not drawn.
 
     Attributes
     ----------
     columns : sequence of str
-        The first of the columns of counts, which are kept.
+        The columns of counts that are drawn.
     others : sequence of str
         The columns that name a row.
     names : list of str
-        Of the rows, if each may have a line of its own.
+        The names of the rows, if there are few.
     n_seen : int
-        Rows, all that were added.
+        The number of rows that were added.
     stride : int
-        One of so many rows is kept, the first among them.
+        One of `stride` rows is in memory, beginning with the first.
     """
 
     def __init__(self, release: Release, columns: Sequence[str], others: Sequence[str]) -> None:
         self.release, self.columns, self.others = release, columns, others
         self.names: list[str] = []
-        self._kept: list[NDArray[Any]] = []
-        self._n_kept = 0
+        self._parts: list[NDArray[Any]] = []
+        self._n_rows = 0
         self.n_seen = 0
         self.stride = 1
 
     def add(self, chunk: Chunk, noisy: list[NDArray[Any]]) -> None:
-        """Keep some of the next rows."""
-        kept = slice(-self.n_seen % self.stride, None, self.stride)
+        """Take some of the next rows."""
+        some = slice(-self.n_seen % self.stride, None, self.stride)
         self.n_seen += chunk.n_rows
         if self.n_seen <= _WITH_NAMES:
             self.names += [_row_name(cells) for cells in chunk.other_cells()]
         columns = []
         for sums, cells in zip(noisy[: len(self.columns)], chunk.cells, strict=False):
-            floats = np.array([_as_float(x) for x in sums[kept].tolist()], np.float64)
+            floats = np.array([_as_float(x) for x in sums[some].tolist()], np.float64)
             if cells.nulls is not None:
-                floats[cells.nulls[kept]] = np.nan
+                floats[cells.nulls[some]] = np.nan
             columns.append(floats)
-        self._kept.append(np.column_stack(columns))
-        self._n_kept += len(columns[0])
-        while self._n_kept > _MOST_ROWS:
-            together = self.rows[::2]
-            self._kept, self._n_kept = [together], len(together)
+        self._parts.append(np.column_stack(columns))
+        self._n_rows += len(columns[0])
+        while self._n_rows > _MOST_ROWS:
+            every_second = self.rows[::2]
+            self._parts, self._n_rows = [every_second], len(every_second)
             self.stride *= 2
 
     @property
     def rows(self) -> NDArray[Any]:
-        """Those that are kept, by columns."""
-        return np.concatenate(self._kept)
+        """The rows in memory, an array of rows by columns."""
+        return np.concatenate(self._parts)
 
 
 def _draw_rows(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
-    """Each row has a line of its own: a dot, an error bar, and its name."""
+    """Draw each row as a dot, with an error bar and its name."""
     counts, bound = table.rows, _as_float(table.release.bound95)
     row = np.arange(len(counts))
     for ax, name, values in zip(panels, table.columns, counts.T, strict=True):
@@ -169,7 +163,7 @@ def _draw_rows(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
 
 
 def _draw_sorted(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
-    """The rows in order of their noisy counts, since their order in the table says nothing."""
+    """Draw the rows in order of their noisy counts; their order in the table means nothing."""
     counts, bound = np.sort(table.rows, axis=0), _as_float(table.release.bound95)
     percent = 100 * (np.arange(len(counts)) + 0.5) / len(counts)
     for ax, name, values in zip(panels, table.columns, counts.T, strict=True):
@@ -198,12 +192,12 @@ def _title(table: _Rows) -> str:
 
 
 def _draw_plan(
-    figure: Any, panels: Sequence[Any], *, tables: Sequence[_Rows], done: PlanRelease
+    figure: Any, panels: Sequence[Any], *, tables: Sequence[_Rows], release: PlanRelease
 ) -> None:
-    """Of each table the sizes of its counts, and their error."""
+    """Draw the sizes of each table's counts, and their error."""
     left, right = panels
     sizes = [np.abs(one.rows[~np.isnan(one.rows)]) for one in tables]
-    errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in done.tables]
+    errors = [min(float(min(one.bound95, int(_LARGEST))), _LARGEST) for one in release.tables]
     for i, (size, error) in enumerate(zip(sizes, errors, strict=True)):
         median = _box(left, i, size)
         (line,) = left.plot([error, error], [i - 0.35, i + 0.35], color="C1", lw=3)
@@ -213,24 +207,24 @@ def _draw_plan(
         with np.errstate(divide="ignore", over="ignore"):
             _box(right, i, np.minimum(100 * error / np.maximum(size, 0.5), _LARGEST))
     left.set_xscale("symlog", linthresh=1)
-    left.set_xlim(0, max(20, left.get_xlim()[1]))  # some ticks, however small the counts
+    left.set_xlim(0, max(20, left.get_xlim()[1]))  # room for some ticks if all counts are small
     left.set_xlabel("size of the noisy counts")
     right.set_xscale("log" if min(errors) else "symlog")
     right.set_xlabel("95 % error of a count, in % of it")
     right.axvline(100, color="0.35", lw=1.4, ls="--", label="error as large as the count")
-    names = [f"{_name(one.out.name)}\n{number_of(one.rows, 'row')}" for one in done.tables]
+    names = [f"{_name(one.out.name)}\n{number_of(one.rows, 'row')}" for one in release.tables]
     for ax in panels:
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.4, -0.6)
         ax.grid(visible=False, axis="y")
     right.tick_params(axis="y", labelleft=False)
     title = f"one budget over {number_of(len(names), 'table')}, discrete Gaussian noise"
-    figure.suptitle(f"{title}\n{budget_text(done.cost)}", fontsize="medium")
+    figure.suptitle(f"{title}\n{budget_text(release.cost)}", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=3)
 
 
 def _name(text: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a name as matplotlib is to write it: no formula, on one line, not too long."""
+    """Return a name for matplotlib: on one line, not too long, and never a formula."""
     text = printable(text)
     if len(text) > longest:
         text = text[: longest - 1] + "…"
@@ -238,9 +232,9 @@ def _name(text: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def _row_name(cells: Sequence[str]) -> str:
-    """Return the first cells that name a row, each as long as there is room for all of them."""
-    shown = cells[:_MOST_CELLS]
-    names = [_name(cell, _LONGEST_NAME // len(shown)) for cell in shown]
+    """Return the name of a row: its first cells, shortened so that all of them fit."""
+    first_cells = cells[:_MOST_CELLS]
+    names = [_name(cell, _LONGEST_NAME // len(first_cells)) for cell in first_cells]
     return ", ".join(names + ["…"] * (len(cells) > _MOST_CELLS))
 
 
@@ -249,7 +243,7 @@ def _as_float(count: int) -> float:
 
 
 def _box(ax: Any, place: int, values: NDArray[Any]) -> Any:
-    """Draw where 90 %, 50 % of the values lie, and their median, which is returned."""
+    """Draw the middle 90 % and 50 % of the values; draw their median and return it."""
     shares = [0.05, 0.25, 0.5, 0.75, 0.95]
     low, first, middle, third, high = np.quantile(values if values.size else [np.nan], shares)
     ax.plot([low, high], [place, place], color="C0", lw=1.4)

@@ -24,15 +24,20 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
+from ._chunks import Chunk, RowsBy, Table
 from ._consistent import ConsistentTables
-from ._destination import Stdout, checked_destination, exists_already
-from ._files import compressed
-from ._formats import Format, formats_of, opened_table
-from ._interface import Chunk
+from ._files import (
+    Format,
+    Stdout,
+    checked_destination,
+    compressed,
+    exists_already,
+    formats_of,
+    opened_table,
+)
 from ._plan import FilePlan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
-from ._rows_by import RowsBy
 
 
 def release_table(
@@ -61,60 +66,61 @@ def release_table(
     Parameters
     ----------
     table : str or os.PathLike of str
-        A table with a header. Its name says what it is: Parquet (.parquet, .pq), Arrow IPC
-        (.arrow, .feather, .ipc), an array of numpy (.npy), text with tabs (.tsv, .tab), else text
-        with commas. Text is UTF-8; it and arrays may be compressed (.gz, .zst). Parquet and Arrow
-        need pyarrow.
+        A table with a header. The name says the format: Parquet (.parquet, .pq), Arrow IPC (.arrow,
+        .feather, .ipc), a numpy array (.npy), text with tabs (.tsv, .tab), else text with commas.
+        Text is UTF-8. Text and arrays may be compressed (.gz, .zst). Parquet and Arrow need
+        pyarrow.
     column : str or sequence of str
         The name of the column of counts, or the names of several. Each count gets its own draw. The
         columns of an array are "0", "1" and so on.
     out : str or os.PathLike of str
-        Where to write; another file than table, in its format, or one that is named likewise.
+        The file to write, other than the table. An ending that the table could have selects that
+        format; without one it is the table's.
     rho : number, optional
         The zCDP budget, for all columns together. Either rho, or both of epsilon and delta.
     epsilon, delta : number, optional
         The (epsilon, delta) budget, for all columns together.
     sensitivity : number
-        The most that one person changes one count, at least 1; with epsilon and delta a whole
-        number. With rho it may also be the Euclidean norm of all that one person changes in a
-        column, rounded up to a number that is not whole, and rows_per_person 1.
+        The most by which one person changes one count, at least 1. With epsilon and delta it must
+        be a whole number. With rho and rows_per_person = 1 it may also be the Euclidean norm of all
+        that one person changes in a column, rounded up to a number that is not whole.
     rows_per_person : int
         The most rows in which one person changes counts, at most all of the table. If several
         records of a person may fall in one row, `sensitivity` says how many.
     disjoint : bool
-        Whether nobody changes counts in two of the columns. If not, one person is taken to change
+        Whether nobody changes counts in two of the columns. Otherwise one person may change
         rows_per_person counts in each.
     person : Person, optional
-        In the place of these three: how many records a person has, and in what they differ. A
-        record counts in each of the columns.
+        In place of these three: how many records a person has, and in which columns they differ. A
+        record counts in each of the columns of counts.
     by, across : str or sequence of str, str, optional
         With a person, as for `Table`: the columns by which the rows group the records, in which
-        they must differ; and the key whose values are the names of the columns of counts. None:
-        that is not known, so all records of a person may be in one row, and in one column.
+        they must differ; and the key whose values are the names of the columns of counts. Without
+        them all records of a person may be in one row, and in one column.
     delimiter : ",", ";", "|" or a tab, optional
-        Of text, in the table and in ``out``, if it is not as the name says.
+        The delimiter of text in the table and in ``out``, if the name does not say it.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
-        Whether to replace ``out`` and ``plot`` if they exist. The mode gets no wider; owner, group
-        and access control list are those of a new file.
+        Whether to replace ``out`` and ``plot`` if they exist. The new file's mode is no wider than
+        the old one's. Its owner, group and access control list are those of a new file.
     plot : str or os.PathLike of str, optional
-        Where to draw the noisy counts and their error bars, as .png, .pdf or .svg; no true count is
-        in it. Needs matplotlib.
+        A .png, .pdf or .svg file for a picture of the noisy counts and their error bars. It shows
+        no true count. Needs matplotlib.
     progress : bool
-        Whether a bar on stderr, if that is a terminal, says how far it is.
+        Whether to show a progress bar on stderr, if that is a terminal.
     source : "getrandom", "chacha20" or callable
-        Where random bits come from.
+        The source of random bits.
 
     Returns
     -------
     Release
-        What was done, to be kept beside the table; printed, it is the report.
+        The report, to be kept beside the table; print it to read it.
 
     Raises
     ------
     TableError
-        If the file is not a table with whole numbers in these columns; if noisy counts might not
+        If the file is not a table with whole numbers in these columns, or if noisy counts might not
         fit the format, by the counts and the law alone. This error and the next are in
         `discretegauss.errors`, too.
     OutputError
@@ -123,24 +129,24 @@ def release_table(
     TypeError, ValueError, OverflowError
         If a parameter is wrong: `discretegauss.errors.ParameterTypeError` and so on.
     ImportError
-        If the format needs pyarrow, or the plot matplotlib, which is not there.
+        If the format needs pyarrow, or the plot matplotlib, and it is not installed.
     OSError
         If a file cannot be read or written, or (EntropyError) there is no randomness.
     KeyboardInterrupt
-        At Ctrl-C. If it came when ``out`` was in its place, it has a note (``__notes__``) that
-        says so: the release is made, and the budget is spent. Just as the function returns, it may
-        come without; whether ``out`` is there (with force: is another file) tells at any time.
+        At Ctrl-C. If ``out`` is in its place by then, the error has a note (``__notes__``) that the
+        budget is spent. An interrupt just as the function returns may lack the note, so look for
+        ``out`` itself (with force: for a new file).
 
     Notes
     -----
     Guarantee: noisy count = count + draw, in exact integers of any size; the draws are independent
     and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was, and
     ``plot`` with it.
-    Memory does not grow with the table; of Parquet one row group is held at a time.
+    Memory does not grow with the table. Of a Parquet file one row group is held at a time.
 
-    Not promised: anything about what the noise does not touch. The rows of the table, and all other
-    columns, are published as they are, so they must not depend on the people counted; nor must
-    the order of the rows: a table sorted by its counts publishes their true ranking.
+    Not promised: privacy of anything without noise. The rows of the table, their order, and all
+    other columns are published as they are, so they must not depend on the people counted. A table
+    sorted by its counts publishes their true ranking.
     """
     return execute(
         plan_of_one(
@@ -182,20 +188,18 @@ def release_plan(
     force : bool
         Whether to replace outputs that exist.
     plot : str or os.PathLike of str, optional
-        Where to draw the noisy counts and the error of each table, as .png, .pdf or .svg. Needs
-        matplotlib.
+        A .png, .pdf or .svg file for a picture of the noisy counts and the error of each table.
+        Needs matplotlib.
     consistent : str or os.PathLike of str, optional
         A folder for the same tables, as CSV, made to add up by `discretegauss.estimate.consistent`,
         with a column of standard errors. They are computed from the noisy tables alone.
-    progress : bool
-        Whether a bar on stderr, if that is a terminal, says how far it is.
-    source : "getrandom", "chacha20" or callable
-        Where random bits come from.
+    progress, source : bool, "getrandom", "chacha20" or callable
+        As for `release_table`.
 
     Returns
     -------
     PlanRelease
-        What was done; printed, it is the report.
+        The report; print it to read it.
 
     Raises
     ------
@@ -206,12 +210,13 @@ def release_plan(
 
     Notes
     -----
-    Guarantee: all tables together cost the plan's rho, exactly. Every table is read and its
-    output, and the plot, complete in a temporary file before the first gets its name. If one cannot
-    get it, or Ctrl-C comes before, none has it, and with force the old files are there as before.
-    Ctrl-C while they get their names waits: then all have them, and it has a note that says so.
+    Guarantee: all tables together cost the plan's rho, exactly. No output gets its name before all
+    tables are read and all outputs, with the plot, are complete in temporary files. If one output
+    cannot get its name, or Ctrl-C comes before, none has it, and with force the old files are
+    there as before. Ctrl-C while they get their names waits until all have them. The error then
+    has a note that says so.
 
-    Not promised: all or none where the process is killed, or the power fails, while the files get
+    Not promised: all or none if the process is killed, or the power fails, while the files get
     their names, which takes some milliseconds.
     """
     return execute(
@@ -224,13 +229,13 @@ def release_plan(
     )
 
 
-Watching = ConsistentTables | Picture
-"""What looks at the noisy tables while they are written."""
+Observer = ConsistentTables | Picture
+"""A collector of noisy tables while they are written."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A table that may be read, and its output, which may be written."""
+    """A table to read, and its output."""
 
     one: PlannedTable
     noise: Calibration
@@ -252,8 +257,8 @@ def execute(
 ) -> PlanRelease:
     """Read, draw and write the tables of a plan.
 
-    ``to_stdout``: what is written goes there, and the ``out`` of the one table is only its name.
-    ``before_placing`` is called when all is done but giving the files their names.
+    ``to_stdout``: the one table goes to stdout, and its ``out`` is only a name for the report.
+    ``before_placing`` is called once the files lack nothing but their names.
     """
     force, progress = checked_flag(force, "force"), checked_flag(progress, "progress")
     runs = [
@@ -262,32 +267,31 @@ def execute(
     ]
     streams = [run.file for run in runs if isinstance(run.file, Stdout)]  # at most one
     files = [run.file for run in runs if isinstance(run.file, NewFile)]
-    watching: list[Watching] = []
-    added_up = None
+    observers: list[Observer] = []
+    added_up = picture = None
     if consistent is not None:
         folder = named_path(consistent, "consistent")
         added_up = ConsistentTables(folder, plan.tables, plan.person, force=force)
-        watching.append(added_up)
+        observers.append(added_up)
         files += added_up.files
-    picture = None
     if plot is not None:
         path = named_path(plot, "plot")
         files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
         picture = Picture(path.suffix, of_plan=plan.path is not None)
-        watching.append(picture)
-    shares = tuple([one.share for one in plan.tables])
+        observers.append(picture)
     for run in runs:
         _look_through(run)
+    shares = tuple([one.share for one in plan.tables])
     try:
         with nullcontext() if added_up is None else folder_made(added_up.folder):
             try:
-                # No comprehension here: in Python 3.12 and 3.13 what a trace function (a debugger
-                # that quits) raises inside one skips the `finally` below.
+                # No comprehension here: in Python 3.12 and 3.13 an exception that a trace function
+                # (of a debugger that quits) raises inside one skips the `finally` below.
                 tables = []
                 for run in runs:
-                    table = _write(run, source, watching, progress=progress)
+                    table = _write(run, source, observers, progress=progress)
                     tables.append(replace(table, person=plan.person))
-                done = PlanRelease(
+                release = PlanRelease(
                     path=plan.path,
                     shares=shares,
                     tables=tuple(tables),
@@ -297,19 +301,19 @@ def execute(
                 )
                 if picture is not None:
                     with files[-1].content() as write:
-                        write(picture.drawn(done))
+                        write(picture.drawn(release))
                 for stream in streams:
                     stream.place()
                 before_placing()
                 place_together(files)
-                return done
+                return release
             finally:
                 with signals_deferred():
                     for stream in streams:
                         stream.discard()
                     for file in files:
                         file.discard()
-    except FileExistsError as error:  # another release, since it was looked for
+    except FileExistsError as error:  # another release made it after the check
         raise exists_already(Path(error.filename)) from None
     except BaseException as error:
         if any(stream.is_placed() for stream in streams) or (
@@ -331,29 +335,37 @@ def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: b
 
 def _checked_plot(plan: FilePlan, outputs: Sequence[NewFile], plot: Path, force: bool) -> Path:
     require_plot(plot)
-    found = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
+    destination = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
     tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
-    if found in tables | {output.path for output in outputs}:
+    if destination in tables | {output.path for output in outputs}:
         raise OutputError(f"{plot}: is a table or an output of the release; name another file")
-    return found
+    return destination
+
+
+@contextmanager
+def _opened(run: _Run) -> Iterator[Table]:
+    """Open a table; errors about its content name its place in the plan."""
+    one = run.one
+    with (
+        named_in_errors(one.where, (TableError, ParameterValueError)),
+        opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
+    ):
+        yield table
 
 
 def _look_through(run: _Run) -> None:
     """Refuse a table by its shape, its counts and the law, before anything is drawn for any.
 
-    A pipe can be read once only, so `_write` refuses it, by the same rules.
+    A pipe can be read only once, so `_write` refuses it by the same rules.
     """
     one, has_any_room = run.one, run.of_table.kind == "text"
     is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
     if is_pipe or (has_any_room and one.rows_per_person == 1 and not one.has_groups):
         return
     rows = 0
-    with (
-        _faults_name(one.where),
-        opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
-    ):
+    with _opened(run) as table:
         if one.counting is not None and one.has_groups:
-            RowsBy(one.counting, table)  # which refuses columns that are not there
+            RowsBy(one.counting, table)  # refuses columns that are missing
         if has_any_room and one.rows_per_person == 1:
             return
         for chunk in table.chunks():
@@ -366,7 +378,7 @@ def _look_through(run: _Run) -> None:
 
 
 def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
-    """Refuse counts whose noise might not fit; so many rows come before them."""
+    """Refuse counts whose noise might not fit; `rows` rows come before the chunk."""
     for cells in chunk.cells:
         if not has_room(cells, law):
             kind = "int64" if cells.range == INT64_RANGE else "decimals of as many digits as here"
@@ -376,25 +388,11 @@ def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
             )
 
 
-@contextmanager
-def _faults_name(where: str) -> Iterator[None]:
-    """Let what is wrong with a table say where the plan has it."""
-    try:
-        yield
-    except (TableError, ParameterValueError) as error:
-        with named_in_errors(where):
-            raise type(error)(str(error)) from None
-
-
-def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress: bool) -> Release:
-    """Write a table whole, with noise on its counts, where it has no name yet."""
+def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress: bool) -> Release:
+    """Write a table with noise on its counts to its output, which has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
     how = How(source=source)
-    with (
-        _faults_name(one.where),
-        opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
-        run.file.content() as whole,
-    ):
+    with _opened(run) as table, run.file.content() as whole:
         release = Release(
             **vars(run.noise),
             table=one.table,
@@ -406,7 +404,7 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
             seconds=0.0,
         )
         by = RowsBy(one.counting, table) if one.counting and one.has_groups else None
-        shown = [each.next_table(release, table.other_columns) for each in watching]
+        collectors = [each.next_table(release, table.other_columns) for each in observers]
         with (
             compressed(whole, run.of_out.compression) as sink,
             Progress("rows", show=progress) as bar,
@@ -420,7 +418,7 @@ def _write(run: _Run, source: Source, watching: Sequence[Watching], *, progress:
                     by.add(chunk)
                 rows += chunk.n_rows
                 bar.update(rows, table.fraction())
-                for each in shown:
+                for each in collectors:
                     each.add(chunk, sums)
                 del chunk, sums  # before the next ones are read
             if not rows:

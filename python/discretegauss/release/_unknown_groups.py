@@ -1,4 +1,4 @@
-"""Release a table whose rows were not known beforehand: only rows of enough people are written."""
+"""Release a table whose rows depend on the people in it: only groups of enough people are kept."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
-from ._destination import checked_destination
-from ._formats import checked_delimiter, formats_of, opened_table
+from ._files import checked_delimiter, checked_destination, formats_of, opened_table
 from ._plan import column_names
 from ._report import aligned
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupsRelease:
-    """What the release of groups did; printed, it is the report.
+    """A release of groups; printing it shows the report.
 
     Attributes
     ----------
     rows : int
-        How many groups were kept. How many there were is not told.
+        The number of groups that were kept. The number that there were is a secret.
     epsilon : object
-        As asked for.
+        The epsilon of the budget, as typed.
     rule : KeepRule
         The noise, the threshold, and the delta that is spent.
     """
@@ -77,50 +76,34 @@ def release_groups(
     source: Source = "chacha20",
     before_placing: Callable[[], None] = no_op,
 ) -> GroupsRelease:
-    """Write those rows of a table that may be named, with noisy counts; see `keep_groups`.
+    """Write the groups of a table that may be named, with noisy counts; see `keep_groups`.
 
-    For tables whose rows are there because people are in them: a group of one would give that
-    person away. Rows are sorted by what they are called, as their order would be published.
+    A row exists because people are in its group, so a group of one would give that person away. The
+    rows are sorted by their keys, because their order is published.
 
     Parameters
     ----------
-    table : str or os.PathLike of str
-        As for `release_table`: each group one row, with the number of people in it.
+    table, delimiter, force, source
+        As for `release_table`. The table has one row for each group, and is held in memory.
     column : str
-        The column of counts. All others say which group it is.
+        The column of counts, which count people. All other columns are the key of the group.
     out : str or os.PathLike of str
-        Where to write: text, named .csv.
+        The .csv file to write.
     epsilon, delta : number
         The budget; delta below 1/4.
     groups_per_person : int
-        In how many rows one person is counted, at most. How many rows there are is a secret, so
-        they are not compared.
+        The most rows in which one person is counted. It is not compared with the number of rows,
+        which is a secret.
     person : Person, optional
-        In the place of that: `distinct` are the columns that name a group, so that a person is
-        counted once in each of `records` groups.
-    delimiter : ",", ";", "|" or a tab, optional
-        Of both; by default a comma in ``out``, and what the name says in the table.
-    force : bool
-        Whether to replace ``out`` if it exists.
-    source : "getrandom", "chacha20" or callable
-        Where random bits come from.
+        In place of groups_per_person: a person is counted once in each of `records` groups, and
+        `distinct` names all columns of the key.
     before_placing : callable
-        Called when all is done but giving the file its name.
-
-    Returns
-    -------
-    GroupsRelease
-        What was done; printed, it is the report.
+        Called once the file lacks nothing but its name.
 
     Raises
     ------
     TableError, OutputError, TypeError, ValueError, OverflowError, ImportError, OSError
         As `release_table`; a TableError also if two rows are of one group, or a count is negative.
-
-    Notes
-    -----
-    Guarantee: as `discretegauss.selection.keep_groups`. ``out`` is written whole or left as it was.
-    The table is held in memory.
     """
     start = time.perf_counter()
     if person is not None:
@@ -136,32 +119,32 @@ def release_groups(
     destination = checked_destination(read, written, force=force)
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written}: must end in .csv, as groups are written so")
-    with opened_table(read, names, of_table, of_table) as opened:
+    with opened_table(read, names, of_table, of_table) as table_file:
         if person is not None:
-            _require_once(person, opened.other_columns)
+            _require_once(person, table_file.other_columns)
         groups: dict[tuple[str, ...], int] = {}
         n = 0
-        for chunk in opened.chunks():
+        for chunk in table_file.chunks():
             (cells,) = chunk.cells
             integers = cells.integers if cells.nulls is None else cells.integers * ~cells.nulls
             counts: list[Any] = integers.tolist()
             groups.update(zip(chunk.other_cells(), counts, strict=True))
             n += len(counts)
-        header = (*opened.other_columns, names[0])
+        header = (*table_file.other_columns, names[0])
     if len(groups) < n:
         raise TableError(f"{read}: each group must have one row, but some have several")
     if min(groups.values(), default=0) < 0:
         raise TableError(f"{read}: column {names[0]!r} must have no negative count")
     ordered = dict(sorted(groups.items()))
-    kept = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
-    rows = [header, *((*group, count) for group, count in kept.items())]
+    groups = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
+    rows = [header, *((*group, count) for group, count in groups.items())]
     with atomic_write(destination, replace=force, before_placing=before_placing) as write:
         write(csv_bytes(rows, delimiter or ","))
     return GroupsRelease(
         table=read,
         column=names[0],
         out=written,
-        rows=len(kept),
+        rows=len(groups),
         groups_per_person=groups_per_person,
         epsilon=epsilon,
         rule=rule,

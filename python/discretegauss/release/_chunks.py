@@ -1,0 +1,157 @@
+"""The parts that every format of a table shares: chunks of rows, columns by name, byte streams.
+
+A format is one module with a `Table`. `_files.py` chooses among them by the name of the file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._inputs.messages import number_of
+from .._system.atomic_file import Sink
+from ..data.cells import Cells
+from ..data.groups import group_hashes, require_groups
+from ..data.person import Counting
+from ..errors import TableError
+
+Keys = Iterable[tuple[str, ...]]
+"""The cells of some columns, row by row."""
+
+
+class Chunk(NamedTuple):
+    """Consecutive rows of a table.
+
+    Parameters
+    ----------
+    cells : list of Cells
+        One for each column of counts, in the order of the table.
+    close : callable
+        Takes the results, an array for each of `cells`; returns an argument for the table's writer.
+    other_cells : callable
+        Returns the cells of the other columns as text. They are never counts.
+    keys : callable
+        Takes places of other columns; returns texts that differ if the cells there differ.
+    """
+
+    cells: list[Cells]
+    close: Callable[[list[NDArray[Any]]], Any]
+    other_cells: Callable[[], Keys]
+    keys: Callable[[Sequence[int]], Keys]
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return self.cells[0].integers.size
+
+
+class Table(Protocol):
+    """A table whose header is read and has the columns of counts.
+
+    Attributes
+    ----------
+    columns : tuple[str, ...]
+        The names of the columns of counts, in the order of the table.
+    other_columns : tuple[str, ...]
+        The names of the other columns, which are published unchanged.
+    """
+
+    columns: tuple[str, ...]
+
+    other_columns: tuple[str, ...]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Read the table, once; a TableError says what is wrong with it and where."""
+
+    def writer(self, sink: Sink) -> AbstractContextManager[Callable[[Any], object]]:
+        """Give a function that writes closed chunks; the header is written before the first."""
+
+    def fraction(self) -> float | None:
+        """Return the fraction of the table that is read, or None if it is not known."""
+
+
+class RowsBy:
+    """Checks that each row is a group of its own, by the columns that a table groups records by.
+
+    It keeps a hash of 8 bytes for each row.
+    """
+
+    def __init__(self, counting: Counting, table: Table) -> None:
+        for name in counting.by:
+            if name in table.columns:
+                raise TableError(f"by must name no column of counts, got {name!r}")
+        self._by = counting.by
+        self._places = [column_index(table.other_columns, name) for name in counting.by]
+        self._hashes: list[NDArray[np.int64]] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """Take the next rows."""
+        self._hashes.append(group_hashes(chunk.keys(self._places)))
+
+    def require_differing(self) -> None:
+        """Refuse two rows of one group."""
+        require_groups(np.concatenate(self._hashes), self._by, TableError)
+
+
+def column_index(
+    names: Sequence[str],
+    name: str,
+    where: str = "",
+    table: str = "the table",
+    hint: str = "",
+) -> int:
+    """Return the place of the only column of that name; no message shows other names."""
+    places = [i for i, other in enumerate(names) if other == name]
+    if len(places) == 1:
+        return places[0]
+    if not places:
+        n_columns = f"{number_of(len(names), 'column')}{hint if len(names) == 1 else ''}"
+        raise TableError(f"{where}{table} has no column {name!r} ({n_columns})")
+    numbers = " and ".join(str(i + 1) for i in places)
+    raise TableError(f"{where}columns {numbers} are both named {name!r}")
+
+
+class Readable(Protocol):
+    """A stream of bytes that is read once."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes; none at the end."""
+
+
+def read_all(file: Readable, size: int) -> bytes:
+    """Read `size` bytes, or up to the end. One read of a pipe may return fewer."""
+    parts = []
+    while size > 0 and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+class SinkFile(io.RawIOBase):
+    """A file object for libraries that write to one."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink: Sink | None = sink
+        self._written = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._written
+
+    def write(self, data: Any) -> int:
+        n = memoryview(data).nbytes
+        if self._sink is not None:
+            self._sink(data)
+            self._written += n
+        return n
+
+    def abandon(self) -> None:
+        """Discard all later writes, so that closing a library's writer adds no footer."""
+        self._sink = None

@@ -26,7 +26,7 @@ from ._inputs.privacy_arguments import require_rows
 from ._system.atomic_file import atomic_write
 from ._system.folders import folder_made
 from .data.cells import refuse_type
-from .data.entry import AskedAnywhere
+from .data.entry import NoiseOptions
 from .data.frame_columns import places
 from .data.tasks import TaskNoise, noise_of_tasks, result_path
 from .errors import OutputError, ParameterTypeError, ParameterValueError
@@ -44,7 +44,7 @@ def add_noise(
     *,
     columns: str | list[Any] | None = None,
     path: str | PathLike[str] | None = None,
-    **asked: Unpack[AskedAnywhere],
+    **options: Unpack[NoiseOptions],
 ) -> Any:
     """Add exact noise to a frame or array of Dask, write it, and return one that reads the files.
 
@@ -117,24 +117,26 @@ def add_noise(
     if "://" in folder:
         raise refused("path", "be a folder of a file system that all workers see", folder)
     if isinstance(values, if_loaded("dask.dataframe", "DataFrame")):
-        return _frame(values, columns, law, asked, Path(folder))
+        return _frame(values, columns, law, options, Path(folder))
     if not isinstance(values, if_loaded("dask.array", "Array")):
         raise ParameterTypeError(
             f"values must be a DataFrame or Array of Dask, got {type(values).__name__}"
         )
     if columns is not None:
         raise ParameterTypeError("columns goes with a frame, not with an array")
-    return _array(values, law, asked, Path(folder))
+    return _array(values, law, options, Path(folder))
 
 
-def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
+def _frame(
+    frame: Any, columns: object, law: Law | None, options: NoiseOptions, output: Path
+) -> Any:
     import dask.dataframe
     import pyarrow.parquet  # noqa: F401  # if it is missing, fail before any draw
 
     meta = frame._meta
     at = places(list(meta.columns), columns)
     given = meta.iloc[:, at]
-    noise, result = noise_of_tasks(given, law, **asked)
+    noise, result = noise_of_tasks(given, law, **options)
     for kind in result.dtypes:
         if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
@@ -205,7 +207,7 @@ def _comes_back(example: Any) -> bool:
     return list(read.columns) == list(example.columns)
 
 
-def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
+def _array(array: Any, law: Law | None, options: NoiseOptions, output: Path) -> Any:
     import dask.array
     import zarr
 
@@ -215,9 +217,9 @@ def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> A
             "values must have blocks of known sizes: call compute_chunk_sizes() first"
         )
     row = array.shape[1:]
-    noise, result = noise_of_tasks(np.empty((0, *row), array.dtype), law, **asked)
+    noise, result = noise_of_tasks(np.empty((0, *row), array.dtype), law, **options)
     n_rows = array.shape[0] if array.ndim else 1
-    require_rows(asked.get("rows_per_person", 1), n_rows, asked.get("sensitivity", 1))
+    require_rows(options.get("rows_per_person", 1), n_rows, options.get("sensitivity", 1))
     if result.dtype == object:
         raise refuse_type(result.dtype)
     chunk = tuple(max(1, *sizes) for sizes in array.chunks)

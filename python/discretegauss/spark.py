@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any, Final, Unpack
 
 from .data.cells import refuse_type
-from .data.entry import AskedAnywhere
+from .data.entry import NoiseOptions
 from .data.frame_columns import places
 from .data.tasks import TaskNoise, noise_of_tasks, result_path
 from .errors import ParameterOverflowError, ParameterTypeError
@@ -37,7 +37,7 @@ def add_noise(
     law: Law | None = None,
     *,
     path: str | PathLike[str] | None = None,
-    **asked: Unpack[AskedAnywhere],
+    **options: Unpack[NoiseOptions],
 ) -> Any:
     """Add exact noise to a frame of Spark, write it as Parquet, and return the frame that reads it.
 
@@ -113,7 +113,7 @@ def add_noise(
     at = places([field.name for field in fields], columns)
     names = [fields[i].name for i in at]
     empty = pa.schema([(fields[i].name, _arrow_type(fields[i])) for i in at]).empty_table()
-    noise, result = noise_of_tasks(empty, law, **asked)
+    noise, result = noise_of_tasks(empty, law, **options)
     for i, kind in zip(at, result.schema.types, strict=True):
         if pa.types.is_unsigned_integer(kind):
             raise ParameterOverflowError(

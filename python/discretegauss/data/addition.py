@@ -51,8 +51,8 @@ class How:
     Raises
     ------
     TypeError, ValueError
-        If `overflow` or `modulus` is wrong. `opened_values` checks `floats`, and `noisy` checks the
-        other options.
+        If `overflow` or `modulus` is wrong. `open_container` checks `floats`, and `noisy` checks
+        the other options.
     """
 
     overflow: Overflow = "raise"

@@ -1,4 +1,4 @@
-"""Cells that get noise, and the form that opened containers have for the rest of the package."""
+"""Cells that get noise, and the form that open containers have for the rest of the package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Cells(NamedTuple):
     label: object = None
 
 
-class Opened(NamedTuple):
+class Container(NamedTuple):
     """A container: its cells, and a function that makes one of its kind from the results.
 
     Parameters

@@ -21,7 +21,7 @@ from .._inputs.tensors import is_tensor
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 from .addition import How, Overflow, noisy
-from .cells import Opened, is_integer
+from .cells import Container, is_integer
 from .plain_and_numpy import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
 
@@ -35,7 +35,7 @@ _LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
 """Libraries with a module that opens their containers; the first that matches is used."""
 
 
-class AskedAnywhere(TypedDict, total=False):
+class NoiseOptions(TypedDict, total=False):
     """The options that `add_noise` shares with `spark.add_noise` and `dask.add_noise`."""
 
     rho: object
@@ -51,7 +51,7 @@ class AskedAnywhere(TypedDict, total=False):
     source: Source
 
 
-class _Asked(AskedAnywhere, total=False):
+class _AllOptions(NoiseOptions, total=False):
     threads: int
     person: Person | None
     by: str | Sequence[str] | None
@@ -63,7 +63,7 @@ def add_noise(
     law: Law | Budget | None = None,
     *,
     out: NDArray[Any] | None = ...,
-    **asked: Unpack[_Asked],
+    **options: Unpack[_AllOptions],
 ) -> NDArray[Any]: ...
 
 
@@ -73,7 +73,7 @@ def add_noise(
     law: Law | Budget | None = None,
     *,
     out: TensorT,
-    **asked: Unpack[_Asked],
+    **options: Unpack[_AllOptions],
 ) -> TensorT: ...
 
 
@@ -83,7 +83,7 @@ def add_noise(
     law: Law | Budget | None = None,
     *,
     columns: object = ...,
-    **asked: Unpack[_Asked],
+    **options: Unpack[_AllOptions],
 ) -> _Values: ...
 
 
@@ -207,9 +207,9 @@ def add_noise(
             raise ParameterTypeError(
                 "columns, modulus, overflow and integral_floats do not go with a tensor"
             )
-        opened, memory = open_tensor(values)
+        container, memory = open_tensor(values)
         law = law_for(
-            opened,
+            container,
             law,
             budget,
             sensitivity,
@@ -220,11 +220,13 @@ def add_noise(
         return add_to_tensor(out, memory, law, method=method, source=source, threads=threads)
     if person is not None and type(values).__name__ == "LazyFrame":
         values = values.collect()  # only once: the statement needs the rows, too
-    opened = opened_values(values, columns, floats=integral_floats)
-    law = law_for(opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by))
+    container = open_container(values, columns, floats=integral_floats)
+    law = law_for(
+        container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+    )
     result = None if out is None else _checked_out(out, values)
-    results = noisy(opened.cells, law, how, out=result)
-    return opened.close(results) if out is None else out
+    results = noisy(container.cells, law, how, out=result)
+    return container.close(results) if out is None else out
 
 
 def noise_for(
@@ -271,17 +273,17 @@ by, integral_floats
     """
     check_law(law)
     if is_tensor(values):
-        opened, _ = open_tensor(values)
+        container, _ = open_tensor(values)
     else:
-        opened = opened_values(values, columns, floats=integral_floats)
+        container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return law_for(
-        opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+        container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
     )
 
 
 def law_for(
-    opened: Opened,
+    container: Container,
     law: Law | Budget | None,
     numbers: dict[str, object],
     sensitivity: object,
@@ -312,11 +314,11 @@ def law_for(
             from .groups import counting_of
             from .person_noise import law_of_one
 
-            return law_of_one(person, counting_of(values, opened, person, by), budget)
+            return law_of_one(person, counting_of(values, container, person, by), budget)
         from ..privacy import calibrate  # here, because workers have a law and do not need it
 
-        require_rows(rows, opened.n_rows, sensitivity)
-        queries = rows * (1 if disjoint else opened.n_columns)
+        require_rows(rows, container.n_rows, sensitivity)
+        queries = rows * (1 if disjoint else container.n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     given = others + ["person"] * (person is not None) + given
     if given:
@@ -363,40 +365,40 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
-def opened_values(
+def open_container(
     values: Any, columns: object = None, *, floats: bool, name: str = "values"
-) -> Opened:
+) -> Container:
     """Open a container of any supported kind; errors call the parameter `name`."""
     try:
-        return _opened(values, columns, floats=floats)
+        return _open(values, columns, floats=floats)
     except (ParameterTypeError, ParameterValueError) as error:
         if name == "values":
             raise
         raise type(error)(str(error).replace("values", name, 1)) from None
 
 
-def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
+def _open(values: Any, columns: object, *, floats: bool) -> Container:
     if floats is not False:
         checked_flag(floats, "integral_floats")
     if type(values) is np.ndarray and columns is None:
         return open_array(values, floats=floats)
-    opened: Opened | None = None
+    container: Container | None = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
     if hasattr(type(values), "__arrow_c_stream__"):
         libraries.add("pyarrow")
     if library := next((known for known in _LIBRARIES if known in libraries), ""):
         open_any = import_module(f".from_{library}", __package__).open_values
-        opened = open_any(values, columns, floats=floats)
+        container = open_any(values, columns, floats=floats)
     elif columns is not None:
         raise ParameterTypeError(
             "columns goes with a frame or table of pandas, polars, pyarrow or DuckDB, not with "
             f"values of type {type(values).__name__}"
         )
     elif isinstance(values, list | tuple | dict | Decimal) or is_integer(values):
-        opened = open_objects(values, floats=floats)
+        container = open_objects(values, floats=floats)
     elif isinstance(values, np.ndarray):
-        opened = open_array(values, floats=floats)
-    if opened is None:
+        container = open_array(values, floats=floats)
+    if container is None:
         hint = ""
         if isinstance(values, Law):
             hint = "; the law is the second argument"
@@ -408,4 +410,4 @@ def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
             "values must be a list, tuple, dict or numpy array, or a column or table of pandas, "
             f"polars, pyarrow, DuckDB or xarray, got {type(values).__name__}{hint}"
         )
-    return opened
+    return container

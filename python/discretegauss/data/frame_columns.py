@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from ..errors import ParameterTypeError, ParameterValueError
-from .cells import Cells, Opened
+from .cells import Cells, Container
 
 Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
 """Its cells, and what makes a column of the container's kind of results."""
 
 
-def open_alone(column: Column, named: object = None) -> Opened:
+def open_alone(column: Column, named: object = None) -> Container:
     """Open what is one column by itself, in which no columns can be `named`."""
     if named is not None:
         raise ParameterTypeError("columns goes with a frame or table, not with one column or array")
     cells, close = column
-    return Opened([cells], 1, lambda results: close(results[0]))
+    return Container([cells], 1, lambda results: close(results[0]))
 
 
 def open_frame(
@@ -28,7 +28,7 @@ def open_frame(
     named: object,
     open_one: Callable[[int], Column],
     replaced: Callable[[dict[int, Any]], Any],
-) -> Opened:
+) -> Container:
     """Open the columns of a frame that get noise; if one is refused, say which.
 
     Parameters
@@ -57,7 +57,7 @@ def open_frame(
         each = zip(at, closes, results, strict=True)
         return replaced({i: close_one(noisy) for i, close_one, noisy in each})
 
-    return Opened(cells, len(at), close)
+    return Container(cells, len(at), close)
 
 
 def places(labels: Sequence[object], columns: object) -> list[int]:

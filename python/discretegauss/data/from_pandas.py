@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .cells import Cells, Opened, from_objects, refuse_type
+from .cells import Cells, Container, from_objects, refuse_type
 from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
@@ -19,7 +19,7 @@ _NULLABLE = (
 )
 
 
-def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
     """Open a Series, Index, array or DataFrame; labels and attrs stay. None: none of these."""
     if isinstance(values, pd.MultiIndex):
         raise refuse_type("a MultiIndex")

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .cells import INT128_RANGE, Cells, Opened, from_decimals, from_objects, refuse_type
+from .cells import INT128_RANGE, Cells, Container, from_decimals, from_objects, refuse_type
 from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
@@ -27,13 +27,15 @@ _NUMBERS = (
 )
 
 
-def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
     """Open a Series, DataFrame or LazyFrame, which is collected once; None: it is none of these."""
     if isinstance(values, pl.Series):
         return open_alone(_column(values, floats=floats), columns)
     if isinstance(values, pl.LazyFrame):
-        opened = open_values(values.collect(), columns, floats=floats)
-        return opened and opened._replace(close=lambda results: opened.close(results).lazy())
+        container = open_values(values.collect(), columns, floats=floats)
+        return container and container._replace(
+            close=lambda results: container.close(results).lazy()
+        )
     if not isinstance(values, pl.DataFrame):
         return None
     if isinstance(columns, pl.Expr):

@@ -11,12 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .arrow_schema import widest_decimal, with_types
-from .cells import Cells, Opened, from_decimals, refuse_type
+from .cells import Cells, Container, from_decimals, refuse_type
 from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
 
-def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
     """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.
 
     What else streams a table in Arrow's form, a relation of DuckDB say, is read once into a Table.
@@ -30,7 +30,7 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
     return open_table(values, columns, floats=floats)
 
 
-def open_table(values: Any, columns: object, *, floats: bool) -> Opened:
+def open_table(values: Any, columns: object, *, floats: bool) -> Container:
     """Open a RecordBatch or Table."""
 
     def replaced(noisy: dict[int, Any]) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterTypeError
-from .cells import Opened
+from .cells import Container
 from .plain_and_numpy import open_array
 
 
-def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
+def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
     """Open a DataArray, whose dimensions, coordinates, name and attrs stay; None: it is none."""
     import xarray as xr  # not above: it is no extra, and doctests import all modules
 
@@ -23,8 +23,8 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
             "values must be in memory, a DataArray of numpy's: call its compute() first; "
             f"got one of {type(array).__module__}.{type(array).__name__}"
         )
-    opened = open_array(array, floats=floats, named=columns)
+    container = open_array(array, floats=floats, named=columns)
     # not its encoding: noise need not fit the dtype in which the counts lay in a file
-    return opened._replace(
-        close=lambda results: values.copy(data=opened.close(results)).drop_encoding()
+    return container._replace(
+        close=lambda results: values.copy(data=container.close(results)).drop_encoding()
     )

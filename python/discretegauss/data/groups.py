@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from .cells import Opened
-from .labelled import Labelled
+from .cells import Container
+from .labelled import LabelledTable
 from .person import UNNAMED, Counting, Person, checked_counting, names_of, require_known
 
 
@@ -43,7 +43,7 @@ def require_groups(
         raise error(f"rows {first} and {second} must differ in by ({names})")
 
 
-def require_grouped(table: Labelled, by: Sequence[Any], counts: Sequence[Any]) -> None:
+def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[Any]) -> None:
     """Refuse a frame that has not these columns, or in which two rows are of one group."""
     labels, levels = table.labels(), table.levels()
     for name in by:
@@ -60,7 +60,7 @@ def require_grouped(table: Labelled, by: Sequence[Any], counts: Sequence[Any]) -
     require_groups(group_hashes(keys), by)
 
 
-def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Counting:
+def counting_of(values: Any, container: Container, person: Person, by: object) -> Counting:
     """Return what a container that is held counts, and refuse it if its rows are no groups.
 
     Parameters
@@ -70,26 +70,26 @@ def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Coun
     """
     if not isinstance(person, Person):
         raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")
-    counts = [one.label for one in opened.cells]
+    counts = [one.label for one in container.cells]
     if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
         values, counts = values.to_frame(UNNAMED), [UNNAMED]
     table = None
     if counts[0] is not None:
-        table = Labelled(values, "values")
+        table = LabelledTable(values, "values")
     if by is not None:
         if table is None:
             raise ParameterTypeError(
                 f"by goes with a frame or table, not with values of type {type(values).__name__}"
             )
-        counting = checked_counting(by=names_of(by, "by"), columns=opened.n_columns)
+        counting = checked_counting(by=names_of(by, "by"), columns=container.n_columns)
     else:
         keys: tuple[Any, ...] = ()
         if table is not None:
             keys = tuple(name for name in table.labels() if name not in counts)
             keys += tuple(name for name in table.levels() if name not in keys)
-        if not keys and opened.n_rows != 1:
+        if not keys and container.n_rows != 1:
             table, keys = None, (UNNAMED,)
-        counting = Counting(by=keys, columns=opened.n_columns)
+        counting = Counting(by=keys, columns=container.n_columns)
     if table is not None:
         require_grouped(table, counting.by, counts)
     require_known(person, [counting])

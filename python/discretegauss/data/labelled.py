@@ -12,7 +12,7 @@ from .._inputs.messages import describe
 from ..errors import ParameterTypeError
 
 
-class Labelled:
+class LabelledTable:
     """A table, which errors call by this name: labels, columns, the same with other columns."""
 
     def __init__(self, table: Any, name: str) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import if_loaded
-from .cells import Cells, Opened, from_floats, from_objects, refuse_type
+from .cells import Cells, Container, from_floats, from_objects, refuse_type
 from .frame_columns import open_alone
 
 
-def open_objects(values: Any, *, floats: bool) -> Opened:
+def open_objects(values: Any, *, floats: bool) -> Container:
     """Open integers, Decimals and Nones: a list, a tuple, the values of a dict, or one of them."""
     if isinstance(values, list | tuple) and any(isinstance(x, list | tuple) for x in values[:1]):
         raise refuse_type("rows of them: pass numpy.array(values)")
@@ -36,7 +36,7 @@ def open_objects(values: Any, *, floats: bool) -> Opened:
     return open_alone((cells, rebuilt))
 
 
-def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> Opened:
+def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> Container:
     """Open an array, with or without a mask; nulls are what the mask covers."""
     plain = np.asarray(values)
     masked: Any = values if isinstance(values, if_loaded("numpy.ma", "MaskedArray")) else None
@@ -62,8 +62,8 @@ def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> O
                 noisy.fill_value = masked.fill_value
         return noisy
 
-    opened = open_alone((cells, close), named)
-    return opened._replace(n_columns=max(1, prod(values.shape[1:])))
+    container = open_alone((cells, close), named)
+    return container._replace(n_columns=max(1, prod(values.shape[1:])))
 
 
 def integers_of(

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from .._certified.probability import miss_of_each
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import checked_probability, query_count
-from ..data.cells import Cells, Opened
-from ..data.entry import opened_values
+from ..data.cells import Cells, Container
+from ..data.entry import open_container
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 
@@ -42,11 +42,11 @@ def miss(confidence: object, queries: object = 1) -> Fraction:
     return miss_of_each(checked_probability(confidence, "confidence"), query_count(queries))
 
 
-def opened_column(values: Any, name: str) -> Opened:
+def open_noisy_column(values: Any, name: str) -> Container:
     """Open noisy counts that are no frame."""
     if hasattr(type(values), "columns") or hasattr(type(values), "column_names"):
         raise ParameterTypeError(f"{name} must be an array or one column, not a frame or table")
-    return opened_values(values, floats=True, name=name)
+    return open_container(values, floats=True, name=name)
 
 
 def check_pairs(a: Any, b: Any, names: str) -> None:

@@ -104,8 +104,8 @@ def consistent(
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterTypeError("tables must be a list of at least one table")
     var = _variances(laws, len(tables))
-    opened = [Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
-    keys = [_keys(table, count, f"table {i}") for i, table in enumerate(opened, 1)]
+    views = [Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
+    keys = [_keys(table, count, f"table {i}") for i, table in enumerate(views, 1)]
     order = sorted(range(len(tables)), key=lambda i: len(keys[i]))
     finest = keys[order[-1]]
     for i, named in enumerate(keys, 1):
@@ -114,14 +114,14 @@ def consistent(
                 "one table, the finest, must have the columns of all others, but none has "
                 f"{describe(missing[0])} of table {i} and all others"
             )
-    cells = [opened[i].cells(count) for i in order]
+    cells = [views[i].cells(count) for i in order]
     # all in the order of the finest table's columns
     named = [[label for label in finest if label in keys[i]] for i in order]
     noisy, variances = zip(*map(_level, cells, [var[i] for i in order]), strict=True)
     if not np.isfinite(variances[-1]).all():
         raise ParameterValueError(f"table {order[-1] + 1}, the finest, must have no nulls")
     lengths = [y.size for y in noisy]
-    rows = _Rows([opened[i] for i in order], named, lengths, [i + 1 for i in order])
+    rows = _Rows([views[i] for i in order], named, lengths, [i + 1 for i in order])
     if all(set(up) < set(down) for up, down in pairwise(named)):
         parents = [rows.places(level, level + 1) for level in range(len(named) - 1)]
         found = _nested(noisy, variances, parents, integers=integers)
@@ -129,7 +129,7 @@ def consistent(
         found = _crossed(rows, named, noisy, variances, integers=integers)
     results = [None] * len(tables)
     for i, (value, error) in zip(order, found, strict=True):
-        results[i] = opened[i].with_columns({count: value, "error": error})
+        results[i] = views[i].with_columns({count: value, "error": error})
     return results
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._inputs.numbers import whole_number
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..data.cells import INT64_RANGE, Cells
-from ..data.entry import opened_values
+from ..data.entry import open_container
 from ..errors import ParameterOverflowError
 from ._checks import miss, unshifted
 
@@ -72,9 +72,11 @@ def interval(
     else:
         radius = int(unshifted(law).isf(missed / 2))
     least = None if at_least is None else whole_number(at_least, "at_least", minimum=-(2**63))
-    opened = opened_values(noisy, columns, floats=True, name="noisy")
-    low, high = ([_moved(cells, by, least) for cells in opened.cells] for by in (-radius, radius))
-    return opened.close(low), opened.close(high)
+    container = open_container(noisy, columns, floats=True, name="noisy")
+    low, high = (
+        [_moved(cells, by, least) for cells in container.cells] for by in (-radius, radius)
+    )
+    return container.close(low), container.close(high)
 
 
 def _moved(cells: Cells, by: int, least: int | None) -> NDArray[Any]:

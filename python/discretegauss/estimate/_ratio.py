@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from .._certified.floats import float_at_most
 from ..errors import ParameterOverflowError, ParameterValueError
-from ._checks import Estimate, check_pairs, miss, opened_column, unshifted
+from ._checks import Estimate, check_pairs, miss, open_noisy_column, unshifted
 
 _CELLS = 400
 _BLOCKS_PER_DEVIATION = 200
@@ -115,8 +115,8 @@ def ratio(
         raise ParameterValueError("at_least must be 0 or None")
     t = critical_value(unshifted(law), of_b, miss(confidence)) * (1 + _SLACK)
     check_pairs(a, b, "a and b")
-    opened, below = opened_column(a, "a"), opened_column(b, "b")
-    x, y = _floats(opened.cells[0]), _floats(below.cells[0])
+    container, below = open_noisy_column(a, "a"), open_noisy_column(b, "b")
+    x, y = _floats(container.cells[0]), _floats(below.cells[0])
     if x.shape != y.shape:
         raise ParameterValueError(f"a and b must be as many, got shapes {x.shape} and {y.shape}")
     s, u = _variance(law), _variance(of_b)
@@ -129,7 +129,7 @@ def ratio(
             flat[0, piece] = value = p * q / (q * q + u)
             flat[1, piece] = np.sqrt(s + value**2 * u) / np.maximum(np.abs(q), math.sqrt(u))
             flat[2:, piece] = _fieller(p, q, s, u, t, not_negative=at_least is not None)
-    return Estimate(*(opened.close([part]) for part in found))
+    return Estimate(*(container.close([part]) for part in found))
 
 
 def _floats(cells: Any) -> _Floats:

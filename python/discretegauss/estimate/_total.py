@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
-from ..data.entry import opened_values
+from ..data.entry import open_container
 from ..errors import ParameterValueError
 from ..laws import Law
 from ._checks import (
@@ -21,7 +21,7 @@ from ._checks import (
     gaussian_sigma2,
     integers_without_nulls,
     miss,
-    opened_column,
+    open_noisy_column,
 )
 from ._sum_of_gaussians import radius, variance
 
@@ -89,7 +89,7 @@ def total(
     """
     missed = miss(confidence)
     check_pairs(noisy, weights, "noisy and weights")
-    cells = integers_without_nulls(opened_column(noisy, "noisy").cells[0], "noisy")
+    cells = integers_without_nulls(open_noisy_column(noisy, "noisy").cells[0], "noisy")
     if axis is None:
         rows = cells.reshape(1, -1)
     else:
@@ -118,7 +118,7 @@ def _weights(weights: Any, n: int) -> list[int]:
     if not isinstance(flat, list | tuple) or len(flat) != n:
         raise ParameterValueError(f"weights must be a list of {n} integers, one for each cell")
     whole = integers_without_nulls(
-        opened_values(flat, floats=True, name="weights").cells[0], "weights"
+        open_container(flat, floats=True, name="weights").cells[0], "weights"
     )
     return [int(w) for w in whole.tolist()]
 

@@ -13,10 +13,10 @@ from .._inputs.messages import describe
 from .._inputs.numbers import positive
 from .._inputs.source import Source
 from ..data.addition import How, noisy, require_room
-from ..data.cells import Opened
-from ..data.entry import opened_values
+from ..data.cells import Container
+from ..data.entry import open_container
 from ..data.groups import require_grouped
-from ..data.labelled import Labelled
+from ..data.labelled import LabelledTable
 from ..data.person import Counted, Counting, Person, checked_counting, require_known
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -254,15 +254,15 @@ class Plan:
         return done
 
 
-def _opened(frame: Any, table: Table, columns: object, floats: bool) -> Opened:
+def _opened(frame: Any, table: Table, columns: object, floats: bool) -> Container:
     """Return a frame that is as its table says."""
-    labelled = Labelled(frame, "the table")
+    labelled = LabelledTable(frame, "the table")
     if isinstance(labelled.table, dict):
         raise ParameterTypeError("the table must be a frame of pandas, polars or pyarrow, got dict")
     named = columns if table.columns is None else list(table.columns)
     if named is None:
         raise ParameterValueError("columns must name the column of counts, here or in its Table")
-    opened = opened_values(labelled.table, named, floats=floats)
+    opened = open_container(labelled.table, named, floats=floats)
     if opened.n_columns != table.counting.columns:
         raise ParameterValueError(
             f"columns must name one column here, got {opened.n_columns}: a Table with columns= may "

@@ -1,4 +1,4 @@
-"""Series and frames of polars; imported when one is passed."""
+"""Series and frames of polars; this module is imported when one is passed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
 _DIGITS = 38
-"""Of a Decimal."""
+"""The most digits of a Decimal."""
 
 _WIDE: tuple[Any, ...] = tuple(
     getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name)
 )
-"""Integers that numpy does not have; older versions of polars neither."""
+"""Integer types that numpy lacks, and older versions of polars, too."""
 
 _NUMBERS = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
@@ -28,7 +28,7 @@ _NUMBERS = (
 
 
 def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
-    """Open a Series, DataFrame or LazyFrame, which is collected once; None: it is none of these."""
+    """Open a Series, DataFrame or LazyFrame, which is collected once; None for other types."""
     if isinstance(values, pl.Series):
         return open_alone(_column(values, floats=floats), columns)
     if isinstance(values, pl.LazyFrame):
@@ -91,7 +91,7 @@ def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
 
 
 def _has_pyarrow() -> bool:
-    """Return whether pyarrow can share buffers; polars alone copies where there are nulls."""
+    """Return whether pyarrow can share buffers; without it, polars copies columns with nulls."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""Arrays and tables of pyarrow; imported when one is passed."""
+"""Arrays and tables of pyarrow; this module is imported when one is passed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .plain_and_numpy import integers_of
 
 
 def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
-    """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.
+    """Open an Array, ChunkedArray, RecordBatch or Table; None for other types.
 
-    What else streams a table in Arrow's form, a relation of DuckDB say, is read once into a Table.
+    Any other stream of a table in Arrow's form, such as DuckDB's relations, is read once.
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return open_alone(_column(values, floats=floats), columns)
@@ -67,9 +67,9 @@ def open_column(column: Any, *, floats: bool) -> Cells:
 
 
 def _numbers(column: Any) -> NDArray[Any]:
-    """Return the numbers of an Array, and what stands under its nulls, not copied.
+    """Return the numbers of an Array without a copy, with any values at nulls.
 
-    `to_numpy` and `pa.array` import pandas, which takes longer than all else on a new worker.
+    `to_numpy` and `pa.array` would import pandas, which is slow on a new worker.
     """
     dtype = np.dtype(column.type.to_pandas_dtype())
     if not len(column):
@@ -78,7 +78,7 @@ def _numbers(column: Any) -> NDArray[Any]:
 
 
 def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
-    """Return results as a column of the chunks, if any, of the one given."""
+    """Return results as a column with the same chunks, if any, as `given`."""
     if not isinstance(given, pa.ChunkedArray):
         return _array(given.type, results, cells.nulls)
     ends = np.cumsum([0, *(len(chunk) for chunk in given.chunks)]).tolist()
@@ -90,21 +90,21 @@ def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
 
 
 def _array(given: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
-    """Return results as an Array: Decimals if the type given is one of Decimals."""
+    """Return results as an Array: of Decimals if they are objects, else of integers."""
     if results.dtype == object:
         return pa.array(map(Decimal, results.tolist()), widest_decimal(given), mask=nulls)
     return integer_array(results, nulls)
 
 
 def integer_array(results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
-    """Return an Array of machine integers, which it takes over, and nulls."""
+    """Return an Array of machine integers and nulls that keeps the memory of `results`."""
     valid = None if nulls is None else pa.py_buffer(~np.packbits(nulls, bitorder="little"))
     kind = pa.from_numpy_dtype(results.dtype)
     return pa.Array.from_buffers(kind, len(results), [valid, pa.py_buffer(results)])
 
 
 def _bits(flags: Any) -> NDArray[np.bool_]:
-    """Return an Array of bools without nulls as numpy's; some ten times as fast as to_numpy."""
+    """Return an Array of bools without nulls as a numpy array, ten times as fast as to_numpy."""
     packed = np.frombuffer(flags.buffers()[1], np.uint8)
     end = flags.offset + len(flags)
     return np.unpackbits(packed, count=end, bitorder="little")[flags.offset :].view(np.bool_)

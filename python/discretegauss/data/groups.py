@@ -1,4 +1,4 @@
-"""Rows of a table as groups of records, by the columns that say which group it is."""
+"""Checks that the rows of a table are distinct groups of records, by their key columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .person import UNNAMED, Counting, Person, checked_counting, names_of, requi
 
 
 def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.uint64]:
-    """Return a hash of each row's keys."""
+    """Return a 64-bit hash of each row's keys."""
     texts = (repr(key).encode("utf-8", "surrogatepass") for key in keys)
     hashed = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
     return np.frombuffer(hashed, np.uint64)
@@ -30,8 +30,8 @@ def require_groups(
 ) -> None:
     """Refuse two rows of one group; the error shows no key.
 
-    Rows that differ are refused by mistake if their hashes agree: with a probability below 1 in
-    10**6, up to 10**6 rows.
+    Equal hashes of different rows cause a wrong refusal. For up to 10**6 rows the probability of
+    that is below 1 in 10**6.
     """
     if not by and len(hashes) > 1:
         raise error(f"by is empty, so there must be one row, got {len(hashes)}")
@@ -44,7 +44,7 @@ def require_groups(
 
 
 def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[Any]) -> None:
-    """Refuse a frame that has not these columns, or in which two rows are of one group."""
+    """Refuse a frame that lacks one of these columns, or in which two rows are one group."""
     labels, levels = table.labels(), table.levels()
     for name in by:
         if name in counts:
@@ -61,12 +61,12 @@ def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[An
 
 
 def counting_of(values: Any, container: Container, person: Person, by: object) -> Counting:
-    """Return what a container that is held counts, and refuse it if its rows are no groups.
+    """Return the counting of a container in memory; refuse it if rows are not distinct groups.
 
     Parameters
     ----------
     by : str or sequence of str, or None
-        The columns by which the rows group records. None: all that are no counts.
+        The columns by which the rows group records. None means all columns except the counts.
     """
     if not isinstance(person, Person):
         raise ParameterTypeError(f"person must be a release.Person, got {describe(person)}")

@@ -16,7 +16,7 @@ from .frame_columns import open_alone
 
 
 def open_objects(values: Any, *, floats: bool) -> Container:
-    """Open integers, Decimals and Nones: a list, a tuple, the values of a dict, or one of them."""
+    """Open a list, a tuple or a dict's values of integers, Decimals and Nones, or one of these."""
     if isinstance(values, list | tuple) and any(isinstance(x, list | tuple) for x in values[:1]):
         raise refuse_type("rows of them: pass numpy.array(values)")
     is_dict, is_one = isinstance(values, dict), not isinstance(values, dict | list | tuple)
@@ -27,7 +27,7 @@ def open_objects(values: Any, *, floats: bool) -> Container:
         noisy = close(results)
         if is_one or isinstance(values, list):
             return noisy[0] if is_one else noisy
-        if is_dict:  # a Counter, say, whose own `update` adds; keys and their order stay
+        if is_dict:  # dict.update, because that of a Counter adds; keys and their order stay
             result = copy(values)
             dict.update(result, zip(values, noisy, strict=True))
             return result
@@ -37,7 +37,7 @@ def open_objects(values: Any, *, floats: bool) -> Container:
 
 
 def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> Container:
-    """Open an array, with or without a mask; nulls are what the mask covers."""
+    """Open an array. Masked elements are nulls."""
     plain = np.asarray(values)
     masked: Any = values if isinstance(values, if_loaded("numpy.ma", "MaskedArray")) else None
     nulls = None if masked is None else np.ma.getmaskarray(masked)
@@ -57,8 +57,8 @@ def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> C
         if nulls is None:
             return results
         noisy = np.ma.MaskedArray(results, mask=nulls.copy(), hard_mask=masked.hardmask)
-        if masked.dtype.kind != "f":  # 1e20 for those
-            with suppress(TypeError, OverflowError):  # no room
+        if masked.dtype.kind != "f":  # for floats it is 1e20, beyond int64
+            with suppress(TypeError, OverflowError):  # the result's dtype cannot hold it
                 noisy.fill_value = masked.fill_value
         return noisy
 
@@ -69,7 +69,7 @@ def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> C
 def integers_of(
     array: NDArray[Any], nulls: NDArray[np.bool_] | None, *, floats: bool
 ) -> NDArray[Any]:
-    """Return an array of machine numbers as integers; at nulls, anything."""
+    """Return an array of machine numbers as integers, with any values at nulls."""
     if array.dtype.kind == "f":
         return from_floats(array, nulls, allowed=floats)
     if array.dtype.names is not None:

@@ -1,4 +1,4 @@
-"""Noise in the tasks of a cluster, for `spark` and `dask`: decided once, before a task runs."""
+"""Noise in the tasks of a cluster, for `spark` and `dask`. The law is chosen before any task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .entry import check_law, law_for, open_container
 
 
 class TaskNoise(NamedTuple):
-    """The noise of all tasks: each gets this object, and nothing else of the call."""
+    """The noise of all tasks. Each task gets only this object."""
 
     law: Law
     how: How
@@ -37,13 +37,12 @@ def noise_of_tasks(
     integral_floats: bool = False,
     **options: Any,
 ) -> tuple[TaskNoise, Any]:
-    """Return the noise of tasks, and what the template becomes by it.
+    """Return the noise of tasks, and the template with noise.
 
     Parameters
     ----------
     template : Table, DataFrame or ndarray
-        What gets noise, with its types and no rows: all is checked on it that does not depend on
-        the counts.
+        The values' types without rows. All checks that do not depend on the counts are made on it.
     law, rho, epsilon, delta, sensitivity, rows_per_person, disjoint, integral_floats
         As for `add_noise`.
     **options
@@ -70,7 +69,7 @@ def noise_of_tasks(
 
 
 def result_path(path: object, engine: str) -> str:
-    """Return where to write; None is refused, for a lazy result would change."""
+    """Return the path of the result; refuse None, because a lazy result would change."""
     if path is None:
         raise ParameterTypeError(
             f"path must name where the result is written: {engine} draws other noise each time "

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from .._inputs.messages import describe
 from .._inputs.numbers import checked_flag
 from ..data.cells import Cells
+from ..data.entry import open_container
+from ..data.labelled import LabelledTable
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law
 from ._checks import unshifted
 from ._crossed import fit_any, fit_product
 from ._nested import Floats, Index, fit, sums, whole
-from ._tables import Table
 
 _EXACT_FLOATS = 2**53
 _MOST_NAMED = 3
@@ -104,7 +105,7 @@ def consistent(
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterTypeError("tables must be a list of at least one table")
     var = _variances(laws, len(tables))
-    views = [Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
+    views = [_Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
     keys = [_keys(table, count, f"table {i}") for i, table in enumerate(views, 1)]
     order = sorted(range(len(tables)), key=lambda i: len(keys[i]))
     finest = keys[order[-1]]
@@ -133,6 +134,16 @@ def consistent(
     return results
 
 
+class _Table(LabelledTable):
+    """A table with columns of counts."""
+
+    def cells(self, label: Any) -> Cells:
+        """Return the cells of a column of counts."""
+        is_dict = isinstance(self.table, dict)
+        values, columns = (self.table[label], None) if is_dict else (self.table, [label])
+        return open_container(values, columns, floats=True).cells[0]
+
+
 def _variances(laws: Any, n: int) -> list[float]:
     """Return the variance of each table's noise."""
     each = [laws] * n if isinstance(laws, Law) or not isinstance(laws, list | tuple) else laws
@@ -151,7 +162,7 @@ def _some(values: list[Any]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def _keys(table: Table, count: Any, name: str) -> list[Any]:
+def _keys(table: _Table, count: Any, name: str) -> list[Any]:
     """Return the labels of the columns that say what is counted."""
     labels = table.labels()
     if labels.count(count) != 1:
@@ -180,7 +191,7 @@ class _Rows:
 
     def __init__(
         self,
-        tables: Sequence[Table],
+        tables: Sequence[_Table],
         named: Sequence[list[Any]],
         lengths: Sequence[int],
         numbers: Sequence[int],

@@ -135,8 +135,8 @@ def _frame(
 
     meta = frame._meta
     at = places(list(meta.columns), columns)
-    given = meta.iloc[:, at]
-    noise, result = noise_of_tasks(given, law, **options)
+    template = meta.iloc[:, at]
+    noise, result = noise_of_tasks(template, law, **options)
     for kind in result.dtypes:
         if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
@@ -145,8 +145,8 @@ def _frame(
     except TypeError:  # Dask has no example values for some types
         example = meta
     _refuse_what_parquet_changes(example)
-    floats = [name for name, kind in given.dtypes.items() if "float" in str(kind).lower()]
-    draw = partial(_noisy_partition, noise=noise, columns=list(given.columns), floats=floats)
+    floats = [name for name, kind in template.dtypes.items() if "float" in str(kind).lower()]
+    draw = partial(_noisy_partition, noise=noise, columns=list(template.columns), floats=floats)
 
     def place_files(files: Sequence[Path], folder: Path) -> None:
         for i, file in enumerate(files):

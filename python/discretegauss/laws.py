@@ -114,8 +114,8 @@ class _Law(LawFunctions):
 
     def __repr__(self) -> str:
         numbers = self._numbers().items()
-        said = [f"{name}={written(value)}" for name, value in numbers if name != "mu" or value]
-        return f"{type(self).__name__}({', '.join(said)})"
+        arguments = [f"{name}={written(value)}" for name, value in numbers if name != "mu" or value]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # protocols 0 and 1 write integers in decimal, whose length Python limits
@@ -204,8 +204,8 @@ class _Law(LawFunctions):
         if type(size) is int and 0 <= size <= MOST_ELEMENTS and dtype is INT64 and out is None:
             array = np.empty(size, INT64)
         else:
-            shape, kept, given = checked_target(size, dtype, out)
-            array = empty(shape or (), kept) if given is None else given
+            shape, element_type, target = checked_target(size, dtype, out)
+            array = empty(shape or (), element_type) if target is None else target
         if by is None or array.size >= by.cells_from:
             by = self._by(method, array.size)
         if array.dtype not in self._fitting:

@@ -217,11 +217,11 @@ def poisson(mean: Fraction, source: Bytes) -> int:
 
     Poisson draws add up. A draw of mean 1 whose units are each kept with probability p has mean p.
     """
-    whole, rest = divmod(mean.numerator, mean.denominator)
+    whole, remainder = divmod(mean.numerator, mean.denominator)
     total = sum(_poisson_of_mean_1(source) for _ in range(whole))
-    if rest:
+    if remainder:
         units = _poisson_of_mean_1(source)
-        total += sum(bernoulli(rest, mean.denominator, source) for _ in range(units))
+        total += sum(bernoulli(remainder, mean.denominator, source) for _ in range(units))
     return total
 
 

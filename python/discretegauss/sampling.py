@@ -364,8 +364,8 @@ def generalized_gaussian(
     >>> if dg.build_info()["engine"] == "native":
     ...     noise = dg.generalized_gaussian(10, "3/2", size=4)
     """
-    given = scale, beta, mu
-    return _draw(GeneralizedGaussian, given, size, dtype, out, method, source, threads)
+    parameters = scale, beta, mu
+    return _draw(GeneralizedGaussian, parameters, size, dtype, out, method, source, threads)
 
 
 @overload
@@ -585,7 +585,7 @@ def bernoulli_exp(
 
 def _draw_flags(
     law: type[Any],
-    given: tuple[object, ...],
+    parameters: tuple[object, ...],
     size: Size,
     out: NDArray[np.bool_] | None,
     method: Method,
@@ -597,21 +597,21 @@ def _draw_flags(
     if flags is not None and flags.dtype != np.bool_:
         raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
     words = None if flags is None else flags.view(np.uint8)
-    result = _draw(law, given, size, _UINT8, words, method, source, threads)
+    result = _draw(law, parameters, size, _UINT8, words, method, source, threads)
     if out is not None:
         return out
     return result.view(np.bool_) if isinstance(result, np.ndarray) else bool(result)
 
 
 @lru_cache(maxsize=256, typed=True)
-def _law(law: Any, *given: object) -> Any:
+def _law(law: Any, *parameters: object) -> Any:
     """Return the law of class `law` with these numbers, as the user wrote them."""
-    return law(*given)
+    return law(*parameters)
 
 
 def _draw(
     law: type[Any],
-    given: tuple[object, ...],
+    parameters: tuple[object, ...],
     size: Size,
     dtype: DTypeLike,
     out: NDArray[Any] | None,
@@ -620,13 +620,13 @@ def _draw(
     threads: int,
 ) -> Any:
     """Draw from the law of these parameters, or from one law an element if they are arrays."""
-    if NUMBERS.issuperset(map(type, given)):
-        made = _law(law, *given)  # type: ignore[arg-type]  # a class has a hash
+    if NUMBERS.issuperset(map(type, parameters)):
+        made = _law(law, *parameters)  # type: ignore[arg-type]  # a class has a hash
     else:
-        columns = columns_of(law, given)
+        columns = columns_of(law, parameters)
         if columns is not None:
             return _draw_many(law._kind, columns, size, dtype, out, method, source, threads)
-        made = law(*given)
+        made = law(*parameters)
     return made.sample(size, dtype=dtype, out=out, method=method, source=source, threads=threads)
 
 
@@ -642,12 +642,12 @@ def _draw_many(
 ) -> Any:
     """Draw once from each of many laws, whose parameters are arrays."""
     by, bits, n_threads = checked_how(kind, method, source, threads)
-    shape, kept, result = checked_target(size, dtype, out)
+    shape, element_type, result = checked_target(size, dtype, out)
     shape = parameter_shape(shape, [columns[0].shape, columns[1].shape, columns[2].shape])
     laws = Laws(kind, columns, shape)
-    if not laws.all_fit(kept):
-        laws.require_fit(kept, parameter_name(kind))
+    if not laws.all_fit(element_type):
+        laws.require_fit(element_type, parameter_name(kind))
     if result is None:
-        result = empty(shape, kept)
+        result = empty(shape, element_type)
     fill_laws(result, laws, by, bits, n_threads)
     return result if out is None else out

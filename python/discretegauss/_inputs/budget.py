@@ -89,8 +89,8 @@ class Budget:
 
     def __repr__(self) -> str:
         numbers = (("rho", self.rho), ("epsilon", self.epsilon), ("delta", self.delta))
-        said = (f"{name}={written(value)}" for name, value in numbers if value is not None)
-        return f"Budget({', '.join(said)})"
+        arguments = (f"{name}={written(value)}" for name, value in numbers if value is not None)
+        return f"Budget({', '.join(arguments)})"
 
     def __str__(self) -> str:
         if self.rho is not None:

@@ -131,13 +131,13 @@ def checked_target(
 ) -> tuple[tuple[int, ...] | None, np.dtype[Any], NDArray[Any] | None]:
     """Return the shape and the dtype of the result, and `out` as an ndarray."""
     shape = checked_size(size)
-    kept = dtype if dtype is INT64 else checked_dtype(dtype)
+    checked = dtype if dtype is INT64 else checked_dtype(dtype)
     if out is None:
-        return shape, kept, None
+        return shape, checked, None
     result = checked_out(out, shape)
     own = checked_dtype(result.dtype, "out")
-    if dtype is not INT64 and kept != own:
-        raise ParameterValueError(f"dtype must be that of out, {own}, got {kept}")
+    if dtype is not INT64 and checked != own:
+        raise ParameterValueError(f"dtype must be that of out, {own}, got {checked}")
     return result.shape, own, result
 
 

@@ -70,12 +70,16 @@ def are_rounded(array: NDArray[Any], value: Any) -> bool:
 
 def _dtypes(value: Any) -> list[Any] | None:
     """Return the dtypes of a table's columns, or of an array; None if it has no such attribute."""
-    told = getattr(value, "dtypes", None)  # before "dtype", which may be a column of a table
-    if told is None:
-        told = getattr(value, "dtype", None)
-    if told is None:
+    dtypes = getattr(value, "dtypes", None)  # before "dtype", which may be a column of a table
+    if dtypes is None:
+        dtypes = getattr(value, "dtype", None)
+    if dtypes is None:
         return None
-    return list(told) if isinstance(told, list | tuple) or hasattr(told, "__array__") else [told]
+    return (
+        list(dtypes)
+        if isinstance(dtypes, list | tuple) or hasattr(dtypes, "__array__")
+        else [dtypes]
+    )
 
 
 def _may_be_several(x: object) -> bool:

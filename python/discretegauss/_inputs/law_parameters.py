@@ -71,21 +71,21 @@ NUMBERS = frozenset({int, float, Fraction, str}) | {
 _PLACES = {"mu": 1, "beta": 2}
 
 
-def columns_of(law: Any, given: Sequence[object]) -> list[ParameterColumn] | None:
+def columns_of(law: Any, parameters: Sequence[object]) -> list[ParameterColumn] | None:
     """Return columns of the main parameter, mu and beta, each checked; None if all are numbers.
 
     Parameters
     ----------
     law : type
-        The class of the law. Its ``__match_args__`` name the elements of `given`.
-    given : sequence
+        The class of the law. Its ``__match_args__`` name the elements of `parameters`.
+    parameters : sequence
         Numbers and arrays.
     """
     kind = law._kind
     mu, beta = _column_of_one(kind, 0, "mu"), _column_of_one(kind, 1, "beta")
     columns = [mu, mu, beta]
     are_single = True
-    for name, value in zip(law.__match_args__, given, strict=True):
+    for name, value in zip(law.__match_args__, parameters, strict=True):
         place = _PLACES.get(name, 0)
         if type(value) in NUMBERS:
             columns[place] = _column_of_one(kind, value, name)
@@ -161,8 +161,8 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
     If `arrays` is true, sigma may be an array; its squares are an array of objects.
     """
     if (sigma2 is None) is (sigma is None):
-        given = "neither" if sigma is None else "both"
-        raise ParameterTypeError(f"sigma2 or sigma must be given, one of the two, got {given}")
+        count = "neither" if sigma is None else "both"
+        raise ParameterTypeError(f"sigma2 or sigma must be given, one of the two, got {count}")
     if sigma is None:
         return sigma2
     array = as_array(sigma, "sigma") if arrays else None

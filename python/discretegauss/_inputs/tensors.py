@@ -89,23 +89,23 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
 
 def _on_gpu(tensor: Any, name: str, device: int | None, root: str) -> DeviceArray:
     try:
-        told = tensor.__cuda_array_interface__
+        interface = tensor.__cuda_array_interface__
     except Exception:  # a sparse tensor, or one with a gradient
-        told = None
+        interface = None
     rule = f"{name} must be a dense array of int32 or int64 on a GPU"
-    if told is None or told.get("mask") is not None:
+    if interface is None or interface.get("mask") is not None:
         raise ParameterTypeError(f"{rule}, got an object of type {type(tensor).__name__}")
-    dtype = np.dtype(told["typestr"])
+    dtype = np.dtype(interface["typestr"])
     if dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise ParameterTypeError(f"{rule}, got {dtype}")
-    shape, (address, is_read_only) = tuple(map(int, told["shape"])), told["data"]
-    strides = told.get("strides")
+    shape, (address, is_read_only) = tuple(map(int, interface["shape"])), interface["data"]
+    strides = interface.get("strides")
     strides = _of_c_order(shape, dtype) if strides is None else tuple(map(int, strides))
     if is_read_only or (not address and prod(shape)):
         raise ParameterValueError(f"{name} must be memory that can be written")
     if not _is_dense(shape, strides, dtype.itemsize):
         raise ParameterValueError(f"{name} must fill a block of memory without gaps on a GPU")
-    stream = told.get("stream")
+    stream = interface.get("stream")
     if root == "torch":
         stream = sys.modules["torch"].cuda.current_stream(device).cuda_stream
     return DeviceArray(int(address), device, int(stream or 1), shape, strides, dtype)

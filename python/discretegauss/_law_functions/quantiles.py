@@ -64,8 +64,8 @@ def quantiles(spec: LawSpec, q: object, *, upper: bool) -> Any:
     flat = _floats_if_all_are(array.ravel())
     with np.errstate(all="ignore"):  # the caller's settings must not apply to this arithmetic
         found, sure = _looked_up(spec, flat, upper=upper)
-    given, places = _distinct(flat[~sure])
-    levels = naming_places(lambda: [*map(level, given.tolist())], array, "q", level)
+    distinct, places = _distinct(flat[~sure])
+    levels = naming_places(lambda: [*map(level, distinct.tolist())], array, "q", level)
     others = _packed([_quantile(spec, level) for level in levels])[places]
     return _joined(found, sure, others).reshape(array.shape)
 
@@ -94,9 +94,9 @@ def central_interval(spec: LawSpec, confidence: object) -> tuple[Any, Any]:
     if array is None:
         levels = [_checked_confidence(confidence)]
     else:
-        given = array.ravel().tolist()
+        elements = array.ravel().tolist()
         levels = naming_places(
-            lambda: [*map(_checked_confidence, given)], array, "confidence", _checked_confidence
+            lambda: [*map(_checked_confidence, elements)], array, "confidence", _checked_confidence
         )
     lower = [_quantile(spec, (1 - exact) / 2) for exact in levels]
     upper = [_quantile(spec, (1 + exact) / 2) for exact in levels]
@@ -170,14 +170,14 @@ def _looked_up(spec: LawSpec, q: NDArray[Any], *, upper: bool) -> tuple[_Integer
     of_x, of_minus_x = (_small_levels, _large_levels)[:: 1 if upper else -1]
     for levels, side in ((of_x, spec), (of_minus_x, mirrored(spec))):
         pieces = [slice(start, start + _CHUNK) for start in range(0, q.size, _CHUNK)]
-        chosen = [levels(q[piece]) for piece in pieces]
-        wanted = sum(p.size for _, p in chosen)
-        if not wanted:
+        selections = [levels(q[piece]) for piece in pieces]
+        count = sum(p.size for _, p in selections)
+        if not count:
             continue
-        find = _finder(side, min(float(p.min()) for _, p in chosen if p.size), wanted)
+        find = _finder(side, min(float(p.min()) for _, p in selections if p.size), count)
         if find is None:
             continue
-        for piece, (places, p) in zip(pieces, chosen, strict=True):
+        for piece, (places, p) in zip(pieces, selections, strict=True):
             ms, known = find(p)
             found[piece][places] = np.where(known, ms - 1 if side is spec else 1 - ms, 0)
             sure[piece][places] = known
@@ -200,17 +200,17 @@ def _large_levels(q: _Floats) -> tuple[NDArray[np.intp], _Floats]:
 _Finder = Callable[[_Floats], tuple[_Integers, _Bools]]
 
 
-def _finder(spec: LawSpec, least: float, wanted: int) -> _Finder | None:
+def _finder(spec: LawSpec, least: float, count: int) -> _Finder | None:
     """Return a finder for this many p, given the least; None if that would take too long."""
     first = math.ceil(spec.mu)
     last = max(first, tail_guess(spec, Fraction(least)))
-    many = wanted >= MANY_TAILS and supported(spec)
-    table = _table(spec, first, last, wanted, _FEW_TERMS_EACH if many else _TERMS_EACH)
+    many = count >= MANY_TAILS and supported(spec)
+    table = _table(spec, first, last, count, _FEW_TERMS_EACH if many else _TERMS_EACH)
     if table is None and many:
         by_newton = _finder_by_newton(spec, least, first, min(last, last_term(spec)))
         if by_newton is not None:
             return by_newton
-        table = _table(spec, first, last, wanted, _TERMS_EACH)
+        table = _table(spec, first, last, count, _TERMS_EACH)
     if table is None:
         return None
     rising = table[::-1]
@@ -223,12 +223,12 @@ def _finder(spec: LawSpec, least: float, wanted: int) -> _Finder | None:
     return find
 
 
-def _table(spec: LawSpec, first: int, last: int, wanted: int, each: int) -> _Floats | None:
+def _table(spec: LawSpec, first: int, last: int, count: int, each: int) -> _Floats | None:
     """Return P(X >= m) for m = first, ..., last + 1; None if too slow for this many quantiles."""
     if supported(spec):
-        found = tail_table(spec, first, last + 1, most=each * wanted)
+        found = tail_table(spec, first, last + 1, most=each * count)
         return None if found is None else in_floats(found)
-    most = min(_CERTIFIED_EACH * wanted, _MOST_CERTIFIED)
+    most = min(_CERTIFIED_EACH * count, _MOST_CERTIFIED)
     if last - first > most or max(abs(first), abs(last)) > _EXACT_FLOATS:
         return None
     tails: _Floats = evaluate(SF, spec, np.arange(first - 1, last + 1), bounds=False)

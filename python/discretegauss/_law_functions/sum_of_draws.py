@@ -83,11 +83,12 @@ class SumOfDraws:
         self, size: Size = None, *, dtype: DTypeLike = INT64, source: Source = CHACHA20
     ) -> Any:
         """Draw from the law, exactly, by adding the draws of all clients."""
-        wanted = checked_dtype(dtype)
-        if (size is not None or wanted != INT64) and not self._fits(wanted):
+        result_dtype = checked_dtype(dtype)
+        if (size is not None or result_dtype != INT64) and not self._fits(result_dtype):
             raise ParameterOverflowError(
-                f"dtype must hold the sum with Pr[outside] < 2**-128, but {wanted.name} does not "
-                f"for {describe(repr(self))}; dtype=object gives Python integers of any size"
+                "dtype must hold the sum with Pr[outside] < 2**-128, but "
+                f"{result_dtype.name} does not for {describe(repr(self))}; dtype=object gives Python "
+                "integers of any size"
             )
         draw = partial(self.law.sample, size, source=source)
         if size is not None:
@@ -95,7 +96,7 @@ class SumOfDraws:
         total = draw()
         for _ in range(self.clients - 1):
             total += draw()
-        return total if size is None else total.astype(wanted, copy=False)
+        return total if size is None else total.astype(result_dtype, copy=False)
 
     def _fits(self, dtype: np.dtype[Any]) -> bool:
         """Return whether each draw fits half of its share of the range.

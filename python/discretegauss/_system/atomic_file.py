@@ -22,12 +22,12 @@ _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, er
 
 def write_all(file: RawIOBase, data: bytes | memoryview) -> None:
     """Write all of the data to an unbuffered file, whose `write` may take only a part of it."""
-    rest = memoryview(data)
-    while rest:
-        taken = file.write(rest)
-        if taken is None:
+    remainder = memoryview(data)
+    while remainder:
+        n_written = file.write(remainder)
+        if n_written is None:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        rest = rest[taken:]
+        remainder = remainder[n_written:]
 
 
 @contextmanager

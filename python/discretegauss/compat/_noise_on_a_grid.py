@@ -73,7 +73,7 @@ def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size)
     exponent, least, source = grid
     sample: Any = None
     if type(scale) in PLAIN_NUMBERS and scale:
-        sample = _kept_sample(of_steps, scale, exponent, least)
+        sample = _cached_sample(of_steps, scale, exponent, least)
         if size is None and (centre := plain_loc_in_steps(loc, exponent)) is not None:
             return ldexp(sample(source=source) + centre, exponent)
     locs, scales = as_array(loc, "loc"), as_array(scale, "scale")
@@ -96,7 +96,7 @@ def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size)
 
 
 @lru_cache(maxsize=256)
-def _kept_sample(of_steps: OfSteps, scale: object, exponent: int, least: int) -> Any:
+def _cached_sample(of_steps: OfSteps, scale: object, exponent: int, least: int) -> Any:
     """Return the `sample` for a scale of type `PLAIN_NUMBERS`, not 0; cached to convert it once."""
     return of_steps(scale_in_steps(scale, exponent, least=least)).sample
 
@@ -114,15 +114,15 @@ def _common_shape(
     locs: NDArray[Any] | None, scales: NDArray[Any] | None, size: Size
 ) -> tuple[int, ...]:
     """Return the shape of the result: size, to which loc and scale must broadcast, or theirs."""
-    asked = checked_size(size)
+    checked = checked_size(size)
     if locs is None and scales is None:  # the usual case
-        return asked or ()
+        return checked or ()
     shapes = [array.shape for array in (locs, scales) if array is not None]
     try:
-        shape = np.broadcast_shapes(*shapes, () if asked is None else asked)
+        shape = np.broadcast_shapes(*shapes, () if checked is None else checked)
     except ValueError:
         shape = None
-    if shape is None or asked not in (None, shape):
+    if shape is None or checked not in (None, shape):
         # the message omits the lengths, because size may be counts
         raise ParameterValueError("loc, scale and size must have shapes that broadcast to size's")
     return shape

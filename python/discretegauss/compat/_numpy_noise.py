@@ -108,8 +108,8 @@ class NumpyNoise(np.random.Generator):
         return partial(type(self), source=self._source), (self._granularity,)
 
     def __repr__(self) -> str:
-        given = self._granularity
-        return "NumpyNoise()" if given is None else f"NumpyNoise(granularity={str(given)!r})"
+        step = self._granularity
+        return "NumpyNoise()" if step is None else f"NumpyNoise(granularity={str(step)!r})"
 
     __str__ = __repr__
 

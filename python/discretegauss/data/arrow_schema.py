@@ -26,14 +26,14 @@ def with_types(schema: Any, types: Mapping[int, Any]) -> Any:
     for i, kind in types.items():
         schema = schema.set(i, schema.field(i).with_type(kind))
     try:
-        told = json.loads((schema.metadata or {}).get(_PANDAS, b""))
-        columns = {entry.get("field_name", entry["name"]): entry for entry in told["columns"]}
+        metadata = json.loads((schema.metadata or {}).get(_PANDAS, b""))
+        columns = {entry.get("field_name", entry["name"]): entry for entry in metadata["columns"]}
     except (ValueError, TypeError, KeyError):  # no metadata, or none that pandas can read
         return schema
     for i, kind in types.items():
         if schema.names[i] in columns:
             _retype(columns[schema.names[i]], kind)
-    return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(told)})
+    return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(metadata)})
 
 
 def _retype(entry: dict[str, Any], kind: Any) -> None:

@@ -105,15 +105,15 @@ def from_objects(
 
     In the list, integers of any type become Python ints, and Decimals and nulls stay what they are.
     """
-    given = list(objects)
-    nulls = np.fromiter(map(is_null, given), np.bool_, len(given))
-    pairs = zip(given, nulls, strict=True)
+    elements = list(objects)
+    nulls = np.fromiter(map(is_null, elements), np.bool_, len(elements))
+    pairs = zip(elements, nulls, strict=True)
     integers = np.fromiter([0 if null else _integer(x, floats) for x, null in pairs], object)
 
     def close(results: NDArray[Any]) -> list[Any]:
         return [
             x if null else Decimal(result) if isinstance(x, Decimal) else result
-            for x, null, result in zip(given, nulls, results.tolist(), strict=True)
+            for x, null, result in zip(elements, nulls, results.tolist(), strict=True)
         ]
 
     return Cells(integers, nulls if nulls.any() else None, None), close

@@ -300,8 +300,8 @@ def law_for(
         raise ParameterTypeError("by goes with person, which was not given")
     checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    given = [name for name, number in numbers.items() if number is not None]
-    if law is None and not given:
+    named = [name for name, number in numbers.items() if number is not None]
+    if law is None and not named:
         raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
     of_one = type(sensitivity) is int and sensitivity == 1
     all_others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
@@ -320,9 +320,9 @@ def law_for(
         require_rows(rows, container.n_rows, sensitivity)
         queries = rows * (1 if disjoint else container.n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
-    given = others + ["person"] * (person is not None) + given
-    if given:
-        raise ParameterTypeError(f"give either a law or a budget: {given[0]} is of a budget")
+    named = others + ["person"] * (person is not None) + named
+    if named:
+        raise ParameterTypeError(f"give either a law or a budget: {named[0]} is of a budget")
     return law
 
 

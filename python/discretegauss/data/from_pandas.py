@@ -58,9 +58,11 @@ def _column(series: pd.Series, *, floats: bool) -> Column:
     if isinstance(dtype, pd.ArrowDtype):
         from .from_pyarrow import close_column, open_column
 
-        given = series.array.__arrow_array__()
-        cells = open_column(given, floats=floats)
-        return cells, lambda noisy: pd.arrays.ArrowExtensionArray(close_column(given, cells, noisy))
+        column = series.array.__arrow_array__()
+        cells = open_column(column, floats=floats)
+        return cells, lambda noisy: pd.arrays.ArrowExtensionArray(
+            close_column(column, cells, noisy)
+        )
     if dtype.kind == "O" and isinstance(dtype, np.dtype):
         cells, close = from_objects(series.array, floats=floats, is_null=_is_null)
         return cells, lambda noisy: np.fromiter(close(noisy), object)

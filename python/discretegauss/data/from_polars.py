@@ -72,15 +72,17 @@ def _cells(series: pl.Series, *, floats: bool) -> Cells:
     return Cells(integers_of(series.fill_null(0).to_numpy(), None, floats=floats), nulls)
 
 
-def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
-    name, nulls = given.name, cells.nulls
+def _series(original: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
+    name, nulls = original.name, cells.nulls
     if results.dtype == object:
         at = np.zeros(len(results), bool) if nulls is None else nulls
         sums = [None if null else x for x, null in zip(results.tolist(), at, strict=True)]
-        if given.dtype in _WIDE:
+        if original.dtype in _WIDE:
             return pl.Series(name, sums, pl.Int128)
         decimals = [None if x is None else Decimal(x) for x in sums]
-        return pl.Series(name, decimals, pl.Decimal(_DIGITS, cast("pl.Decimal", given.dtype).scale))
+        return pl.Series(
+            name, decimals, pl.Decimal(_DIGITS, cast("pl.Decimal", original.dtype).scale)
+        )
     if nulls is None:
         return pl.Series(name, results)
     if _has_pyarrow():

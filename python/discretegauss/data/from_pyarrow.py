@@ -34,7 +34,7 @@ def open_table(values: Any, columns: object, *, floats: bool) -> Container:
     """Open a RecordBatch or Table."""
 
     def replaced(noisy: dict[int, Any]) -> Any:
-        arrays = [noisy.get(i, given) for i, given in enumerate(values.columns)]
+        arrays = [noisy.get(i, column) for i, column in enumerate(values.columns)]
         schema = with_types(values.schema, {i: array.type for i, array in noisy.items()})
         return type(values).from_arrays(arrays, schema=schema)
 
@@ -77,22 +77,22 @@ def _numbers(column: Any) -> NDArray[Any]:
     return np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
 
 
-def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
-    """Return results as a column with the same chunks, if any, as `given`."""
-    if not isinstance(given, pa.ChunkedArray):
-        return _array(given.type, results, cells.nulls)
-    ends = np.cumsum([0, *(len(chunk) for chunk in given.chunks)]).tolist()
+def close_column(original: Any, cells: Cells, results: NDArray[Any]) -> Any:
+    """Return results as a column with the same chunks, if any, as `original`."""
+    if not isinstance(original, pa.ChunkedArray):
+        return _array(original.type, results, cells.nulls)
+    ends = np.cumsum([0, *(len(chunk) for chunk in original.chunks)]).tolist()
     chunks = []
     for start, end in pairwise(ends):
         nulls = None if cells.nulls is None else cells.nulls[start:end]
-        chunks.append(_array(given.type, results[start:end], nulls))
-    return pa.chunked_array(chunks, _array(given.type, results[:0], None).type)
+        chunks.append(_array(original.type, results[start:end], nulls))
+    return pa.chunked_array(chunks, _array(original.type, results[:0], None).type)
 
 
-def _array(given: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
+def _array(original: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
     """Return results as an Array: of Decimals if they are objects, else of integers."""
     if results.dtype == object:
-        return pa.array(map(Decimal, results.tolist()), widest_decimal(given), mask=nulls)
+        return pa.array(map(Decimal, results.tolist()), widest_decimal(original), mask=nulls)
     return integer_array(results, nulls)
 
 

@@ -19,8 +19,8 @@ class LabelledTable:
         library = type(table).__module__.partition(".")[0]
         if library == "polars" and hasattr(table, "collect"):
             table = table.collect()
-        told = "column_names" if library == "pyarrow" else "columns"
-        is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, told)
+        attribute = "column_names" if library == "pyarrow" else "columns"
+        is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, attribute)
         if not is_frame and not isinstance(table, dict):
             raise ParameterTypeError(
                 f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of "

@@ -20,8 +20,8 @@ def open_objects(values: Any, *, floats: bool) -> Container:
     if isinstance(values, list | tuple) and any(isinstance(x, list | tuple) for x in values[:1]):
         raise refuse_type("rows of them: pass numpy.array(values)")
     is_dict, is_one = isinstance(values, dict), not isinstance(values, dict | list | tuple)
-    given = values.values() if is_dict else [values] if is_one else values
-    cells, close = from_objects(given, floats=floats)
+    elements = values.values() if is_dict else [values] if is_one else values
+    cells, close = from_objects(elements, floats=floats)
 
     def rebuilt(results: NDArray[Any]) -> Any:
         noisy = close(results)
@@ -42,10 +42,10 @@ def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> C
     masked: Any = values if isinstance(values, if_loaded("numpy.ma", "MaskedArray")) else None
     nulls = None if masked is None else np.ma.getmaskarray(masked)
     if plain.dtype == object:
-        given = plain.copy()
+        elements = plain.copy()
         if nulls is not None:
-            given[nulls] = None
-        cells, objects = from_objects(given.ravel().tolist(), floats=floats)
+            elements[nulls] = None
+        cells, objects = from_objects(elements.ravel().tolist(), floats=floats)
     else:
         cells = Cells(integers_of(plain, nulls, floats=floats), nulls)
 

@@ -208,16 +208,16 @@ def _by_gradients(members: Sequence[Index], roots: Sequence[Floats]) -> Callable
         return np.sum(list(products), axis=0)  # type: ignore[no-any-return]  # an array
 
     def solve(gradient: Floats) -> Floats:
-        d, rest, way = np.zeros(gradient.size), gradient, gradient
-        size = first = float(rest @ rest)
+        d, residual, direction = np.zeros(gradient.size), gradient, gradient
+        size = first = float(residual @ residual)
         for _ in range(_MOST_ITERATIONS):
             if not size > 1e-20 * first:
                 break
-            product = times(way)
-            factor = size / float(way @ product)
-            d, rest = d + factor * way, rest - factor * product
-            size, before = float(rest @ rest), size
-            way = rest + size / before * way
+            product = times(direction)
+            factor = size / float(direction @ product)
+            d, residual = d + factor * direction, residual - factor * product
+            size, before = float(residual @ residual), size
+            direction = residual + size / before * direction
         return d
 
     return solve

@@ -82,20 +82,20 @@ def interval(
 def _moved(cells: Cells, by: int, least: int | None) -> NDArray[Any]:
     """Return max(integers + by, least); 0 at nulls."""
     integers, nulls, bounds = cells.integers, cells.nulls, cells.range
-    kept = integers if nulls is None else np.where(nulls, integers.dtype.type(0), integers)
+    numbers = integers if nulls is None else np.where(nulls, integers.dtype.type(0), integers)
     if integers.dtype != object:
         bounds = INT64_RANGE
-    if bounds is not None and kept.size:
-        ends = int(kept.min()) + by, int(kept.max()) + by
+    if bounds is not None and numbers.size:
+        ends = int(numbers.min()) + by, int(numbers.max()) + by
         if not bounds[0] <= min(ends) <= max(ends) <= bounds[1]:
             raise ParameterOverflowError(
                 "noisy with the radius of the interval must fit the type of its container; a list "
                 "has room for any"
             )
     if integers.dtype == object:
-        moved = kept + by
+        moved = numbers + by
     else:  # modulo 2**64 is exact, because the sum fits int64
-        moved = (kept.astype(np.uint64) + np.uint64(by % 2**64)).view(np.int64)
+        moved = (numbers.astype(np.uint64) + np.uint64(by % 2**64)).view(np.int64)
     if least is not None:
         np.maximum(moved, least, out=moved)
     if nulls is not None:

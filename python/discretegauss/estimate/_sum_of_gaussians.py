@@ -149,12 +149,12 @@ def _law_of(pairs: Pairs, miss: Fraction) -> _SumLaw | None:
     listed.sort(key=lambda pair: -pair.variance)
     v = sum((n * w**2 * sigma2 for w, sigma2, n, _ in listed), Fraction(0))
     half = math.isqrt(math.ceil(v * bits * Fraction(7, 5))) + 2  # log(2) < 7/10
-    kept: Iterator[int] | list[int] | None = None
+    indices: Iterator[int] | list[int] | None = None
     if all(pair.weight == 1 for pair in listed):
-        kept = iter(range(1, half + 1))  # _SumLaw stops at the first small term
+        indices = iter(range(1, half + 1))  # _SumLaw stops at the first small term
     else:
-        kept = _candidates(listed, half, (bits + 6) * math.log(2) + 1)
-    return None if kept is None else _SumLaw(listed, v, half, bits, kept)
+        indices = _candidates(listed, half, (bits + 6) * math.log(2) + 1)
+    return None if indices is None else _SumLaw(listed, v, half, bits, indices)
 
 
 @lru_cache(maxsize=256)
@@ -213,23 +213,24 @@ class _SumLaw:
         v: Fraction,
         half: int,
         bits: int,
-        kept: Iterator[int] | list[int],
+        indices: Iterator[int] | list[int],
     ) -> None:
         self._n_turns, self._bits = 2 * half, bits
         self._v, self._cells = v, sum(pair.cells for pair in pairs)
         self._at = at = arithmetic(bits + 32 + self._cells.bit_length())
         small = at.up.mul_2exp(at.rational(1).upper, -bits - 6)
         self._terms: list[tuple[int, Interval]] = []
-        for k in kept:
+        for k in indices:
             f = self._at_turn(pairs, k)
-            if isinstance(kept, list) or f.upper > small:
+            if isinstance(indices, list) or f.upper > small:
                 each = at.scale(f, Fraction(1 if k == half else 2, self._n_turns))
                 wave = at.sin_of_turns(Fraction(k, 2 * self._n_turns))
                 self._terms.append((k, at.div(each, wave)))
             else:
                 break
-        rest = at.up.mul(small, 1 + half.bit_length())
-        self._less = at.up.add(rest, at.up.mul_2exp(at.rational(2).upper, -bits))  # with wrapping
+        omitted = at.up.mul(small, 1 + half.bit_length())
+        wrapped = at.up.mul_2exp(at.rational(2).upper, -bits)
+        self._less = at.up.add(omitted, wrapped)
 
     def _at_turn(self, pairs: list[_Pair], k: int) -> Interval:
         """Return f(t_k)."""
@@ -282,9 +283,9 @@ def _poisson_sum(sigma2: Fraction, u: Fraction, at: Arithmetic) -> Interval:
     rate = at.scale(at.mul(at.pi(), at.pi()), -2 * sigma2)
     total, m = at.exp(at.scale(rate, u**2)), 0
     while True:
-        rest = at.up.mul(at.exp(at.scale(rate, Fraction(2 * m + 1, 2) ** 2)).upper, 4)
-        if at.up.mul_2exp(rest, at.bits) <= 1:
-            return Interval(total.lower, at.up.add(total.upper, rest))
+        remainder = at.up.mul(at.exp(at.scale(rate, Fraction(2 * m + 1, 2) ** 2)).upper, 4)
+        if at.up.mul_2exp(remainder, at.bits) <= 1:
+            return Interval(total.lower, at.up.add(total.upper, remainder))
         m += 1
         for centre in (m, -m):
             total = at.add(total, at.exp(at.scale(rate, (u - centre) ** 2)))
@@ -297,11 +298,11 @@ def _poisson_at_0(sigma2: Fraction, at: Arithmetic) -> Interval:
 
 def _cosine_sum(sigma2: Fraction, u: Fraction, at: Arithmetic) -> Interval:
     """Return the sum over x of exp(-x**2/(2 sigma2)) cos(2 pi u x), sigma2 below 1/2."""
-    weights, rest = _weights(sigma2, at)
+    weights, remainder = _weights(sigma2, at)
     total = at.rational(1)
     for x, weight in enumerate(weights, 1):
         total = at.add(total, at.mul(weight, at.cos_of_turns(u * x)))
-    return Interval(at.down.sub(total.lower, rest), at.up.add(total.upper, rest))
+    return Interval(at.down.sub(total.lower, remainder), at.up.add(total.upper, remainder))
 
 
 @lru_cache(maxsize=64)
@@ -314,7 +315,7 @@ def _weights(sigma2: Fraction, at: Arithmetic) -> tuple[list[Interval], Any]:
     while True:
         x = len(weights) + 1
         weight = at.scale(at.exp(at.rational(-(x**2) / (2 * sigma2))), 2)
-        rest = at.up.mul(weight.upper, 2)
-        if at.up.mul_2exp(rest, at.bits) <= 1:
-            return weights, rest
+        remainder = at.up.mul(weight.upper, 2)
+        if at.up.mul_2exp(remainder, at.bits) <= 1:
+            return weights, remainder
         weights.append(weight)

@@ -40,7 +40,7 @@ class RangeError(DiscreteGaussError, OverflowError):
 
 
 class MissingCoreError(DiscreteGaussError, RuntimeError):
-    """The call needs the compiled core, but the plain-Python reference is in use."""
+    """The call needs the compiled core, but the reference in Python is in use."""
 
 
 class SourceError(DiscreteGaussError, RuntimeError):

@@ -1,4 +1,4 @@
-"""All that `LawFunctions` calls, in one module that its methods import on first use.
+"""The functions that `LawFunctions` calls, in one module that it imports on first use.
 
 Workers that only draw never load it.
 """

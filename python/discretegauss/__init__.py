@@ -4,8 +4,8 @@
 >>> dg.discrete_gaussian(sigma2=100, size=5).shape
 (5,)
 
-``Law`` is the type of any of the laws, for annotations: ``def released(law: dg.Law) -> float``.
-Other modules are imported when they are first named, as ``dg.privacy``.
+``Law`` is the type of all laws, for annotations: ``def released(law: dg.Law) -> float``.
+Other modules, ``dg.privacy`` for example, are imported on first use.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -27,7 +27,7 @@ from .sampling import (
     uniform_below,
 )
 
-if _TYPE_CHECKING:  # a checker would take any name for one of ours
+if _TYPE_CHECKING:  # otherwise __getattr__ makes a type checker accept every name
     from . import (
         compat,
         dask,

@@ -1,4 +1,4 @@
-"""python -m discretegauss: the same as the command discretegauss."""
+"""Run ``python -m discretegauss``, which is the same as the command ``discretegauss``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What is drawn: the kind of law, its exact parameters, and whether it fits a range."""
+"""The specification of a law: its kind, its exact parameters, and whether it fits a range."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 
 class Kind(IntEnum):
-    """The laws, numbered as ``dg_law_kind`` in the C header (a test compares).
+    """The kinds of law, numbered as ``dg_law_kind`` in the C header (a test compares them).
 
-    From 100 on are those that the C core does not know.
+    The C core does not know the kinds from 100 on.
     """
 
     BERNOULLI = 0
@@ -25,17 +25,17 @@ class Kind(IntEnum):
 
     @property
     def in_core(self) -> bool:
-        """Whether the C core draws it."""
+        """Return whether the C core draws laws of this kind."""
         return self < Kind.SKELLAM
 
     @property
     def has_cells(self) -> bool:
-        """Whether cell tables and the isochronous sampler draw it: the laws with a centre."""
+        """Return whether cell tables and the isochronous sampler draw it: it has a centre."""
         return self.in_core and self >= Kind.DISCRETE_LAPLACE
 
     @property
     def has_reference(self) -> bool:
-        """Whether plain Python draws it, as Algorithms 1-3 are written down."""
+        """Return whether `reference` draws it in plain Python."""
         return self is not Kind.GENERALIZED_GAUSSIAN
 
 
@@ -48,9 +48,9 @@ class LawSpec(NamedTuple):
     beta: Fraction = Fraction(1)
 
     def simplest(self) -> LawSpec:
-        """Return the same law by its simplest kind: of beta 1 the Laplace, of beta 2 the Gaussian.
+        """Return the same law as a Laplace if beta is 1, as a Gaussian if beta is 2, else itself.
 
-        `_certified` computes with these. Draws keep the kind that the user names.
+        `_certified` computes with the result. Draws keep the kind that the user names.
         """
         if self.kind is Kind.GENERALIZED_GAUSSIAN and self.beta == 1:
             return LawSpec(Kind.DISCRETE_LAPLACE, self.parameter, self.mu)
@@ -94,14 +94,14 @@ def fits_range(spec: LawSpec, low: int, high: int) -> bool:
 
 
 class KindFacts(NamedTuple):
-    """What is so for all laws of a kind."""
+    """The facts that all laws of a kind share."""
 
     parameter: str
-    """What users call `LawSpec.parameter`."""
+    """The user's name for `LawSpec.parameter`."""
     fits: Callable[[LawSpec, int, int], bool]
-    """`fits_range` for such a law; its proof is there."""
+    """`fits_range` for laws of this kind; the proof is in its docstring."""
     may_be_zero: bool = False
-    """Whether the parameter may be 0."""
+    """True if the parameter may be 0."""
 
 
 def _bit_fits(spec: LawSpec, low: int, high: int) -> bool:
@@ -117,7 +117,7 @@ def _geometric_fits(spec: LawSpec, low: int, high: int) -> bool:
 
 
 def _distance_outside(spec: LawSpec, low: int, high: int) -> Fraction:
-    """Return r; 0 or less if mu itself is outside."""
+    """Return the r of `fits_range`; it is 0 or less if mu itself is outside."""
     return min(high + 1 - spec.mu, spec.mu - (low - 1))
 
 
@@ -142,12 +142,12 @@ def _generalized_fits(spec: LawSpec, low: int, high: int) -> bool:
     if z < 1:
         return False
     quarters = min(int(4 * spec.beta), 256)
-    # 92 is enough for beta >= 1; below, z is rounded down, or its power might take seconds
+    # beta >= 1, so z = 92 is enough. z is rounded down because its exact power may take seconds
     z = Fraction(int(min(z, Fraction(92)) * 2**32), 2**32)
     return z**quarters >= 92**4
 
 
-#: What is so for all laws of each kind.
+#: The facts of each kind.
 FACTS = {
     Kind.BERNOULLI: KindFacts("p", _bit_fits, may_be_zero=True),
     Kind.UNIFORM_BELOW: KindFacts("n", _uniform_fits),

@@ -1,7 +1,7 @@
-"""Noise on frames and arrays of Dask, drawn where the blocks are, and written once.
+"""Noise on frames and arrays of Dask: the workers draw it, and it is written once.
 
-Needs Dask, and pyarrow for frames or zarr for arrays (the extra ``dask``); workers need no zarr.
-They are imported by the first call.
+This needs Dask, and pyarrow for frames or zarr for arrays (the extra ``dask``). Workers need no
+zarr. The first call imports these packages.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ._inputs.privacy_arguments import require_rows
 from ._system.atomic_file import atomic_write
 from ._system.folders import folder_made
 from .data.cells import refuse_type
-from .data.entry import AskedAnywhere
+from .data.entry import NoiseOptions
 from .data.frame_columns import places
 from .data.tasks import TaskNoise, noise_of_tasks, result_path
 from .errors import OutputError, ParameterTypeError, ParameterValueError
@@ -35,7 +35,7 @@ from .laws import Law
 __all__ = ["add_noise"]
 
 _NO_WORKER_SECONDS: Final = 300
-"""For how long a cluster that has lost its last worker is given to get another."""
+"""How long a call waits for another worker after the cluster has lost its last one."""
 
 
 def add_noise(
@@ -44,68 +44,67 @@ def add_noise(
     *,
     columns: str | list[Any] | None = None,
     path: str | PathLike[str] | None = None,
-    **asked: Unpack[AskedAnywhere],
+    **options: Unpack[NoiseOptions],
 ) -> Any:
-    """Write a frame or array of Dask with noise, exactly; return the one that reads the files.
+    """Add exact noise to a frame or array of Dask, write it, and return one that reads the files.
 
-    One task draws for a block and writes it. A task that is tried again draws anew, unless the file
-    of its block is there: the first file that is whole stays. What is returned reads files, so that
-    it never changes.
+    One task draws for each block and writes it. If Dask runs a task again, the task draws anew only
+    if no complete file of its block exists. The result reads the files, so it never changes.
 
     Parameters
     ----------
     values : dask.dataframe.DataFrame or dask.array.Array
-        A frame of pandas' partitions, or an array of numpy's blocks of known sizes. Labels of a
-        frame's columns are strings, each its own and none the index's name, and Dask reads all
-        columns and the index from Parquet: no categories of intervals, say.
+        A frame whose partitions are pandas frames, or an array whose blocks are numpy arrays of
+        known sizes. A frame's column labels must be distinct strings, and none may be the index's
+        name. Dask must be able to read all columns and the index from Parquet, which excludes
+        categories of intervals, for example.
     law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, optional
-        The noise. Either this or a budget is given.
+        The noise. Give either a law or a budget.
     columns : str or list, optional
-        Of a frame: which columns get noise. None: all. The others are written as they are.
+        The columns of a frame that get noise; None means all. The others are written unchanged.
     path : str or path-like
-        The folder that is made, on a file system that the driver and all workers see by that name.
-        Nothing may be there yet.
+        The folder to create, which must not exist yet. The driver and all workers must see the same
+        file system under this name.
     rho, epsilon, delta, sensitivity, rows_per_person, disjoint
-        The budget of all values together, and what one person changes in them: as for
+        The budget of all values together, and how much one person changes in them, as for
         `discretegauss.add_noise`.
     overflow, modulus, integral_floats, method
         As for `discretegauss.add_noise`.
     source : "getrandom" or "chacha20", optional
-        Where each worker takes its bits from.
+        The source of each worker's bits.
 
     Returns
     -------
     dask.dataframe.DataFrame or dask.array.Array
-        A frame that reads Parquet, with a file for each partition, and its index; its divisions are
-        not known. Or an array that reads zarr, of the same shape; its blocks are all of one size,
-        that of the largest (the last of an axis may be shorter).
+        A frame that reads one Parquet file for each partition, with the index and unknown
+        divisions; or an array of the same shape that reads zarr. All blocks of the array have the
+        size of the largest block, except that the last one of an axis may be shorter.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        Before any task runs: as `discretegauss.add_noise`; if there is no path. From a task, if the
-        counts of a block are refused. Nothing is published then.
+        Before any task runs: as `discretegauss.add_noise`, or if `path` is missing. From a task: if
+        it refuses the counts of its block. Nothing is published in either case.
     OutputError
-        If something is at `path`.
+        If `path` exists.
     OSError
         If the files cannot be written.
     TimeoutError
-        If a cluster has lost its last worker, and has got no other for as long as Dask's setting
-        ``distributed.scheduler.no-workers-timeout`` says here, or for five minutes.
+        If the cluster has lost its last worker and gets no other in time: Dask's setting
+        ``distributed.scheduler.no-workers-timeout``, or five minutes.
     ImportError
         If Dask, pyarrow (frames) or zarr (arrays) is not installed.
 
     Notes
     -----
-    Meanwhile the files are in a hidden folder beside `path`, ``.NAME.`` and 32 digits, which is
-    removed at the end. After Ctrl-C and errors it goes, too, with the folders that were made on the
-    way to `path`. Tasks that still run then find no folder to write to. If the driver is killed,
-    end the workers and delete that folder: together with the noise of the next call it is a second
-    release.
+    During the call the files are in a hidden folder beside `path`, ``.NAME.`` and 32 digits. The
+    call removes it at the end, also after Ctrl-C and errors; these remove the new parent folders of
+    `path`, too. Tasks that still run then find no folder to write to. If the driver is killed, stop
+    the workers and delete the hidden folder: it and the next call's output would be two releases.
 
     References
     ----------
-    arXiv:2004.00010, Theorem 14: the rho of several values, each with noise of its own.
+    arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise.
 
     Examples
     --------
@@ -118,34 +117,36 @@ def add_noise(
     if "://" in folder:
         raise refused("path", "be a folder of a file system that all workers see", folder)
     if isinstance(values, if_loaded("dask.dataframe", "DataFrame")):
-        return _frame(values, columns, law, asked, Path(folder))
+        return _frame(values, columns, law, options, Path(folder))
     if not isinstance(values, if_loaded("dask.array", "Array")):
         raise ParameterTypeError(
             f"values must be a DataFrame or Array of Dask, got {type(values).__name__}"
         )
     if columns is not None:
         raise ParameterTypeError("columns goes with a frame, not with an array")
-    return _array(values, law, asked, Path(folder))
+    return _array(values, law, options, Path(folder))
 
 
-def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
+def _frame(
+    frame: Any, columns: object, law: Law | None, options: NoiseOptions, output: Path
+) -> Any:
     import dask.dataframe
-    import pyarrow.parquet  # noqa: F401  # what is missing is missed before a draw
+    import pyarrow.parquet  # noqa: F401  # if it is missing, fail before any draw
 
     meta = frame._meta
     at = places(list(meta.columns), columns)
-    given = meta.iloc[:, at]
-    noise, result = noise_of_tasks(given, law, **asked)
+    template = meta.iloc[:, at]
+    noise, result = noise_of_tasks(template, law, **options)
     for kind in result.dtypes:
         if kind.kind == "O" and isinstance(kind, np.dtype):
             raise refuse_type(kind)
     try:
         example = frame._meta_nonempty
-    except TypeError:  # Dask has no made-up cells for every type
+    except TypeError:  # Dask has no example values for some types
         example = meta
     _refuse_what_parquet_changes(example)
-    floats = [name for name, kind in given.dtypes.items() if "float" in str(kind).lower()]
-    draw = partial(_noisy_partition, noise=noise, columns=list(given.columns), floats=floats)
+    floats = [name for name, kind in template.dtypes.items() if "float" in str(kind).lower()]
+    draw = partial(_noisy_partition, noise=noise, columns=list(template.columns), floats=floats)
 
     def place_files(files: Sequence[Path], folder: Path) -> None:
         for i, file in enumerate(files):
@@ -156,7 +157,7 @@ def _frame(frame: Any, columns: object, law: Law | None, asked: AskedAnywhere, o
 
 
 def _refuse_what_parquet_changes(example: Any) -> None:
-    """Refuse a frame that would not come back from files: `example`, of its types, is tried."""
+    """Refuse a frame that Parquet would change, by writing and reading `example`, of its types."""
     labels = list(example.columns)
     for label in labels:
         if not isinstance(label, str):
@@ -176,7 +177,7 @@ def _refuse_what_parquet_changes(example: Any) -> None:
         )
     example = example.copy()
     for label, kind in example.dtypes.items():
-        if kind.kind == "O" and isinstance(kind, np.dtype):  # a task that has no texts there tells
+        if kind.kind == "O" and isinstance(kind, np.dtype):  # tasks refuse objects other than text
             example[label] = np.full(len(example), "text", object)
     if _comes_back(example):
         return
@@ -194,19 +195,19 @@ def _refuse_what_parquet_changes(example: Any) -> None:
 
 
 def _comes_back(example: Any) -> bool:
-    """Return whether rows of made-up cells, or none, can be written and read, with all columns."""
+    """Return whether the example rows (or none) can be written and read with all columns."""
     import dask.dataframe
 
     with TemporaryDirectory() as folder:
         try:
             Path(folder, "part.0.parquet").write_bytes(_as_parquet(example))
             read = dask.dataframe.read_parquet(folder).compute(scheduler="synchronous")
-        except Exception:  # Arrow, pandas and Dask raise what they like
+        except Exception:  # Arrow, pandas and Dask raise errors of many types
             return False
     return list(read.columns) == list(example.columns)
 
 
-def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> Any:
+def _array(array: Any, law: Law | None, options: NoiseOptions, output: Path) -> Any:
     import dask.array
     import zarr
 
@@ -216,9 +217,9 @@ def _array(array: Any, law: Law | None, asked: AskedAnywhere, output: Path) -> A
             "values must have blocks of known sizes: call compute_chunk_sizes() first"
         )
     row = array.shape[1:]
-    noise, result = noise_of_tasks(np.empty((0, *row), array.dtype), law, **asked)
+    noise, result = noise_of_tasks(np.empty((0, *row), array.dtype), law, **options)
     n_rows = array.shape[0] if array.ndim else 1
-    require_rows(asked.get("rows_per_person", 1), n_rows, asked.get("sensitivity", 1))
+    require_rows(options.get("rows_per_person", 1), n_rows, options.get("sensitivity", 1))
     if result.dtype == object:
         raise refuse_type(result.dtype)
     chunk = tuple(max(1, *sizes) for sizes in array.chunks)
@@ -249,7 +250,7 @@ def _run(
     place_files: Callable[[Sequence[Path], Path], None],
     output: Path,
 ) -> None:
-    """Have tasks write all blocks, each to one file; publish these at once."""
+    """Let tasks write each block to one file, then publish all files at once."""
     import dask
 
     output = output.absolute()
@@ -271,9 +272,9 @@ def _run(
 
 
 def _compute(tasks: Sequence[Any]) -> None:
-    """Run all tasks; on a cluster, each until it is done, and not again if its worker is lost then.
+    """Run all tasks; on a cluster, never rerun a finished task whose worker is lost.
 
-    Dask would run it again, as its result is lost, and wait for ever if no worker is left.
+    Dask itself would rerun it to recover its result, and wait for ever if no worker is left.
     """
     import dask
 
@@ -284,7 +285,7 @@ def _compute(tasks: Sequence[Any]) -> None:
     from distributed import wait
 
     patience = dask.config.get("distributed.scheduler.no-workers-timeout") or _NO_WORKER_SECONDS
-    last_seen = monotonic() if client.nthreads() else None  # a first worker may take long to come
+    last_seen = monotonic() if client.nthreads() else None  # the first worker may start late
     futures = client.compute(list(tasks))
     try:
         while futures:
@@ -303,7 +304,7 @@ def _compute(tasks: Sequence[Any]) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Delete a folder that others may still want to write to: by that name there is none first."""
+    """Delete a folder; rename it first, so that running tasks can no longer write to it."""
     gone = folder.with_name(f"{folder.name}.deleted")
     try:
         folder.rename(gone)
@@ -316,11 +317,11 @@ def _remove(folder: Path) -> None:
 
 
 def _attempt(block: Any, file: Path, *, draw: Callable[[Any], memoryview]) -> None:
-    """Write a block with noise to a file in a folder of its own, unless an attempt before has."""
+    """Write a block with noise to a file in its own folder, unless an earlier attempt did."""
     if file.exists():
         return
     file.parent.mkdir(exist_ok=True)
-    for left in file.parent.iterdir():  # by an attempt that was killed, where files have names
+    for left in file.parent.iterdir():  # temporary files of killed attempts
         if left != file:
             left.unlink(missing_ok=True)
     noisy = draw(block)
@@ -331,22 +332,23 @@ def _attempt(block: Any, file: Path, *, draw: Callable[[Any], memoryview]) -> No
 def _noisy_partition(
     partition: Any, *, noise: TaskNoise, columns: list[Any], floats: list[Any]
 ) -> memoryview:
-    """Return a partition with noise as Parquet."""
+    """Return a partition with noise, as the bytes of a Parquet file."""
     noisy = noise.added_to(partition, columns)
-    # of floats a partition without NaN would be int64, and floats again beside one with NaN
+    # All files need one type: without this, a float column would become int64 in partitions
+    # without NaN and stay float in the others.
     kinds = {name: "UInt64" if noisy[name].dtype.kind == "u" else "Int64" for name in floats}
     return _as_parquet(noisy.astype(kinds))
 
 
 def _as_parquet(frame: Any) -> memoryview:
-    """Return a frame of pandas, with its index, as a file of Parquet."""
+    """Return a pandas frame with its index, as the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet
 
     try:
         table = pa.Table.from_pandas(frame, preserve_index=True)
     except (TypeError, ValueError, OverflowError, NotImplementedError):
-        table = None  # Arrow's errors show cells
+        table = None  # raise outside this handler: Arrow's errors show cells
     if table is None:
         raise ParameterTypeError(
             "values must have columns that Arrow can hold, each of one type, "
@@ -358,7 +360,7 @@ def _as_parquet(frame: Any) -> memoryview:
 
 
 def _noisy_block(block: Any, *, noise: TaskNoise, chunk: tuple[int, ...]) -> memoryview:
-    """Return a block with noise as a chunk of zarr: uncompressed, in C's order, little-endian."""
+    """Return a block with noise as a zarr chunk: uncompressed, in C order, little-endian."""
     _refuse_other_arrays(block)
     noisy = noise.added_to(block)
     if noisy.shape != chunk:

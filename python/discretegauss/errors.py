@@ -1,4 +1,4 @@
-"""What can go wrong, each error also being the builtin that a caller expects."""
+"""The exceptions of this package. Each is also the builtin exception that a caller expects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DiscreteGaussError(Exception):
 
 
 class ParameterTypeError(DiscreteGaussError, TypeError):
-    """A parameter is of a kind that is not accepted."""
+    """A parameter has a type that is not accepted."""
 
 
 class ParameterValueError(DiscreteGaussError, ValueError):
@@ -33,14 +33,14 @@ class ParameterOverflowError(DiscreteGaussError, OverflowError):
 
 
 class RangeError(DiscreteGaussError, OverflowError):
-    """A draw did not fit the output: no draws are returned, and nothing was wrapped or clamped.
+    """A draw did not fit the output. No draws are returned; nothing was wrapped or clamped.
 
-    Parameters are checked so that this happens with a probability below 2**-128.
+    The checks of parameters make the probability of this less than 2**-128.
     """
 
 
 class MissingCoreError(DiscreteGaussError, RuntimeError):
-    """What was asked for needs the compiled core, and the plain-Python reference is in use."""
+    """The call needs the compiled core, but the reference in Python is in use."""
 
 
 class SourceError(DiscreteGaussError, RuntimeError):
@@ -48,12 +48,12 @@ class SourceError(DiscreteGaussError, RuntimeError):
 
 
 class EntropyError(DiscreteGaussError, OSError):
-    """The operating system gave no randomness: no draws are returned."""
+    """The operating system gave no randomness. No draws are returned."""
 
 
 class TableError(DiscreteGaussError, ValueError):
-    """A file is not a table of counts; the message names line and column, never a cell."""
+    """A file is not a table of counts. The message names line and column, never a cell."""
 
 
 class OutputError(DiscreteGaussError, ValueError):
-    """The output of a release may not be written where it was asked for."""
+    """The output of a release may not be written to the path that was given."""

@@ -1,6 +1,6 @@
-"""The laws as objects: parameters checked once; then drawn from, and asked, any number of times.
+"""The laws as objects, which check their parameters once and then draw any number of times.
 
-Frozen, hashable, picklable, shareable between threads and processes: no randomness is in them.
+They are frozen, hashable and picklable, and hold no randomness, so threads may share them.
 """
 
 from __future__ import annotations
@@ -58,19 +58,19 @@ __all__ = [
 
 
 def _unpickled(kind: type[_Law], *values: str) -> _Law:
-    """Return the law of numbers in hexadecimal."""
+    """Return the law whose parameters are these quotients of hexadecimal integers."""
     return kind(*(Fraction(*(int(n, 16) for n in value.split("/"))) for value in values))
 
 
 def _number(name: str) -> Any:
-    """Return a parameter of a law, exact: read from its specification."""
+    """Return a property that reads an exact parameter from the law's specification."""
     return property(lambda law: getattr(law._spec, name))
 
 
 class _Law(LawFunctions):
-    """What the laws share: drawing, and the functions of LawFunctions.
+    """Base of the laws: drawing, and the functions of LawFunctions.
 
-    A law is made once, by its constructor, and stays as it is; no class derives from it.
+    A law never changes after its construction, and its class cannot be derived from.
     """
 
     __slots__ = ("_auto", "_fitting", "_spec")
@@ -78,9 +78,9 @@ class _Law(LawFunctions):
     _kind: ClassVar[Kind]
     _spec: LawSpec
     _auto: Engine | None
-    """The engine for few draws by default, built at the first draw."""
+    """The engine for few draws by the default method, built at the first draw."""
     _fitting: set[np.dtype[Any]]
-    """The types that are known to hold the law."""
+    """The dtypes that are known to hold the law."""
     __match_args__: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls) -> None:
@@ -114,20 +114,20 @@ class _Law(LawFunctions):
 
     def __repr__(self) -> str:
         numbers = self._numbers().items()
-        said = [f"{name}={written(value)}" for name, value in numbers if name != "mu" or value]
-        return f"{type(self).__name__}({', '.join(said)})"
+        arguments = [f"{name}={written(value)}" for name, value in numbers if name != "mu" or value]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # in hexadecimal, which has no limit: protocols 0 and 1 write integers in decimal
+        # protocols 0 and 1 write integers in decimal, whose length Python limits
         values = (f"{x.numerator:x}/{x.denominator:x}" for x in self._numbers().values())
         return _unpickled, (type(self), *values)
 
     def __dask_tokenize__(self) -> tuple[str, str]:
-        # never equal: Dask computes tasks of equal tokens once, so two calls would be one draw
+        # a new token each time, because Dask computes tasks of equal tokens only once
         return type(self).__name__, os.urandom(16).hex()
 
-    # A law beside data is a forgotten draw, or one draw for all of it. pandas leaves a sum to us
-    # for the priority, numpy for __array_ufunc__; else both would try element by element.
+    # Adding a law to data is an error: the user forgot to draw, or would add one draw to all of it.
+    # The priority and __array_ufunc__ stop pandas and numpy from adding element by element.
 
     __pandas_priority__: ClassVar[int] = 5000
 
@@ -145,7 +145,7 @@ class _Law(LawFunctions):
         as_arrays = (np.asarray(x, object) if isinstance(x, _Law) else x for x in inputs)
         return getattr(ufunc, method)(*as_arrays, **options)
 
-    # For type checkers: one draw; else what is to be filled, or a new array.
+    # For type checkers: without size and out one draw is an int, otherwise the result is an array.
 
     @overload
     def sample(self, size: None = None, *, out: None = None, **how: Unpack[How]) -> int: ...
@@ -173,7 +173,7 @@ class _Law(LawFunctions):
         Parameters
         ----------
         size, dtype, out, method, source, threads
-            As for `discretegauss.discrete_gaussian`; `out` may be a tensor of torch or CuPy, too,
+            As for `discretegauss.discrete_gaussian`. `out` may also be a tensor of torch or CuPy
             on the host or, with int32 or int64, on a GPU (docs/gpu.md).
 
         Returns
@@ -194,7 +194,7 @@ class _Law(LawFunctions):
             method = checked_method(method, self._kind)
         by = self._auto if method is AUTO else None
         if size is None and out is None:
-            if dtype is not INT64:  # a Python integer has room, but the user asked for a type
+            if dtype is not INT64:  # a Python integer holds any draw, but the user asked for a type
                 require_fit(self._spec, checked_dtype(dtype), parameter_name(self._kind))
             return (by or self._by(method, 1)).draw(source)
         if out is not None and is_tensor(out):
@@ -203,8 +203,8 @@ class _Law(LawFunctions):
         if type(size) is int and 0 <= size <= MOST_ELEMENTS and dtype is INT64 and out is None:
             array = np.empty(size, INT64)
         else:
-            shape, kept, given = checked_target(size, dtype, out)
-            array = empty(shape or (), kept) if given is None else given
+            shape, element_type, target = checked_target(size, dtype, out)
+            array = empty(shape or (), element_type) if target is None else target
         if by is None or array.size >= by.cells_from:
             by = self._by(method, array.size)
         if array.dtype not in self._fitting:
@@ -218,7 +218,7 @@ class _Law(LawFunctions):
     rvs = sample
 
     def _fill_tensor(self, out: Any, size: Size, dtype: DTypeLike, **how: Any) -> Any:
-        """Fill a tensor of another library, where it lies."""
+        """Fill a tensor of another library in place, on the host or on a GPU."""
         memory = in_memory(out, "out")
         if isinstance(memory, np.ndarray):
             self.sample(size, dtype=dtype, out=memory, **how)
@@ -236,7 +236,7 @@ class _Law(LawFunctions):
         return out
 
     def _by(self, method: Method, n: int) -> Engine:
-        """Return what draws n times by a method; keep what draws few times by default."""
+        """Return the engine for n draws by a method; cache the default one for few draws."""
         if method is not AUTO:
             return engine(self._spec, method)
         if self._auto is None:
@@ -244,7 +244,7 @@ class _Law(LawFunctions):
         return engine_for(self._spec, AUTO, n)
 
     def _require_fit(self, dtype: np.dtype[Any], by: Engine) -> None:
-        """Refuse a type that does not provably hold the law; remember one that does."""
+        """Refuse a dtype that does not provably hold the law; remember one that does."""
         if not (by.is_int64 and dtype == INT64):
             require_fit(self._spec, dtype, parameter_name(self._kind))
         self._fitting.add(dtype)
@@ -260,24 +260,24 @@ class _Law(LawFunctions):
         source: Source = CHACHA20,
         threads: int = ONE_THREAD,
     ) -> Iterator[NDArray[Any]]:
-        """Draw from the law, exactly, a chunk at a time, in memory that does not grow with `total`.
+        """Draw from the law, exactly, in chunks, so that memory does not grow with `total`.
 
         Parameters
         ----------
         total : int
-            How many draws, >= 0.
+            The number of draws, >= 0.
         chunk : int
-            How many draws an array has; the last one has the rest.
+            The number of draws in each array; the last array may have fewer.
         progress : bool
-            Whether a bar on stderr, if that is a terminal, says how far it is.
+            True: show a progress bar on stderr if that is a terminal.
         dtype, method, source, threads
             As for `discretegauss.discrete_gaussian`, for each array.
 
         Returns
         -------
         iterator of ndarray
-            Independent draws; each array is a new one. All parameters are checked by this call;
-            an array is drawn when it is asked for.
+            Independent draws, each time in a new array. This call checks all parameters; the
+            iterator draws each array when you ask for it.
 
         Raises
         ------
@@ -295,28 +295,28 @@ class _Law(LawFunctions):
         if not isinstance(progress, bool):
             raise ParameterTypeError(f"progress must be True or False, got {describe(progress)}")
         sample = partial(self.sample, dtype=dtype, method=method, source=source, threads=threads)
-        sample(0)  # which refuses what is wrong with the others
+        sample(0)  # checks the other parameters
         return _chunks(sample, total, chunk, show=progress)  # type: ignore[arg-type]  # of a size
 
     def sum(self, clients: int) -> Any:
-        """Return the law of the sum of independent draws: what noise in shares is in all.
+        """Return the law of the sum of independent draws, as of noise that clients add in shares.
 
         Parameters
         ----------
         clients : int
-            How many draws, at least 1; for accounting the fewest whose noise is in the sum.
+            The number of draws, at least 1; for accounting, the fewest that are in the sum.
 
         Returns
         -------
         Skellam or SumOfDraws
-            Of a `Skellam` another one. Of other laws what knows its moments and draws, and its
-            probabilities unless it is a wide sum of another law than the discrete Gaussian.
-            `discretegauss.privacy` knows what such sums cost.
+            A Skellam gives another one. A `SumOfDraws` has moments, draws and probabilities, but
+            no probabilities of wide sums of laws other than the discrete Gaussian.
+            `discretegauss.privacy` computes what such sums cost.
 
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If clients is no such number.
+            If clients is not such a number.
 
         Examples
         --------
@@ -336,8 +336,8 @@ class _Law(LawFunctions):
         Returns
         -------
         scipy.stats distribution
-            With pmf, cdf, ppf, stats, expect and so on, all by the methods here, and rvs, which
-            draws exactly; a random_state is refused, as every bit comes from the operating system.
+            Its pmf, cdf, ppf, stats, expect and so on call the methods here, and rvs draws exactly.
+            It refuses a random_state, because every bit comes from the operating system.
 
         Raises
         ------
@@ -373,11 +373,11 @@ class DiscreteGaussian(_Law):
     Parameters
     ----------
     sigma2 : number
-        The scale parameter, > 0; any number type, kept as the exact Fraction that it means.
+        The scale parameter, > 0; any number type, kept as an exact Fraction.
     mu : number, optional
         The centre, any rational.
     sigma : number, optional
-        In the place of sigma2: its root, > 0. sigma2 is the exact square.
+        The root of sigma2, > 0, if you give it in place of sigma2. sigma2 is the exact square.
 
     Examples
     --------
@@ -406,7 +406,7 @@ class DiscreteLaplace(_Law):
     Parameters
     ----------
     scale : number
-        The scale, > 0; any number type, kept as the exact Fraction that it means.
+        The scale, > 0; any number type, kept as an exact Fraction.
     mu : number, optional
         The centre, any rational.
 
@@ -434,7 +434,7 @@ class GeneralizedGaussian(_Law):
     Parameters
     ----------
     scale : number
-        The scale, > 0; any number type, kept as the exact Fraction that it means.
+        The scale, > 0; any number type, kept as an exact Fraction.
     beta : number
         The exponent, >= 1.
     mu : number, optional
@@ -460,7 +460,7 @@ class GeneralizedGaussian(_Law):
 
 @final
 class Bernoulli(_Law):
-    """1 with probability p, else 0. For the functions that draw."""
+    """1 with probability p, else 0; `sampling.bernoulli` draws it."""
 
     __slots__ = ()
     __match_args__ = ("p",)
@@ -470,7 +470,7 @@ class Bernoulli(_Law):
 
 @final
 class BernoulliExp(_Law):
-    """1 with probability exp(-gamma), else 0. For the functions that draw."""
+    """1 with probability exp(-gamma), else 0; `sampling.bernoulli_exp` draws it."""
 
     __slots__ = ()
     __match_args__ = ("gamma",)
@@ -480,7 +480,7 @@ class BernoulliExp(_Law):
 
 @final
 class Geometric(_Law):
-    """P(k) ~ exp(-gamma k), k >= 0. For the functions that draw."""
+    """P(k) ~ exp(-gamma k), k >= 0; `sampling.geometric_exp` draws it."""
 
     __slots__ = ()
     __match_args__ = ("gamma",)
@@ -490,7 +490,7 @@ class Geometric(_Law):
 
 @final
 class UniformBelow(_Law):
-    """0, 1, ..., n - 1, all alike. For the functions that draw."""
+    """0, 1, ..., n - 1 with equal probabilities; `sampling.uniform_below` draws it."""
 
     __slots__ = ()
     __match_args__ = ("n",)
@@ -503,20 +503,20 @@ class Skellam(_Law):
     """The law of A - B, with A and B independent Poisson variables of mean variance/2.
 
     P(X = k) = exp(-variance) I_k(variance), I_k the modified Bessel function. The sum of n
-    independent draws is Skellam noise of n times the variance, exactly. So what clients add one by
-    one is, in sum, one draw of a law that is known.
+    independent draws is exactly Skellam noise of n times the variance. So the sum of the clients'
+    noise has a known law.
 
     Parameters
     ----------
     variance : number
-        Positive and below 2**1024; exactly the value given. The papers call it mu.
+        Positive and below 2**1024, kept as an exact Fraction. The papers call it mu.
 
     Notes
     -----
-    Draws: up to a variance of 2**28 by inversion, 64 bits a draw, and more where these do not
-    decide. Its table, of some 9 sqrt(variance) entries, is made once, in up to a few seconds.
-    Above, arrays are drawn by rejection, in some 1 microsecond a draw (3 where steps are beyond 64
-    bits, 5 at 10**300), and there are no probabilities. One thread draws.
+    Up to a variance of 2**28, draws are made by inversion: 64 bits a draw, more if these do not
+    decide. The table, of some 9 sqrt(variance) entries, is built once, in up to a few seconds.
+    Above 2**28, arrays are drawn by rejection, in some 1 microsecond a draw (3 if steps are beyond
+    64 bits, 5 at 10**300), and the law has no probabilities. One thread draws.
 
     References
     ----------
@@ -543,16 +543,16 @@ class Skellam(_Law):
         super().__init__(variance)
 
     def sum(self, clients: int) -> Skellam:
-        """Return the law of the sum of so many independent draws, at least 1: another Skellam."""
+        """Return the law of the sum of that many independent draws (at least 1): a Skellam."""
         return Skellam(self.variance * word_count(clients, "clients"))
 
 
 Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian | Skellam
-"""Any of the laws: what to annotate a parameter with that takes one."""
+"""The type of all laws, for annotations and isinstance."""
 
 
 def centred(law: object) -> LawSpec:
-    """Return the law moved to mu = 0; refuse what is no law, or one whose mu is no integer."""
+    """Return the law moved to mu = 0; refuse other objects, and laws whose mu is not an integer."""
     if not isinstance(law, Law):
         raise ParameterTypeError(
             "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, "

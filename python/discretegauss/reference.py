@@ -1,12 +1,10 @@
-"""Algorithms 1-3 of Canonne, Kamath and Steinke in plain Python: the specification of the C core.
+"""Algorithms 1-3 of Canonne, Kamath and Steinke in plain Python, and the Skellam law.
 
-And the Skellam law, as slow and as exact.
+This module is the specification of the C core, which runs the same algorithms, reads the same bytes
+in the same order and returns the same draws; tests compare the two. It takes parameters and results
+of any size, and it draws if the extension module is missing. Draws use integers, never floats.
 
-Same algorithms, same bytes read in the same order, same draws. It is what the tests hold the C core
-to, it takes parameters and results of any size, and it draws where the extension module is missing.
-Python integers only: no float comes near a draw.
-
-The protocol: draws read whole bytes; an integer of k bytes is read least significant byte first.
+Draws read whole bytes. An integer of k bytes is read least significant byte first.
 
 References
 ----------
@@ -47,9 +45,10 @@ class Bytes(Protocol):
 
 
 class SystemBytes:
-    """Bytes from the system, nothing read ahead: a fork finds nothing here to inherit.
+    """Bytes of the operating system. Nothing is read ahead, so a forked child inherits none.
 
-    From getrandom(2), or where Python has it not (macOS, Windows, a browser) from ``os.urandom``.
+    They come from getrandom(2), or from ``os.urandom`` if Python lacks it (macOS, Windows, a
+    browser).
     """
 
     def read(self, n: int) -> bytes:
@@ -83,7 +82,7 @@ class CallableBytes:
         if n == 0:
             return b""
         buffer = bytearray(n)
-        whole = memoryview(buffer)  # ours: while it is there, nobody can shorten the buffer
+        whole = memoryview(buffer)  # while this view exists, `fill` cannot shorten the buffer
         self._zeros = check_filled(self._fill(memoryview(buffer)), whole, self._zeros)
         return bytes(whole)
 
@@ -91,8 +90,8 @@ class CallableBytes:
 def bernoulli(a: int, b: int, source: Bytes) -> bool:
     """Return True with probability a/b (0 <= a/b <= 1, b > 0).
 
-    Let U = (F + U')/256 with F the byte read and U' uniform on [0, 1) again. Then U < a/b is
-    U' < (256 a - F b)/b: the same question about a new a, decided once a <= 0 or a >= b.
+    Let U = (F + U')/256 with F the byte read and U' uniform on [0, 1) again. Then U < a/b means
+    U' < (256 a - F b)/b: the same question about a new a, which a <= 0 or a >= b decides.
     """
     while 0 < a < b:
         a = 256 * a - source.read(1)[0] * b
@@ -100,10 +99,10 @@ def bernoulli(a: int, b: int, source: Bytes) -> bool:
 
 
 def uniform_below(n: int, source: Bytes) -> int:
-    """Return one of 0, ..., n-1, all alike: floor(U n), U revealed as far as needed.
+    """Return one of 0, ..., n-1 with equal probabilities.
 
-    k bytes F give U = (F + U')/256**k and U n = high + (low + U' n)/256**k, whose floor is high if
-    U' < (256**k - low)/n, else high + 1. One byte more than n-1 fills makes a doubt rare.
+    It is floor(U n). k bytes F give U = (F + U')/256**k and U n = high + (low + U' n)/256**k. The
+    floor is high if U' < (256**k - low)/n, else high + 1. A byte more than n-1 fills often decides.
     """
     k = 0 if n == 1 else ((n - 1).bit_length() + 7) // 8 + 1
     one = 1 << 8 * k
@@ -147,10 +146,10 @@ def _centred_laplace(t: int, s: int, source: Bytes) -> int:
 def discrete_laplace(scale: Fraction, mu: Fraction, source: Bytes) -> int:
     """Return x with probability ~ ``exp(-|x - mu| / scale)``.
 
-    With mu an integer: Algorithm 2. Else mu = c + f, c the nearest integer. The integers from c
-    away from f lie at ``|f| + k`` (k = 0, 1, ...), the others at ``1 - |f| + k``. A fair bit
-    chooses a side, the farther one is kept with probability ``exp(-(1 - 2|f|)/scale)``, and k is
-    geometric on either.
+    If mu is an integer, this is Algorithm 2. Otherwise mu = c + f with c the nearest integer. The
+    integers on c's side of mu are at the distances ``|f| + k`` (k = 0, 1, ...), the others at
+    ``1 - |f| + k``. A fair bit chooses a side, the farther one is accepted with probability
+    ``exp(-(1 - 2|f|)/scale)``, and k is geometric on both.
     """
     t, s = scale.numerator, scale.denominator
     c = (2 * mu.numerator + mu.denominator) // (2 * mu.denominator)
@@ -170,11 +169,12 @@ def discrete_laplace(scale: Fraction, mu: Fraction, source: Bytes) -> int:
 def discrete_gaussian(sigma2: Fraction, mu: Fraction, source: Bytes) -> int:
     """Return x with probability ~ exp(-(x - mu)**2 / (2 sigma2)).
 
-    With mu an integer: Algorithm 3, a discrete Laplace of scale t = floor(sigma) + 1 accepted with
-    probability exp(-(abs(y) - sigma2/t)**2 / (2 sigma2)). Else mu = c + f, c the nearest integer,
-    and y is accepted with exp(-gamma(y)), gamma(y) = ((y - f)**2 - 2 h abs(y) - m)/(2 sigma2), h =
-    sigma2/t, where m is the least value of the rest over the integers, found at the integer nearest
-    to h + abs(f), on the side of f. Derivation: csrc/law/law.c.
+    If mu is an integer, this is Algorithm 3: a discrete Laplace y of scale t = floor(sigma) + 1 is
+    accepted with probability exp(-(abs(y) - sigma2/t)**2 / (2 sigma2)). Otherwise mu = c + f with c
+    the nearest integer, and y is accepted with probability exp(-gamma(y)), where gamma(y) =
+    ((y - f)**2 - 2 h abs(y) - m)/(2 sigma2) and h = sigma2/t. Here m is the minimum over the
+    integers of (y - f)**2 - 2 h abs(y). It is taken at the integer nearest to h + abs(f), on the
+    side of f. csrc/law/law.c has the derivation.
     """
     p, q = sigma2.numerator, sigma2.denominator
     t = isqrt(p // q) + 1
@@ -182,7 +182,7 @@ def discrete_gaussian(sigma2: Fraction, mu: Fraction, source: Bytes) -> int:
     n, d = (mu - c).numerator, (mu - c).denominator
 
     def raised(y: int) -> int:
-        """((y - f)**2 - 2 h abs(y)) as an integer, over 2 sigma2 a fraction over `den`."""
+        """Return (y - f)**2 - 2 h abs(y) times d*d*q*t, which is an integer."""
         return (y * d - n) ** 2 * q * t - 2 * p * d * d * abs(y)
 
     best = abs(n) * q * t * 2 + p * d * 2 + q * t * d
@@ -201,8 +201,8 @@ def discrete_gaussian(sigma2: Fraction, mu: Fraction, source: Bytes) -> int:
 def _poisson_of_mean_1(source: Bytes) -> int:
     """Return k with probability exp(-1)/k!.
 
-    k is proposed with probability 2**-(k + 1) and kept with (2**k/k!)/2, at most 1 as 2**k <= 2 k!.
-    The product is 1/(4 k!), so what is kept has the law ~ 1/k!.
+    k is proposed with probability 2**-(k + 1) and accepted with probability (2**k/k!)/2, which is
+    at most 1 because 2**k <= 2 k!. The product is 1/(4 k!), so accepted k have the law ~ 1/k!.
     """
     while True:
         k = 0
@@ -215,16 +215,16 @@ def _poisson_of_mean_1(source: Bytes) -> int:
 def poisson(mean: Fraction, source: Bytes) -> int:
     """Return k with probability exp(-mean) mean**k/k!, mean >= 0.
 
-    Poisson draws add up, and one of mean 1 whose units are each kept with probability p has mean p.
+    Poisson draws add up. A draw of mean 1 whose units are each kept with probability p has mean p.
     """
-    whole, rest = divmod(mean.numerator, mean.denominator)
+    whole, remainder = divmod(mean.numerator, mean.denominator)
     total = sum(_poisson_of_mean_1(source) for _ in range(whole))
-    if rest:
+    if remainder:
         units = _poisson_of_mean_1(source)
-        total += sum(bernoulli(rest, mean.denominator, source) for _ in range(units))
+        total += sum(bernoulli(remainder, mean.denominator, source) for _ in range(units))
     return total
 
 
 def skellam(variance: Fraction, source: Bytes) -> int:
-    """Return the difference of two Poisson draws of mean variance/2: such draws add up, too."""
+    """Return the difference of two Poisson draws of mean variance/2."""
     return poisson(variance / 2, source) - poisson(variance / 2, source)

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     _Flags = TypeVar("_Flags", bound=NDArray[np.bool_], default=NDArray[np.bool_])
 
 
-# Each function for type checkers: one draw of numbers; else what is to be filled, or a new array.
+# Overloads tell type checkers that numbers without size and out give one draw, others an array.
 
 
 @overload
@@ -102,38 +102,37 @@ def discrete_gaussian(
     Parameters
     ----------
     sigma2 : number or array_like
-        The scale parameter, > 0; about the variance. int, Fraction, Decimal,
+        The scale parameter, > 0, about the variance: int, Fraction, Decimal,
         string ("1/3", "0.1"), numpy or gmpy2 number, or a float, which means its binary value.
     size : int or sequence of int, optional
-        Shape of the result: a tuple, a list, or an array of integers with one axis. None:
-        one Python integer (or an array shaped by the parameters). ``discrete_gaussian(1, counts)``
-        takes the counts for a shape, as numpy does: one axis for each. Pass ``counts.shape``.
+        Shape of the result: a tuple, a list, or an array of integers with one axis. None: one
+        Python integer, or an array with the shape of the parameters. As in numpy,
+        ``discrete_gaussian(1, counts)`` takes the counts for a shape. Pass ``counts.shape``.
     mu : number or array_like, optional
         The centre, any rational; ``mu=counts`` draws around each of the counts.
     dtype : dtype, optional
-        Integer type of the result, or object for Python integers of any size. One draw is a Python
-        integer in any case; if dtype is given, of a law that fits it.
+        Integer type of the result, or object for Python integers of any size. One draw is always a
+        Python integer; if you give a dtype, the law must fit it.
     out : ndarray, optional
-        Array to fill and return instead of a new one; its shape and dtype hold. It is filled in C
-        order, or in Fortran order if its memory is. After an error its contents mean nothing.
+        Array to fill and return instead of a new one, with its own shape and dtype. It is filled in
+        the order of its memory, C or Fortran. After an error its contents mean nothing.
     method : {"auto", "reference", "cells", "isochronous"}, optional
-        How to draw; the law is the same. "isochronous": the time in the C core does not depend on
-        the values. "reference": by Algorithms 1-3. "cells": by looking cells of a table up, which
-        is the fastest in bulk. "auto" depends on the law and the number of draws alone. It is
-        "isochronous" if the law has that, else "reference"; and "cells" from 2**17 draws on, or
-        from 2**12 on if the law has no isochronous draws.
+        The method of drawing; the law is the same. "isochronous": the time in the C core does not
+        depend on the values. "reference": Algorithms 1-3. "cells": a table of cells, the fastest
+        method in bulk. "auto" depends only on the law and the number of draws. It is "isochronous"
+        if the law has that, else "reference"; and "cells" from 2**17 draws on, or from 2**12 on if
+        the law has no isochronous draws.
     source : "chacha20", "getrandom" or callable, optional
-        Where bits come from. "chacha20": each call takes a key of 32 bytes from getrandom(2), and
+        The source of bits. "chacha20": each call takes a key of 32 bytes from getrandom(2), and
         ChaCha20 (RFC 8439) expands it. "getrandom": every byte comes from getrandom(2), which takes
-        4 to 8 times as long from 10**3 draws on. A callable, ``fill(buffer: memoryview)``,
-        must fill the whole buffer, zeros at first, with independent uniform bytes, and return None
-        or their number. If it returns their number, and 16 bytes in a row are still zeros, it is
-        refused.
+        4 to 8 times as long from 10**3 draws on. A callable, ``fill(buffer: memoryview)``, gets a
+        buffer of zeros, must fill it with independent uniform bytes, and returns None or their
+        number. If it returns the number and leaves 16 bytes in a row 0, the call raises an error.
     threads : int, optional
-        How many threads fill the array at most: fewer, where the draws do not repay them; 1 with a
-        source of your own.
+        The most threads that fill the array. Fewer run if the array is small; it must be 1 if
+        `source` is a callable.
     sigma : number or array_like, optional
-        In the place of sigma2: its root, > 0. sigma2 is the exact square.
+        The root of sigma2, > 0, if you give it in place of sigma2. sigma2 is the exact square.
 
     Returns
     -------
@@ -145,17 +144,18 @@ def discrete_gaussian(
     TypeError, ValueError
         A parameter is not a number or breaks its rule; the message names it.
     OverflowError
-        The law does not provably fit dtype, P(outside) < 2**-128; nothing was drawn.
+        P(outside dtype) < 2**-128 is not proven for the law; nothing was drawn.
     OSError
         The operating system gave no randomness; nothing is returned.
 
     Notes
     -----
-    Guarantee: given independent uniform bits, P(x) is the stated law for every integer x, without
-    truncation or rounding; every bit comes from `source`; nothing random outlives the call.
+    Guarantee: if the bits are independent and uniform, P(x) is the stated law for every integer x,
+    without truncation or rounding. Every bit comes from `source`, and no random state outlives the
+    call.
 
-    Not promised: time. In the C core the time of isochronous draws does not depend on their values,
-    but that of making Python integers does a little, and that of other methods does (SECURITY.md).
+    Not promised: constant time. In the C core the time of isochronous draws does not depend on
+    their values. The time of making Python integers and of the other methods does (SECURITY.md).
 
     References
     ----------
@@ -264,7 +264,7 @@ def skellam(
     variance : number or array_like
         Positive and below 2**1024; any number type, as for `discrete_gaussian`.
     size, dtype, out, method, source, threads
-        As for `discrete_gaussian`; one thread draws, in plain Python with numpy.
+        As for `discrete_gaussian`; one thread draws, in Python with numpy.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def skellam(
 
     Notes
     -----
-    The sum of such draws is Skellam noise of the summed variance, exactly: see `Skellam`.
+    The sum of such draws is exactly Skellam noise of the summed variance: see `Skellam`.
 
     References
     ----------
@@ -341,8 +341,8 @@ def generalized_gaussian(
     size, mu, dtype, out, source, threads
         As for `discrete_gaussian`.
     method : {"auto", "cells", "isochronous"}, optional
-        As for `discrete_gaussian`, but there is no reference algorithm for this law: where "auto"
-        takes no cell table, an array is filled as by "isochronous".
+        As for `discrete_gaussian`, but this law has no reference algorithm. If "auto" does not use
+        a cell table, it fills an array as "isochronous" does.
 
     Returns
     -------
@@ -352,9 +352,9 @@ def generalized_gaussian(
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
-        As `discrete_gaussian`. ValueError also where beta is so large (beyond some 2**90, and not
-        for all scales) that 128 bits of (abs(x - mu) / scale)**beta do not tell the integers next
-        to mu apart.
+        As `discrete_gaussian`. ValueError also if beta is so large that 128 bits of
+        (abs(x - mu) / scale)**beta do not tell the integers next to mu apart: beyond some 2**90,
+        and not for all scales.
     RuntimeError
         The compiled core is not in use.
 
@@ -364,8 +364,8 @@ def generalized_gaussian(
     >>> if dg.build_info()["engine"] == "native":
     ...     noise = dg.generalized_gaussian(10, "3/2", size=4)
     """
-    given = scale, beta, mu
-    return _draw(GeneralizedGaussian, given, size, dtype, out, method, source, threads)
+    parameters = scale, beta, mu
+    return _draw(GeneralizedGaussian, parameters, size, dtype, out, method, source, threads)
 
 
 @overload
@@ -390,7 +390,7 @@ def geometric_exp(
     source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
-    """Draw k from 0 on with P(k) ~ exp(-gamma k), exactly.
+    """Draw k >= 0 with P(k) ~ exp(-gamma k), exactly.
 
     Parameters
     ----------
@@ -443,13 +443,13 @@ def bernoulli(
     source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
-    """Draw True with probability p, exactly: for Poisson sampling, say.
+    """Draw True with probability p, exactly: for Poisson sampling, for example.
 
     Parameters
     ----------
     p : number or array_like
-        The probability, between 0 and 1, both included; any number type, as for
-        `discrete_gaussian`. 0.1 means the binary value of that float; "1/10" one tenth.
+        The probability, from 0 to 1; any number type, as for `discrete_gaussian`. 0.1 means the
+        binary value of that float, and "1/10" means one tenth.
     size, method, source, threads
         As for `discrete_gaussian`.
     out : ndarray of bool, optional
@@ -496,12 +496,12 @@ def uniform_below(
     source: Source = "chacha20",
     threads: int = 1,
 ) -> Any:
-    """Draw one of 0, 1, ..., n - 1, all alike, exactly.
+    """Draw one of 0, 1, ..., n - 1 with exactly equal probabilities.
 
     Parameters
     ----------
     n : number or array_like
-        How many there are: whole, > 0; any number type, as for `discrete_gaussian`, and any size.
+        A whole number > 0 of any number type, as for `discrete_gaussian`, and of any size.
     size, dtype, out, method, source, threads
         As for `discrete_gaussian`.
 
@@ -585,33 +585,33 @@ def bernoulli_exp(
 
 def _draw_flags(
     law: type[Any],
-    given: tuple[object, ...],
+    parameters: tuple[object, ...],
     size: Size,
     out: NDArray[np.bool_] | None,
     method: Method,
     source: Source,
     threads: int,
 ) -> Any:
-    """Draw from a law of 0 and 1, as bool."""
+    """Draw from a law of 0 and 1, and return the draws as bool."""
     flags = None if out is None else checked_out(out, None)
     if flags is not None and flags.dtype != np.bool_:
         raise ParameterTypeError(f"out must be a numpy array of bool, got {flags.dtype}")
     words = None if flags is None else flags.view(np.uint8)
-    result = _draw(law, given, size, _UINT8, words, method, source, threads)
+    result = _draw(law, parameters, size, _UINT8, words, method, source, threads)
     if out is not None:
         return out
     return result.view(np.bool_) if isinstance(result, np.ndarray) else bool(result)
 
 
 @lru_cache(maxsize=256, typed=True)
-def _law(law: Any, *given: object) -> Any:
-    """Return the law of numbers as the user wrote them; `law` is its class."""
-    return law(*given)
+def _law(law: Any, *parameters: object) -> Any:
+    """Return the law of class `law` with these numbers, as the user wrote them."""
+    return law(*parameters)
 
 
 def _draw(
     law: type[Any],
-    given: tuple[object, ...],
+    parameters: tuple[object, ...],
     size: Size,
     dtype: DTypeLike,
     out: NDArray[Any] | None,
@@ -619,14 +619,14 @@ def _draw(
     source: Source,
     threads: int,
 ) -> Any:
-    """Make a law and draw from it; of arrays of parameters, from one law for each element."""
-    if NUMBERS.issuperset(map(type, given)):
-        made = _law(law, *given)  # type: ignore[arg-type]  # a class has a hash
+    """Draw from the law of these parameters, or from one law an element if they are arrays."""
+    if NUMBERS.issuperset(map(type, parameters)):
+        made = _law(law, *parameters)  # type: ignore[arg-type]  # a class has a hash
     else:
-        columns = columns_of(law, given)
+        columns = columns_of(law, parameters)
         if columns is not None:
             return _draw_many(law._kind, columns, size, dtype, out, method, source, threads)
-        made = law(*given)
+        made = law(*parameters)
     return made.sample(size, dtype=dtype, out=out, method=method, source=source, threads=threads)
 
 
@@ -642,12 +642,12 @@ def _draw_many(
 ) -> Any:
     """Draw once from each of many laws, whose parameters are arrays."""
     by, bits, n_threads = checked_how(kind, method, source, threads)
-    shape, kept, result = checked_target(size, dtype, out)
+    shape, element_type, result = checked_target(size, dtype, out)
     shape = parameter_shape(shape, [columns[0].shape, columns[1].shape, columns[2].shape])
     laws = Laws(kind, columns, shape)
-    if not laws.all_fit(kept):
-        laws.require_fit(kept, parameter_name(kind))
+    if not laws.all_fit(element_type):
+        laws.require_fit(element_type, parameter_name(kind))
     if result is None:
-        result = empty(shape, kept)
+        result = empty(shape, element_type)
     fill_laws(result, laws, by, bits, n_threads)
     return result if out is None else out

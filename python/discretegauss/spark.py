@@ -1,7 +1,7 @@
-"""Noise on frames of Spark, drawn where the partitions are, and written once.
+"""Noise on frames of Spark: the executors draw it, and it is written once.
 
-Needs pyspark and pyarrow, here and on the workers (the extra `spark`). They are imported by the
-first call.
+This needs pyspark and pyarrow on the driver and on the workers (the extra `spark`). The first call
+imports them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any, Final, Unpack
 
 from .data.cells import refuse_type
-from .data.entry import AskedAnywhere
+from .data.entry import NoiseOptions
 from .data.frame_columns import places
 from .data.tasks import TaskNoise, noise_of_tasks, result_path
 from .errors import ParameterOverflowError, ParameterTypeError
@@ -20,7 +20,7 @@ from .laws import Law
 
 __all__ = ["add_noise"]
 
-#: Spark's names of numbers and Arrow's.
+#: Spark's names of number types, and Arrow's names for them.
 _ARROW_NAMES: Final = {
     "tinyint": "int8",
     "smallint": "int16",
@@ -37,32 +37,32 @@ def add_noise(
     law: Law | None = None,
     *,
     path: str | PathLike[str] | None = None,
-    **asked: Unpack[AskedAnywhere],
+    **options: Unpack[NoiseOptions],
 ) -> Any:
-    """Write a frame of Spark with noise, exactly, as Parquet; return the frame that reads it.
+    """Add exact noise to a frame of Spark, write it as Parquet, and return the frame that reads it.
 
-    Each partition draws where it is. A task that fails is tried again with other noise, and of all
-    its attempts Spark commits one. The frame returned reads files, so that it never changes.
+    Each executor draws for its partitions. Spark runs a failed task again with new noise and
+    commits one of the attempts. The returned frame reads the files, so it never changes.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        Not a streaming one.
+        Not a streaming frame.
     columns : str, list of str or None
-        Which columns get noise: integers, or decimals without digits after the point. None: all.
-        The others are written as they are.
+        The columns that get noise: integers, or decimals without digits after the point. None means
+        all. The others are written unchanged.
     law : DiscreteGaussian, DiscreteLaplace or GeneralizedGaussian, optional
-        The noise. Either this or a budget is given.
+        The noise. Give either a law or a budget.
     path : str or path-like
-        The folder that is made, as for ``frame.write.parquet``: the driver and all executors reach
-        it by that name. Nothing may be there yet.
+        The folder to create, as for ``frame.write.parquet``; it must not exist yet. The driver and
+        all executors must reach it under this name.
     rho, epsilon, delta, sensitivity, rows_per_person, disjoint
-        The budget of the whole frame, and what one person changes in it: as for
+        The budget of the whole frame, and how much one person changes in it, as for
         `discretegauss.add_noise`.
     overflow, modulus, integral_floats, method
-        As for `discretegauss.add_noise`. Of integers, modulus is at most 2**63.
+        As for `discretegauss.add_noise`. For integer columns, modulus is at most 2**63.
     source : "getrandom" or "chacha20", optional
-        Where each executor takes its bits from.
+        The source of each executor's bits.
 
     Returns
     -------
@@ -72,24 +72,24 @@ def add_noise(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        Before any task runs: as `discretegauss.add_noise`; if there is no path.
+        Before any task runs: as `discretegauss.add_noise`, or if `path` is missing.
     pyspark.errors.PySparkException
-        If something is at `path`, or a task fails as often as Spark allows: also by an error of
-        `discretegauss.add_noise` for the counts of a partition. Nothing is published then.
+        If `path` exists, or if a task fails as often as Spark allows, for example because
+        `discretegauss.add_noise` refuses the counts of a partition. Nothing is published then.
     ImportError
         If pyspark or pyarrow is not installed.
 
     Notes
     -----
-    Spark's committer moves the files of a task when the task is done, and shows them when the job
-    is done ("algorithm version 1", which is asked for). Files of attempts that failed go with the
-    folder ``_temporary`` at the end. After an error Spark leaves an empty folder at `path`, and
-    those on the way to it: delete them before the next try. If the driver is killed, delete the
+    Spark's committer moves the files of a task when the task ends, and publishes all files when the
+    job ends ("algorithm version 1", which this function sets). Files of failed attempts are deleted
+    at the end with the folder ``_temporary``. After an error Spark leaves an empty folder at `path`
+    and its new parent folders: delete them before the next try. If the driver is killed, delete the
     whole folder: it may hold two noises for the same counts.
 
     References
     ----------
-    arXiv:2004.00010, Theorem 14: the rho of several values, each with noise of its own.
+    arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def add_noise(
     at = places([field.name for field in fields], columns)
     names = [fields[i].name for i in at]
     empty = pa.schema([(fields[i].name, _arrow_type(fields[i])) for i in at]).empty_table()
-    noise, result = noise_of_tasks(empty, law, **asked)
+    noise, result = noise_of_tasks(empty, law, **options)
     for i, kind in zip(at, result.schema.types, strict=True):
         if pa.types.is_unsigned_integer(kind):
             raise ParameterOverflowError(
@@ -124,10 +124,10 @@ def add_noise(
         fields[i] = StructField(fields[i].name, of_spark, fields[i].nullable, fields[i].metadata)
     schema = StructType(fields)
     task = partial(_noisy_batches, noise=noise, columns=names, labels=schema.fieldNames())
-    # mapInArrow takes the dot of a name for that of a field, and has no way to quote it
+    # mapInArrow reads a dot in a column's name as field access, and no quoting prevents that
     numbered = frame.toDF(*(f"column{i}" for i in range(len(fields))))
     writer = numbered.mapInArrow(task, schema).write.mode("error")
-    # version 2 publishes file by file, so that a task that dies meanwhile is published twice
+    # version 2 publishes file by file, so a task that dies halfway may publish noise twice
     writer.option("mapreduce.fileoutputcommitter.algorithm.version", "1").parquet(folder)
     return frame.sparkSession.read.schema(schema).parquet(folder)
 
@@ -149,7 +149,7 @@ def _arrow_type(field: Any) -> Any:
 def _noisy_batches(
     batches: Iterator[Any], noise: TaskNoise, columns: list[str], labels: list[str]
 ) -> Iterator[Any]:
-    """Generate the batches of a partition, with these labels and noise: on a worker."""
+    """Yield the batches of a partition with these labels and noise; this runs on a worker."""
     for batch in batches:
         labelled = type(batch).from_arrays(batch.columns, labels)
         yield noise.added_to(labelled, columns)

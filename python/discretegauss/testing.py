@@ -1,4 +1,4 @@
-"""Sources of bits for tests: they make draws repeatable, and so must never protect real data."""
+"""Sources of bits for tests. They make draws repeatable, so they must never protect real data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["NotPrivateWarning", "TapeSource", "seeded_source"]
 
 
 class NotPrivateWarning(UserWarning):
-    """Anyone who knows the seed can repeat the draws of this source: they protect nothing."""
+    """Anyone who knows the seed can repeat the draws of this source, so they protect nothing."""
 
 
 class TapeSource:
@@ -22,17 +22,17 @@ class TapeSource:
     Parameters
     ----------
     tape : bytes, bytearray or memoryview
-        What draws read; of a memoryview a copy. Reading beyond its end raises EOFError.
+        The bytes that draws read; a memoryview is copied. Reading beyond its end raises EOFError.
 
     Attributes
     ----------
     used : int
-        How many bytes were read.
+        The number of bytes that were read.
 
     Raises
     ------
     TypeError
-        If tape is no bytes.
+        If tape has another type.
 
     Examples
     --------
@@ -48,7 +48,8 @@ class TapeSource:
     def __init__(self, tape: bytes | bytearray | memoryview) -> None:
         if not isinstance(tape, bytes | bytearray | memoryview):
             raise ParameterTypeError(f"tape must be bytes, got {type(tape).__name__}")
-        self.tape = bytes(tape) if isinstance(tape, memoryview) else tape  # of any items and axes
+        # a copy of a memoryview has one axis and items of one byte
+        self.tape = bytes(tape) if isinstance(tape, memoryview) else tape
         self.used = 0
 
     def __call__(self, buffer: memoryview) -> None:
@@ -61,7 +62,7 @@ class TapeSource:
 
 
 class SeededSource:
-    """The ChaCha20 stream under a key made of a seed. Made by `seeded_source`."""
+    """The ChaCha20 stream under a key that a seed determines. `seeded_source` makes it."""
 
     def __init__(self, seed: int) -> None:
         checked = whole_number(seed, "seed", minimum=0)
@@ -81,7 +82,7 @@ class SeededSource:
 
 
 def seeded_source(seed: int) -> SeededSource:
-    """Return a source whose bits follow from a seed: for tests and papers, never for private data.
+    """Return a source whose bits follow from a seed, for tests and papers, never for private data.
 
     Parameters
     ----------

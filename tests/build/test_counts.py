@@ -1,4 +1,4 @@
-"""Limits on the functions between a call and the core, public names, and words of a page.
+"""Limits: functions between a call and the core, public names, words of a page, sentences.
 
 The tests count frames, not times. The limits are for Python 3.11, where a comprehension is a
 function; later versions count fewer.
@@ -7,9 +7,12 @@ function; later versions count fewer.
 from __future__ import annotations
 
 import gc
+import io
 import json
+import re
 import sys
-from collections.abc import Callable
+import tokenize
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -169,3 +172,42 @@ def test_no_page_is_longer_than_1500_words() -> None:
     """A page has one subject, so it has a limit; the CHANGELOG may grow."""
     assert len(PAGES) > 40
     assert {page.name: n for page in PAGES if (n := words_of(page)) > 1500} == {}
+
+
+# --- sentences -------------------------------------------------------------------------------
+
+REFUSED = re.compile(
+    r"(?:^|[.!?:;] +)(?:What|Whoever|All that|Those that|Where)\b(?![^.?]*\?)"
+    r"|\b(?:at hand|so many|of theirs|of ours|[Bb]ut for)\b"
+)
+"""Openings and phrases that a reader has to read twice; a question may begin with What."""
+
+
+def texts(source: str, suffix: str) -> Iterator[str]:
+    """Yield the lines of comments, and the docstrings; in C the comments."""
+    if suffix != ".py":
+        yield from (re.sub(r"\n\s*\*", "\n", c) for c in re.findall(r"/\*+(.*?)\*/", source, re.S))
+        return
+    before = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string.lstrip("#: ")
+        elif token.type != tokenize.NL:
+            starts_line = before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+            if token.type == tokenize.STRING and starts_line:
+                yield token.string.strip('r"')
+            before = token.type
+
+
+def test_fewer_than_20_sentences_are_hard_to_read_aloud() -> None:
+    """In comments and docstrings of the package and the core."""
+    files = [path for name in ("python", "csrc") for path in sorted((ROOT / name).rglob("*"))]
+    found = [
+        f"{path.relative_to(ROOT)}: {sentence[0]}{paragraph[sentence.end() :][:60]}"
+        for path in files
+        if path.suffix in (".py", ".c", ".h", ".cu")
+        for text in texts(path.read_text(encoding="utf-8"), path.suffix)
+        for paragraph in (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+        for sentence in REFUSED.finditer(paragraph)
+    ]
+    assert len(found) < 20, "\n".join(found)

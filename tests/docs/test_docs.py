@@ -119,6 +119,29 @@ def test_the_headings_that_links_name_exist(document: Path) -> None:
         assert anchor in names, (link, anchor)
 
 
+def test_the_functions_that_the_tour_names_are_in_their_files() -> None:
+    tour = (DOCS / "developers.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^\| `(\w+)` \| `([\w/.]+)` \|", tour, re.MULTILINE)
+    assert len(steps) > 20
+    for name, file in steps:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert re.search(rf"^ *(?:def|class) {name}\b|^\w[\w *]*\b{name}\(", text, re.MULTILINE), (
+            name
+        )
+
+
+def test_the_picture_of_rooms_shows_the_imports(tmp_path: Path) -> None:
+    """The picture carries the heights of its rooms; draw it again when they change."""
+    pytest.importorskip("matplotlib")
+    program, out = DOCS / "figures" / "rooms.py", tmp_path / "rooms.png"
+    subprocess.run([sys.executable, str(program), "--out", str(out)], check=True)
+    heights = [
+        re.findall(rb"Description\0([\w= -]+)", picture.read_bytes())
+        for picture in (out, program.with_suffix(".png"))
+    ]
+    assert heights[0] == heights[1] != []
+
+
 def test_claims_fit_the_page_and_name_every_test() -> None:
     """tests/README.md has at most 60 rows of 160 characters, and names each file or its folder."""
     tests = ROOT / "tests"

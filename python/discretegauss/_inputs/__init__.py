@@ -1,1 +1,1 @@
-"""What a user passes, made exact or refused with a message that names it."""
+"""Checks of the user's arguments: each is made exact, or refused with a message that names it."""

@@ -1,4 +1,4 @@
-"""A budget: what may be given away, as a user says it."""
+"""A privacy budget, as the user states it."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from .numbers import exact_rational
 from .privacy_arguments import at_least_zero, positive_number
 
 _DIGITS = Context(prec=12)
-"""A number of at most so many is printed as a decimal, any other as a fraction."""
+"""Numbers of at most 12 digits are printed as decimals, all others as fractions."""
 
 
 @dataclass(frozen=True, init=False, repr=False, slots=True)
 class Budget:
-    """How much privacy may be given away: rho of zCDP, or epsilon with delta.
+    """A privacy budget: rho of zCDP, or epsilon with delta.
 
     Parameters
     ----------
     rho : number, optional
         The zCDP budget, positive.
     epsilon, delta : number, optional
-        In the place of rho: epsilon at least 0, delta below 1. With delta = 0, pure differential
-        privacy, epsilon is positive; only the discrete Laplace keeps to it.
+        In place of rho: epsilon at least 0, delta below 1. If delta = 0, which is pure differential
+        privacy, epsilon must be positive; only the discrete Laplace satisfies it.
 
     Attributes
     ----------
     rho, epsilon, delta : Fraction or None
-        Exactly the numbers given.
+        The exact values of the arguments.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a number is wrong, or they are neither rho nor epsilon with delta.
+        If a number breaks its rule, or if the call has neither rho nor epsilon with delta.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Budget:
         epsilon: object = None,
         delta: object = None,
     ) -> Budget:
-        """Return the budget that a function was given: as one, or by these names."""
+        """Return a function's budget, which its caller gave as one object or by these names."""
         if budget is None:
             return cls(rho=rho, epsilon=epsilon, delta=delta)
         if not isinstance(budget, cls):
@@ -89,8 +89,8 @@ class Budget:
 
     def __repr__(self) -> str:
         numbers = (("rho", self.rho), ("epsilon", self.epsilon), ("delta", self.delta))
-        said = (f"{name}={written(value)}" for name, value in numbers if value is not None)
-        return f"Budget({', '.join(said)})"
+        arguments = (f"{name}={written(value)}" for name, value in numbers if value is not None)
+        return f"Budget({', '.join(arguments)})"
 
     def __str__(self) -> str:
         if self.rho is not None:
@@ -106,7 +106,7 @@ def _below_one(delta: object) -> Fraction:
 
 
 def _short(value: Fraction | None) -> str:
-    """Return the number as a decimal where a short one is just it."""
+    """Return the number as a decimal if a short one is exact, else as a fraction."""
     exact = Fraction(value or 0)
     context = _DIGITS.copy()
     found = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))

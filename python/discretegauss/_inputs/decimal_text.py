@@ -1,4 +1,4 @@
-"""Numbers as short decimal text that is rounded in a stated direction, for reports and messages."""
+"""Short decimal text for reports and messages, rounded in a stated direction."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _DIGITS = 6
 
 
 def decimals(digits: int, rounding: str = decimal.ROUND_HALF_EVEN) -> decimal.Context:
-    """Return the arithmetic of so many digits, whatever the context of the caller is."""
+    """Return a context of this many digits that does not depend on the caller's context."""
     return decimal.Context(digits, rounding, decimal.MIN_EMIN, decimal.MAX_EMAX, traps=[])
 
 
 def rounded_up(value: Fraction) -> str:
-    """Return six digits, not below the value.
+    """Return the value rounded up to six significant digits.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def rounded_up(value: Fraction) -> str:
 
 
 def rounded_down(value: Fraction) -> str:
-    """Return six digits, not above the value.
+    """Return the value rounded down to six significant digits.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def rounded_down(value: Fraction) -> str:
 
 
 def rounded(value: Fraction, rounding: str = decimal.ROUND_HALF_EVEN) -> str:
-    """Return the value with six significant digits, without exponent where that is readable."""
+    """Return the value with six digits, in exponent form only if below 1e-5 or from 1e12 on."""
     context = decimals(_DIGITS, rounding)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     if quotient == 0:

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
         @property
         def __cuda_array_interface__(self) -> Any: ...
 
-    #: What is filled, or a new array.
+    #: The type of `out`, or of a new array.
     Filled = TypeVar("Filled", bound=NDArray[Any], default=NDArray[Any])
     TensorT = TypeVar("TensorT", bound=Tensor)
 
 
 class HowOnly(TypedDict, total=False):
-    """How to draw, whatever the law and the array."""
+    """The options of a draw that do not depend on the law or the array."""
 
     method: Method
     source: Source
@@ -53,31 +53,31 @@ class HowOnly(TypedDict, total=False):
 
 
 class How(HowOnly, total=False):
-    """And into what."""
+    """The options of a draw, with the dtype of the result."""
 
     dtype: DTypeLike
 
 
-#: The default dtype: an object of its own, equal to the int64 that a user may ask for. One draw is
-#: a Python integer, which has room for any law; it is checked against int64 only on request.
+#: The default dtype. It equals the int64 that a user may pass, but it is another object: one draw
+#: is a Python integer, which holds any law, and must fit int64 only if the user passes that.
 INT64: Final[np.dtype[Any]] = np.dtype(np.int64, copy=True)
 
-# Defaults, INT64 too, are single objects: who gives none is recognised by them, with no check.
+# Each default, like INT64, is a single object. `is` recognises it, so it needs no check.
 AUTO: Final = "auto"
 SYSTEM: Final = "getrandom"
 CHACHA20: Final = "chacha20"
 ONE_THREAD: Final = 1
 
-#: What numpy 1 has; numpy 2 has 64, but not everywhere.
+#: The limit of numpy 1. The limit of numpy 2 is 64, but some of its functions still have 32.
 MOST_AXES = 32
 
-#: As many objects or 64-bit integers as there are addresses for. Axes of length 0 do not count:
-#: numpy, too, multiplies the others.
+#: The most objects or 64-bit integers that an address space holds. Axes of length 0 do not count,
+#: because numpy too multiplies only the others.
 MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 
 def _length(n: object, place: int | None) -> int:
-    """Return `n` as a length; of several, which may be data, an error tells the place."""
+    """Return `n` as a length. Of several, which may be data, an error names only the place."""
     try:
         return whole_number(n, "size", minimum=0)
     except (ParameterTypeError, ParameterValueError) as error:
@@ -91,7 +91,7 @@ def checked_size(size: object) -> tuple[int, ...] | None:
     """Return `size` as a shape."""
     if size is None:
         return None
-    if type(size) is int and 0 <= size <= MOST_ELEMENTS:  # most often
+    if type(size) is int and 0 <= size <= MOST_ELEMENTS:  # the usual case
         return (size,)
     if isinstance(size, np.ndarray) and size.ndim == 0:
         size = size[()]
@@ -114,14 +114,14 @@ def checked_size(size: object) -> tuple[int, ...] | None:
 
 
 def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
-    """Return `dtype`, that of `name`; it must be an integer type or object."""
+    """Return the dtype of the parameter `name`, which must be an integer type or object."""
     rule = f"{name} must be{' of' if name != 'dtype' else ''} an integer type or object"
     try:
         checked = np.dtype(dtype)
-    except Exception:  # numpy asks objects for attributes, and for their repr
+    except Exception:  # numpy reads attributes and the repr of any object, which may raise
         raise ParameterTypeError(f"{rule}, got {describe(dtype)}") from None
-    if checked.kind not in "iuO" or checked.names is not None:  # an integer's parts may have names
-        # an array of a dtype has a shape, which may be counts
+    if checked.kind not in "iuO" or checked.names is not None:  # an integer dtype may have fields
+        # the shape of a subarray dtype may be counts
         raise ParameterTypeError(f"{rule}, got {'an array of one' if checked.shape else checked}")
     return checked
 
@@ -129,20 +129,20 @@ def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
 def checked_target(
     size: object, dtype: DTypeLike, out: object
 ) -> tuple[tuple[int, ...] | None, np.dtype[Any], NDArray[Any] | None]:
-    """Return the shape and the dtype of what is drawn, and `out` as a plain array."""
+    """Return the shape and the dtype of the result, and `out` as an ndarray."""
     shape = checked_size(size)
-    kept = dtype if dtype is INT64 else checked_dtype(dtype)
+    checked = dtype if dtype is INT64 else checked_dtype(dtype)
     if out is None:
-        return shape, kept, None
+        return shape, checked, None
     result = checked_out(out, shape)
     own = checked_dtype(result.dtype, "out")
-    if dtype is not INT64 and kept != own:
-        raise ParameterValueError(f"dtype must be that of out, {own}, got {kept}")
+    if dtype is not INT64 and checked != own:
+        raise ParameterValueError(f"dtype must be that of out, {own}, got {checked}")
     return result.shape, own, result
 
 
 def _overlaps_itself(array: NDArray[Any]) -> bool:
-    """Return whether two elements of `array` may share memory (in doubt: yes)."""
+    """Return whether two elements of `array` may share memory; if in doubt, True."""
     end = array.itemsize
     for stride, n in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
         if n > 1:
@@ -153,15 +153,15 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
 
 
 def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any]:
-    """Return `out` as a plain array: writable, of the size given, none of its elements twice."""
+    """Return `out` as an ndarray, which must be writable, of this size, without overlaps."""
     if type(out) is not np.ndarray:
         if not isinstance(out, np.ndarray) or isinstance(out, if_loaded("numpy.ma", "MaskedArray")):
             raise ParameterTypeError(
                 f"out must be a numpy array without a mask, got {type(out).__name__}"
             )
-        out = out.view(np.ndarray)  # a matrix, say, has rules of its own for shapes
+        out = out.view(np.ndarray)  # a matrix, for example, has other rules for shapes
     if size is not None and out.shape != size:
-        # not that of size: it may be counts
+        # the message omits size, which may be counts
         raise ParameterValueError(
             f"out must have the shape of size, got an array of shape {out.shape}"
         )
@@ -173,7 +173,7 @@ def checked_out(out: object, size: tuple[int, ...] | None) -> NDArray[Any]:
 
 
 def checked_method(method: object, kind: Kind) -> Method:
-    """Return `method`, which laws of this kind must have."""
+    """Return `method`, which must be one for laws of this kind."""
     if method is AUTO:
         return AUTO
     rule = "method must be 'auto', 'reference', 'cells' or 'isochronous'"
@@ -191,10 +191,10 @@ def checked_method(method: object, kind: Kind) -> Method:
 
 
 def _other_generator(source: Any) -> str | None:
-    """Return the name of a function of Python or numpy that fills no buffer of bytes.
+    """Return the name of a known function of Python or numpy that does not fill its argument.
 
-    ``len`` returns the length of what it leaves as it is; ``os.urandom`` takes a number, and so
-    does ``bytes`` of numpy's generators.
+    ``len`` returns the length of a buffer but leaves it unchanged. ``os.urandom`` and ``bytes`` of
+    numpy's generators take a number.
     """
     owner, name = getattr(source, "__self__", None), getattr(source, "__name__", "")
     of_owner = type(owner).__module__
@@ -207,14 +207,14 @@ def _other_generator(source: Any) -> str | None:
 
 
 def _hint(source: object) -> str:
-    """Return what to write in the place of a seeded generator of numpy or Python."""
+    """Return advice for users who pass a seeded generator of numpy or Python."""
     if type(source).__module__.partition(".")[0] not in ("numpy", "random"):
         return ""
     return "; for tests write testing.seeded_source(...), which can repeat its draws"
 
 
 def checked_source(source: object) -> Source:
-    """Return `source`."""
+    """Return `source`, which must be a name of a source or a function that fills a buffer."""
     rule = "source must be 'getrandom', 'chacha20' or a function that fills the buffer it is given"
     if isinstance(source, str):
         if source is SYSTEM or source == SYSTEM:
@@ -243,7 +243,7 @@ def checked_threads(threads: object, source: Source) -> int:
 def checked_how(
     kind: Kind, method: object, source: object, threads: object
 ) -> tuple[Method, Source, int]:
-    """Return how to draw from laws of a kind. Defaults are single objects and need no check."""
+    """Return method, source and threads for laws of a kind; defaults need no check."""
     by = AUTO if method is AUTO else checked_method(method, kind)
     bits = CHACHA20 if source is CHACHA20 else checked_source(source)
     return by, bits, ONE_THREAD if threads is ONE_THREAD else checked_threads(threads, bits)
@@ -262,8 +262,8 @@ def require_fit(
 ) -> None:
     """Refuse a law that does not provably fit `dtype`.
 
-    mu and parameter are what to call elements of arrays: these may be the data, and no message
-    shows them.
+    If the numbers are elements of arrays, pass their names, "mu[3]", as mu and parameter: the
+    elements may be data, so no message may show them.
     """
     if not fits_dtype(spec, dtype):
         loses_signs = dtype.kind == "u" and spec.kind.has_cells

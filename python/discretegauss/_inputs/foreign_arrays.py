@@ -1,4 +1,4 @@
-"""What arrays, columns and tables of other libraries become, so that no integer is rounded."""
+"""Conversion of other libraries' arrays, columns and tables to numpy without rounding integers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ParameterTypeError, ParameterValueError
 
-#: Beyond these a float may stand for several integers.
+#: A float beyond this may be the rounded value of several integers.
 _EXACT_FLOATS = 2**53
 
 
 def _is_float(dtype: object) -> bool:
-    """Return whether a dtype, of numpy or another library, is one of floats."""
+    """Return whether a dtype of numpy or another library is a float type."""
     kind = getattr(dtype, "kind", None)
     return kind == "f" if isinstance(kind, str) else "float" in str(dtype).lower()
 
 
 def _objects(value: Any) -> NDArray[Any]:
-    """Return an array of objects; pandas makes them from its columns only where asked like this."""
+    """Return an array of objects. A pandas column needs ``astype(object)`` to give exact ones."""
     if hasattr(value, "astype"):
         value = value.astype(object)
     objects: NDArray[Any] = np.asanyarray(value, dtype=object)
@@ -29,10 +29,10 @@ def _objects(value: Any) -> NDArray[Any]:
 
 
 def to_numpy_exactly(value: Any) -> NDArray[Any]:
-    """Return what has ``__array__`` as an array of numpy, of objects if floats would round it.
+    """Return an object with ``__array__`` as a numpy array, of objects if floats would round it.
 
-    Of a table of integers and floats, or of integers of which some are missing, numpy would make
-    floats. A mask stays, to be refused.
+    numpy itself makes floats of a table of integers and floats, and of integers of which some are
+    missing. A mask stays, so that the caller can refuse it.
     """
     array: NDArray[Any] = np.asanyarray(value)
     dtypes = _dtypes(value)
@@ -41,23 +41,23 @@ def to_numpy_exactly(value: Any) -> NDArray[Any]:
     if all(map(_is_float, dtypes)):
         if all(isinstance(dtype, np.dtype) for dtype in dtypes) or not np.isnan(array).any():
             return array
-        return _objects(value)  # NaN, or what is missing
+        return _objects(value)  # NaN may stand for missing integers
     objects = _objects(value)
     if objects.ndim == 1 and any(isinstance(x, float) for x in objects.tolist()):
-        objects[:] = list(value)  # rounded nevertheless
+        objects[:] = list(value)  # astype(object) rounded nevertheless
     return objects
 
 
 def are_rounded(array: NDArray[Any], value: Any) -> bool:
-    """Return whether elements of `array`, what `to_numpy_exactly` made of `value`, may be rounded.
+    """Return whether `array`, made from `value` by `to_numpy_exactly`, may have rounded elements.
 
-    By libraries that make floats even where objects are asked for: of tables with columns of
-    several types, and of integers of which some are missing.
+    Some libraries return floats even if the caller requests objects: for tables with columns of
+    several types, and for integers of which some are missing.
     """
     if not array.ndim or isinstance(value, np.ndarray):
         return False
     dtypes = _dtypes(value)
-    if dtypes is None:  # of what it holds nothing is known
+    if dtypes is None:  # nothing is known about its elements
         return array.dtype.kind == "f" and any(map(_may_be_several, array.ravel().tolist()))
     if array.dtype != object or array.ndim != 2:
         return False
@@ -69,13 +69,17 @@ def are_rounded(array: NDArray[Any], value: Any) -> bool:
 
 
 def _dtypes(value: Any) -> list[Any] | None:
-    """Return the dtypes of the columns of a table, or that of an array; None: it tells none."""
-    told = getattr(value, "dtypes", None)  # first: a column of a table may be called "dtype"
-    if told is None:
-        told = getattr(value, "dtype", None)
-    if told is None:
+    """Return the dtypes of a table's columns, or of an array; None if it has no such attribute."""
+    dtypes = getattr(value, "dtypes", None)  # before "dtype", which may be a column of a table
+    if dtypes is None:
+        dtypes = getattr(value, "dtype", None)
+    if dtypes is None:
         return None
-    return list(told) if isinstance(told, list | tuple) or hasattr(told, "__array__") else [told]
+    return (
+        list(dtypes)
+        if isinstance(dtypes, list | tuple) or hasattr(dtypes, "__array__")
+        else [dtypes]
+    )
 
 
 def _may_be_several(x: object) -> bool:
@@ -83,7 +87,7 @@ def _may_be_several(x: object) -> bool:
 
 
 def single(value: Any) -> Any:
-    """Return the element of an array of no axes, or of what numpy takes for one; else `value`."""
+    """Return the element of an array without axes, or of an object that is one; else `value`."""
     if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "__array__"):
         array = to_numpy_exactly(value)
         return value if array.ndim else array[()]
@@ -91,7 +95,7 @@ def single(value: Any) -> Any:
 
 
 def array_of_list(values: ArrayLike) -> NDArray[Any]:
-    """Return an array: of objects if numpy's floats would round an integer of a list."""
+    """Return values as an array, of objects if numpy's floats would round an integer of a list."""
     array = np.asarray(values)
     if array.dtype.kind == "f" and isinstance(values, list | tuple):
         objects = np.asarray(values, dtype=object)
@@ -102,7 +106,7 @@ def array_of_list(values: ArrayLike) -> NDArray[Any]:
 
 
 def finite_array(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return integers or finite floats as an array; an error tells a place, and no value."""
+    """Return integers or finite floats as an array; an error names a place, never a value."""
     array = array_of_list(values)
     if array.dtype == np.longdouble or array.dtype.kind not in "fiu":
         raise ParameterTypeError(

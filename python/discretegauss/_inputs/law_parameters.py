@@ -1,4 +1,4 @@
-"""The laws that a call asks for: their parameters as a user gives them, single or in arrays."""
+"""Checks of the parameters of laws, single numbers or arrays, as the user gives them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .parameter_arrays import ParameterColumn, indexed
 _T = TypeVar("_T")
 
 _VARIANCES_BELOW = 2**1024
-"""Of Skellam laws."""
+"""The bound on the variance of Skellam laws."""
 
 
 def parameter_name(kind: Kind) -> str:
-    """Return what users call the law's own parameter."""
+    """Return the user's name for the main parameter of laws of a kind."""
     return FACTS[kind].parameter
 
 
@@ -49,7 +49,7 @@ def _checked_parameter(kind: Kind, value: object) -> Fraction:
 
 
 def checked_beta(value: object) -> Fraction:
-    """Return the exponent of a law, or of a norm, exact: at least 1."""
+    """Return the exact exponent of a law or of a norm, which must be at least 1."""
     exact = exact_rational(value, "beta")
     if exact < 1:
         raise refused("beta", "be at least 1", value)
@@ -57,13 +57,13 @@ def checked_beta(value: object) -> Fraction:
 
 
 def exact_spec(kind: Kind, parameter: object, mu: object, beta: object = 1) -> LawSpec:
-    """Return the exact law for parameters as a user gives them, each checked."""
+    """Check each parameter and return the exact specification of the law."""
     exact = _checked_parameter(kind, parameter)
     exact_beta = checked_beta(beta)
     return LawSpec(kind, exact, exact_rational(mu, "mu"), exact_beta)
 
 
-#: Types whose values may be keys of a cache: they do not change, and equal ones mean one number.
+#: Types that are safe as cache keys: values never change, and equal ones mean the same number.
 NUMBERS = frozenset({int, float, Fraction, str}) | {
     np.dtype(code).type for code in np.typecodes["AllInteger"] + "efd"
 }
@@ -71,21 +71,21 @@ NUMBERS = frozenset({int, float, Fraction, str}) | {
 _PLACES = {"mu": 1, "beta": 2}
 
 
-def columns_of(law: Any, given: Sequence[object]) -> list[ParameterColumn] | None:
-    """Return the kind's own parameter, mu and beta, each checked.
+def columns_of(law: Any, parameters: Sequence[object]) -> list[ParameterColumn] | None:
+    """Return columns of the main parameter, mu and beta, each checked; None if all are numbers.
 
     Parameters
     ----------
     law : type
-        The class of the law, whose ``__match_args__`` name what is given.
-    given : sequence
-        Numbers and arrays. Return None if there are single numbers only.
+        The class of the law. Its ``__match_args__`` name the elements of `parameters`.
+    parameters : sequence
+        Numbers and arrays.
     """
     kind = law._kind
     mu, beta = _column_of_one(kind, 0, "mu"), _column_of_one(kind, 1, "beta")
     columns = [mu, mu, beta]
     are_single = True
-    for name, value in zip(law.__match_args__, given, strict=True):
+    for name, value in zip(law.__match_args__, parameters, strict=True):
         place = _PLACES.get(name, 0)
         if type(value) in NUMBERS:
             columns[place] = _column_of_one(kind, value, name)
@@ -114,7 +114,7 @@ def _column_of_one(kind: Kind, value: object, name: str) -> ParameterColumn:
 
 
 def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable[[Any], Any]]:
-    """Return what makes a parameter exact or refuses it, and what tells whether floats obey."""
+    """Return a parameter's check, which also makes it exact, and a test of its rule for floats."""
     if name == "mu":
         return lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
     if name == "beta":
@@ -126,7 +126,7 @@ def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable
 _ABOVE_0: Callable[[Any], Any] = partial(lt, 0)
 _AT_LEAST_0: Callable[[Any], Any] = partial(le, 0)
 
-#: Rules that say more than a sign.
+#: The kinds whose parameter has a rule beyond its sign.
 _OBEYING: dict[Kind, Callable[[Any], Any]] = {
     Kind.BERNOULLI: lambda x: (x >= 0) & (x <= 1),
     Kind.UNIFORM_BELOW: lambda x: (x > 0) & (x % 1 == 0),
@@ -136,10 +136,10 @@ _OBEYING: dict[Kind, Callable[[Any], Any]] = {
 def naming_places(
     call: Callable[[], _T], array: NDArray[Any], name: str, check: Callable[[object], object]
 ) -> _T:
-    """Return what `call` returns, which looks at the elements of an array.
+    """Return the result of `call`, which checks the elements of an array.
 
-    An error about one of them names its place, not the element, which may be the data. `check`
-    raises that error again.
+    Elements may be data, so an error about one names its place and not its value. To find that
+    place, `check` must raise the same error for the same element.
     """
     try:
         return call()
@@ -152,17 +152,17 @@ def naming_places(
             check(element)
         except kind:
             raise kind(f"{rule}, but {name}{indexed(place, array.shape)} is not so") from None
-    raise kind(rule)  # no cover: the element is found again
+    raise kind(rule)  # no cover: `check` has raised above
 
 
 def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
-    """Return sigma2 as given, or the exact square of sigma; None is what is not given.
+    """Return sigma2 unchanged, or the exact square of sigma; exactly one of them is not None.
 
-    Of an array of sigma, where arrays are taken, an array of objects.
+    If `arrays` is true, sigma may be an array; its squares are an array of objects.
     """
     if (sigma2 is None) is (sigma is None):
-        given = "neither" if sigma is None else "both"
-        raise ParameterTypeError(f"sigma2 or sigma must be given, one of the two, got {given}")
+        count = "neither" if sigma is None else "both"
+        raise ParameterTypeError(f"sigma2 or sigma must be given, one of the two, got {count}")
     if sigma is None:
         return sigma2
     array = as_array(sigma, "sigma") if arrays else None
@@ -190,15 +190,15 @@ def _square(sigma: object) -> Fraction:
 
 
 def as_array(value: object, name: str) -> NDArray[Any] | None:
-    """Return `value` as an array if it is one of some kind, else None: it is a single number.
+    """Return `value` as an array if it is any kind of array, or None if it is a single number.
 
-    Lists become arrays of objects: numpy would make floats or strings of mixed ones, and so change
-    their values.
+    Lists become arrays of objects, because numpy would change the values of mixed lists to floats
+    or strings.
     """
     if isinstance(value, if_loaded("numpy.ma", "MaskedArray")) and np.ma.is_masked(value):
         raise ParameterValueError(f"{name} must not have masked elements")
     if isinstance(value, np.ndarray):
-        if value.dtype.kind in "mMV":  # their elements would pass for integers
+        if value.dtype.kind in "mMV":  # times and records, whose elements would pass for integers
             raise ParameterTypeError(f"{name} must hold numbers, got dtype {value.dtype}")
         return np.asarray(value) if value.ndim else None
     if isinstance(value, list | tuple):
@@ -215,15 +215,15 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
                 "beyond 2**53: pass columns one by one, or arrays of numpy"
             )
         return as_array(array, name)
-    if _may_hold_several(type(value)):  # a range, a buffer: numpy would take it for an array
+    if _may_hold_several(type(value)):  # a range or a buffer, which numpy would read as an array
         exact_rational(value, name)
     return None
 
 
 def _items(values: Sequence[object], name: str) -> Sequence[object]:
-    """Return the items of a list, those of other kinds of array as `as_array` returns them.
+    """Return the items of a list; convert arrays among them by `as_array`.
 
-    Numpy would look under masks, take times for integers, and make floats of tables.
+    numpy would ignore masks, read times as integers, and make floats of tables.
     """
     if not any(map(_may_hold_several, set(map(type, values)))):
         return values
@@ -247,7 +247,7 @@ def _may_hold_several(kind: type) -> bool:
 def parameter_shape(
     shape: tuple[int, ...] | None, shapes: Sequence[tuple[int, ...]]
 ) -> tuple[int, ...]:
-    """Return the shape of the result; parameters broadcast to `shape`, as in numpy."""
+    """Return the shape of the result, to which the parameters broadcast: `shape` unless None."""
     axes = max(len(shape or ()), *map(len, shapes))
     if axes > MOST_AXES:
         raise ParameterValueError(
@@ -266,7 +266,7 @@ def parameter_shape(
     with suppress(ValueError):
         if np.broadcast_shapes(own, shape) == shape:
             return shape
-    # not the lengths, which may be counts in the place of size
+    # the message omits the lengths, which may be counts that were passed as size
     raise ParameterValueError(
         f"size (or the shape of out) must be one that the parameters broadcast to: {own}, or "
         f"{(9, *own)} for nine draws of each; got another, of {len(shape)} "

@@ -1,4 +1,4 @@
-"""How a value is written in an error message, a repr and on a terminal."""
+"""Values as text, for error messages, reprs and terminals."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MOST_DIGITS = 4300
 
 
 def describe(value: object) -> str:
-    """Return `value` as an error message shows it: short, whatever it is.
+    """Return a short text for `value` in an error message.
 
-    Numbers, texts and types are shown, and of all else its type alone: a column of counts that was
-    passed in the wrong place is data.
+    It shows numbers, texts and types. Of any other object it shows only the type, because a column
+    of counts in the wrong place is data.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def describe(value: object) -> str:
         return hidden
     try:
         text = repr(value)
-    except Exception:  # Python's limit of 4300 digits, or somebody else's __repr__
+    except Exception:  # Python's limit of 4300 digits, or another library's __repr__
         return hidden
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -47,20 +47,20 @@ def describe(value: object) -> str:
 def refused(
     name: str, rule: str, value: object, error: type[DiscreteGaussError] = ParameterValueError
 ) -> DiscreteGaussError:
-    """Return the error for a value of a parameter that breaks its rule.
+    """Return the error for a value that breaks the rule of a parameter.
 
     Examples
     --------
     >>> refused("sigma2", "be positive", -0.1)
     ParameterValueError('sigma2 must be positive, got -0.1')
     """
-    from .foreign_arrays import single  # numpy, which the command's help does without
+    from .foreign_arrays import single  # here, because the command's help should not import numpy
 
     return error(f"{name} must {rule}, got {describe(single(value))}")
 
 
 def if_loaded(module: str, name: str) -> Any:
-    """Return a type for isinstance: of a module that is not loaded nobody has an object.
+    """Return a type for isinstance, or () if its module is not loaded: then no object has it.
 
     Examples
     --------
@@ -71,9 +71,9 @@ def if_loaded(module: str, name: str) -> Any:
 
 
 def written(value: object) -> str:
-    """Return a number as Python code that means it exactly, the shortest; of all else the repr.
+    """Return the shortest Python code that means a number exactly; the repr of any other object.
 
-    A fraction is an integer, a float or a text, whichever says just this number.
+    The code of a fraction is an integer, a float or a string.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def written(value: object) -> str:
 
 
 def _as_float(value: Fraction) -> str:
-    """Return a float as text that is just this number; nothing if there is none."""
+    """Return the repr of the float that equals the value; "" if there is none."""
     try:
         nearest = float(value)
     except OverflowError:
@@ -101,9 +101,9 @@ def _as_float(value: Fraction) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text that is not ours (the name of a file, say) as a terminal may be given it.
+    r"""Return a foreign text, such as the name of a file, in a form that is safe on a terminal.
 
-    Line breaks, escape characters and what turns the direction of writing are escaped.
+    Line breaks, escape characters and marks that change the direction of text are escaped.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def printable(text: str) -> str:
 
 
 def number_of(n: int, noun: str) -> str:
-    """Return how many there are of something.
+    """Return a count with its noun.
 
     Examples
     --------

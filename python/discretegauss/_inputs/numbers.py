@@ -1,6 +1,6 @@
-"""Turn what a user passes into an exact rational, or say what is wrong with it.
+"""Conversion of the user's numbers to exact rationals; every other input is refused.
 
-This is the only place that does so. A float means exactly the binary fraction that it holds.
+Only this module converts numbers. A float means exactly the binary fraction that it holds.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from .foreign_arrays import single
 from .messages import MOST_DIGITS, describe, if_loaded, refused
 
-#: A single number, for type checkers; gmpy2's, which has no types of its own, are Any to them.
+#: A single number, for type checkers. gmpy2 has no type hints, so its numbers are Any.
 Number = int | float | numbers.Rational | Decimal | str | np.integer[Any] | np.floating[Any]
 
-#: No numerator or denominator may be longer: the arithmetic below aborts the process when memory
-#: runs out, so its operands stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
+#: The most bits of a numerator or denominator. GMP aborts the process if memory runs out, so its
+#: operands must stay small. DG_MAX_PARAMETER_BITS of the C header is the same number.
 MAX_BITS = 65536
 
-#: Fraction("1e999999999") would run for ever.
+#: A bound on decimal exponents, because Fraction("1e999999999") would run for ever.
 _MAX_EXPONENT = 20000
 
-#: Decimal and Fraction would take more: underscores, digits of every script, "inf".
+#: The accepted texts. Decimal and Fraction accept more: underscores, digits of every script, "inf".
 _TEXT = re.compile(
     r"\s*[+-]?(\d+/0*[1-9]\d*|(\d+(\.\d*)?|\.\d+)([eE][+-]?0*(?P<exponent>\d+))?)\s*", re.ASCII
 )
 
 _DECIMALS_EXPONENT = 18
-"""Digits of an exponent that Decimal takes."""
+"""An exponent with this many digits may be too long for Decimal."""
 
 _ACCEPTED = (
     "int, float, Fraction, Decimal, a string such as '1/3' or '0.1', or a numpy or gmpy2 number"
@@ -55,7 +55,7 @@ def _not_a_number(value: object, name: str) -> ParameterValueError:
 def _from_decimal(value: Decimal, name: str) -> Fraction:
     if not value.is_finite():
         raise _not_a_number(value, name)
-    # The size of the fraction is known from the exponent, before 10**exponent is computed.
+    # The exponent tells the size of the fraction before 10**exponent is computed.
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and (
         abs(exponent) > _MAX_EXPONENT or value.adjusted() > _MAX_EXPONENT
@@ -73,7 +73,7 @@ def _from_text(text: str, name: str) -> Fraction:
     if match is None:
         raise refused(name, "be a number such as '1/3' or '0.1'", text)
     if "/" in text:
-        # by Decimal, whatever sys.set_int_max_str_digits says
+        # by Decimal, to which sys.set_int_max_str_digits does not apply
         numerator, denominator = (int(Decimal(part)) for part in text.split("/"))
         return Fraction(numerator, denominator)
     if len(match["exponent"] or "") >= _DECIMALS_EXPONENT:
@@ -97,10 +97,10 @@ def exact_rational(value: object, name: str) -> Fraction:
     Parameters
     ----------
     value : int, float, Fraction, Decimal, str, numpy or gmpy2 number
-        A float means exactly its binary value; a string is decimal or a quotient of integers, in
-        the digits 0 to 9, without underscores. Blanks around it do not matter.
+        A float means exactly its binary value. A string is a decimal or a quotient of integers in
+        the digits 0 to 9, without underscores; it may begin and end with blanks.
     name : str
-        What errors call it.
+        The parameter's name in errors.
 
     Raises
     ------
@@ -109,26 +109,26 @@ def exact_rational(value: object, name: str) -> Fraction:
     ParameterValueError
         If it is not finite, or a string that is not a number.
     ParameterOverflowError
-        If its numerator or denominator is longer than `MAX_BITS`, or a decimal exponent beyond
-        20 000, whatever it multiplies.
+        If its numerator or denominator is longer than `MAX_BITS`, or if a decimal exponent is
+        beyond 20 000, even of 0.
 
     Examples
     --------
     >>> exact_rational("0.1", "sigma2"), exact_rational(0.5, "sigma2")
     (Fraction(1, 10), Fraction(1, 2))
     """
-    if type(value) is float and math.isfinite(value):  # most often; never too long
+    if type(value) is float and math.isfinite(value):  # the usual case, which is never too long
         return Fraction(value)
     if type(value) not in (int, str, Fraction):
         value = single(value)
     if isinstance(value, bool | np.bool_):
         raise refused(name, "be a number, not a bool", value, ParameterTypeError)
-    if isinstance(value, np.timedelta64):  # numpy counts it among its integers
+    if isinstance(value, np.timedelta64):  # a subclass of numpy's integers
         raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
     if isinstance(value, numbers.Rational):  # int, Fraction, numpy integers, gmpy2 mpz and mpq
-        # numpy spells numerator and denominator as Python does, but keeps its own types
+        # numpy's numerator and denominator are numpy integers
         num, den = int(value.numerator), int(value.denominator)
-        if max(num.bit_length(), den.bit_length()) > MAX_BITS:  # their gcd might take minutes
+        if max(num.bit_length(), den.bit_length()) > MAX_BITS:  # the gcd might take minutes
             raise _too_long(value, name)
         exact = Fraction(num, den)
     elif isinstance(value, float | np.floating):
@@ -151,7 +151,7 @@ def exact_rational(value: object, name: str) -> Fraction:
 
 
 def not_finite(value: object) -> float | None:
-    """Return the NaN or infinity that a number of any type is, as a float; None for all else.
+    """Return a NaN or infinity of any type as a float; None for any other object.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def not_finite(value: object) -> float | None:
     """
     value = single(value)
     if isinstance(value, (float, np.floating, Decimal, if_loaded("gmpy2", "mpfr"))):
-        # Comparing a signalling NaN raises what the caller's context traps.
+        # Comparing a signalling NaN raises an error if the caller's context traps it.
         if value.is_nan() if isinstance(value, Decimal) else value != value:
             return math.nan
         if value in (math.inf, -math.inf):
@@ -185,18 +185,18 @@ def not_negative(value: object, name: str) -> Fraction:
 
 
 def whole_number(value: object, name: str, *, minimum: int) -> int:
-    """Return `value` as an int; it must be of an integer type, and at least `minimum`."""
-    no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # numpy's times are integers
+    """Return `value` as an int. It must have an integer type and be at least `minimum`."""
+    no_number = isinstance(value, bool | np.bool_ | np.timedelta64)  # subclasses of integers
     if no_number or not isinstance(value, numbers.Integral):
         raise refused(name, "be an integer", value, ParameterTypeError)
-    number = int(value)  # once: a class of its own may compare as it likes
+    number = int(value)  # before comparing, because a user's class may compare differently
     if number < minimum:
         raise refused(name, f"be at least {minimum}", number)
     return number
 
 
 def checked_flag(value: object, name: str) -> bool:
-    """Return True or False."""
+    """Return `value`, which must be True or False."""
     if not isinstance(value, bool):
         raise refused(name, "be True or False", value, ParameterTypeError)
     return value

@@ -1,6 +1,6 @@
-"""Arrays of parameters: the law of each draw, and which draws have the same.
+"""Arrays of parameters: the law of each draw, and the groups of draws with equal laws.
 
-Arrays of integers and floats stay what numpy holds, of which the C core makes laws by itself. Other
+Arrays of integers and floats stay numpy arrays, and the C core makes laws of them by itself. Other
 elements (fractions, strings, long numbers) are converted one by one, each distinct one once.
 """
 
@@ -23,7 +23,7 @@ from .._law import FACTS, Kind, LawSpec
 from .draw_arguments import require_fit
 from .messages import if_loaded
 
-#: Types whose equal values mean the same number. Others, derived ones too, may see it otherwise.
+#: Types whose equal values mean the same number. Other types, and subclasses, may redefine ==.
 COMPARED_BY_VALUE = frozenset({int, float, Fraction, Decimal, str} | set(np.sctypeDict.values()))
 
 _T = TypeVar("_T")
@@ -35,7 +35,7 @@ _PART = 2**20
 
 
 def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
-    """Return elements as int64, or as floats of numpy's, if these have the same values."""
+    """Return elements as int64 or as numpy floats if that changes no value, else None."""
     if flat.dtype == object:
         kinds = set(map(type, flat))
         if kinds == {float}:
@@ -51,12 +51,12 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _are_words(integers: Sequence[int]) -> bool:
-    """Return whether integers, if there are any, are between the ends of int64."""
+    """Return whether int64 holds all of the integers."""
     return not integers or (_WORDS.min <= min(integers) and max(integers) <= _WORDS.max)
 
 
 def _extremes(values: NDArray[Any]) -> tuple[Any, Any]:
-    """Return the least and the greatest value, or NaN. In pieces, which stay in a core's cache."""
+    """Return the least and the greatest value, or NaN, by pieces that fit a processor's cache."""
     if values.size <= _PIECE:
         return np.minimum.reduce(values), np.maximum.reduce(values)
     pieces = [values[i : i + _PIECE] for i in range(0, values.size, _PIECE)]
@@ -66,14 +66,14 @@ def _extremes(values: NDArray[Any]) -> tuple[Any, Any]:
 
 
 def _numbered(elements: Sequence[_T]) -> tuple[list[int], list[_T]]:
-    """Return which of the distinct elements each is, and these. Types keep True apart from 1."""
+    """Return an index into the distinct elements, and these; True and 1 are distinct."""
     places: dict[tuple[type, _T], int] = {}
     index = [places.setdefault((type(x), x), len(places)) for x in elements]
     return index, [x for _, x in places]
 
 
 def indexed(place: int, shape: tuple[int, ...]) -> str:
-    """Return the index of an element, by its place in C order.
+    """Return the text of an element's index, given its place in C order.
 
     Examples
     --------
@@ -90,18 +90,18 @@ class ParameterColumn:
     Attributes
     ----------
     shape : tuple of int
-        That of the array.
+        The shape of the array.
     words : ndarray
-        The values: float64 or int64 with one axis; or rows of int64, numerator and denominator.
+        The values: float64 or int64 with one axis, or rows of int64 (numerator, denominator). A
+        number that is too long for int64 has the row (its place in `fractions`, 0).
     index : ndarray or None
-        For each element, flat, which of the values it is; values are in order of first appearance.
-        None: element i is value i.
+        For each element in C order, its place among the values. None: element i is value i.
     fractions : list of Fraction or None
-        The values, where `words` are rows; a long number's is its place and 0.
+        The values if `words` has rows, else None.
     ends : tuple or None
-        The least and the greatest value, exact numbers of any type, where they are known.
+        The least and the greatest value, exact numbers of any type, if they are known.
     are_words : bool
-        Whether the C core reads them: no long numbers, and no floats beyond 2**62.
+        True if the C core can read `words`: no long numbers, and no floats beyond 2**62.
     """
 
     shape: tuple[int, ...]
@@ -120,31 +120,31 @@ class ParameterColumn:
         *,
         each: bool = False,
     ) -> ParameterColumn:
-        """Return the values of an array as the user gave it, of any type.
+        """Return the column of an array of any type, as the user gave it.
 
         Parameters
         ----------
         array : ndarray
             Numbers of any type.
         exact : callable
-            Returns the exact rational that an element is, or raises what is wrong with it.
+            Returns an element as an exact rational, or raises an error if it breaks its rule.
         obeys : callable
-            Whether a number obeys the parameter's rule, or which of an array do; false of NaN.
+            Returns whether a number obeys the parameter's rule, or which of an array; NaN does not.
         each : bool
-            Whether the least number may obey it, and another not.
+            True if the rule must be tested for each element, and not only for the least.
         """
         if not array.ndim:
             return cls.of_fractions((), [exact(array[()])])
-        with np.errstate(invalid="ignore"):  # of a NaN that signals, which is refused by name
+        with np.errstate(invalid="ignore"):  # signalling NaNs are refused below
             plain = _plain(array.reshape(-1))
             if plain is None:
                 return cls._converted(array, exact)
             if plain.dtype != np.int64:
                 plain = plain.astype(np.float64, copy=False)  # exact
-                if not np.logical_and.reduce(plain):  # -0.0 is equal to 0.0, but has other bits
+                if not np.logical_and.reduce(plain):  # -0.0 must get the bits of 0.0
                     plain = np.where(plain == 0, 0.0, plain)
             if not (plain.flags.c_contiguous and plain.flags.aligned):
-                plain = plain.copy()  # as the C core reads it
+                plain = plain.copy()  # the C core reads contiguous, aligned memory
             if not plain.size:
                 return cls(array.shape, plain)
             least, greatest = _extremes(plain)
@@ -177,9 +177,9 @@ class ParameterColumn:
             elements = [exact(x) for x in elements]
         try:
             index, values = _numbered(elements)
-        except (TypeError, ValueError):  # no hash: a NaN that signals
+        except (TypeError, ValueError):  # a signalling NaN has no hash
             index, values = _numbered([exact(x) for x in elements])
-        # again: equal numbers of different types are one value
+        # number them again, because equal numbers of different types are one value
         number, fractions = _numbered([exact(x) for x in values])
         return cls.of_fractions(
             array.shape, fractions, np.array(number, np.intp)[np.array(index, np.intp)]
@@ -189,13 +189,13 @@ class ParameterColumn:
         return len(self.words)
 
     def exact(self, value: int) -> Fraction:
-        """Return a value."""
+        """Return a value as an exact fraction."""
         if self.fractions is not None:
             return self.fractions[value]
         return Fraction(self.words[value].item())
 
     def value_at(self, place: int, shape: tuple[int, ...]) -> int:
-        """Return which value a draw has, flat, where the array is broadcast to a shape."""
+        """Return the place of the value of a draw, itself given by its place in `shape`."""
         element = self._element_at(place, shape)
         return element if self.index is None else int(self.index[element])
 
@@ -208,17 +208,17 @@ class ParameterColumn:
         return element
 
     def name_at(self, place: int, shape: tuple[int, ...], name: str) -> str:
-        """Return what to call the element of such a draw, "mu[3]"; nothing if it is no array."""
+        """Return the name of that draw's element, "mu[3]"; "" if the column is a single number."""
         if not self.shape:
             return ""
         return name + indexed(self._element_at(place, shape), self.shape)
 
     def of_each(self, of_values: NDArray[Any]) -> NDArray[Any]:
-        """Return, of something that each value has, that of each element, flat."""
+        """Return the entry of each element, given an array with an entry for each value."""
         return of_values if self.index is None else of_values[self.index]
 
     def numbers(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        """Return the words of each draw, where the array is broadcast to a shape; of one, once."""
+        """Return the words of each draw of a shape; if there is only one value, return it once."""
         if len(self.words) == 1:
             return self.words
         own = self.words if self.index is None else self.words[self.index]
@@ -229,7 +229,7 @@ class ParameterColumn:
         return np.ascontiguousarray(every).reshape(-1, *row)
 
     def rows(self, first: int, end: int, axes: int) -> ParameterColumn:
-        """Return what rows [first, end) of draws have, where the array is broadcast to `axes`."""
+        """Return the column for rows [first, end) of draws that have `axes` axes."""
         if len(self.shape) < axes or self.shape[0] == 1:
             return self
         shape = end - first, *self.shape[1:]
@@ -239,7 +239,7 @@ class ParameterColumn:
         return replace(self, shape=shape, words=self.words[first * row : end * row])
 
     def integers(self) -> NDArray[np.int64] | None:
-        """Return the values as int64, if they are whole."""
+        """Return the values as int64 if all are whole numbers, else None."""
         if self.words.dtype == np.int64:
             if self.fractions is None:
                 return self.words
@@ -249,16 +249,16 @@ class ParameterColumn:
 
 
 class Laws:
-    """The laws that arrays of parameters ask for, one for each draw.
+    """The laws that arrays of parameters describe, one for each draw.
 
     Parameters
     ----------
     kind : Kind
-        Of all of them.
+        The kind of all laws.
     columns : sequence of ParameterColumn
-        The kind's own parameter, mu, beta.
+        The main parameter, mu and beta.
     shape : tuple of int
-        What their arrays are broadcast to.
+        The shape of the draws, to which the arrays are broadcast.
     """
 
     def __init__(
@@ -269,11 +269,11 @@ class Laws:
         self.n_draws = math.prod(shape)
 
     def spec_at(self, place: int) -> LawSpec:
-        """Return the law of a draw, flat."""
+        """Return the law of the draw at a place in C order."""
         return LawSpec(self.kind, *(c.exact(c.value_at(place, self.shape)) for c in self._columns))
 
     def places(self) -> list[NDArray[np.intp]]:
-        """Return the draws of each distinct law, flat, in the order of their first ones."""
+        """Return the places of each distinct law's draws, ordered by the first of them."""
         which = np.zeros(self.n_draws, np.intp)
         for column in self._columns:
             words = column.numbers(self.shape)
@@ -286,9 +286,9 @@ class Laws:
         return sorted(np.split(order, ends[:-1]), key=itemgetter(0))
 
     def parts(self) -> list[tuple[slice, Laws]]:
-        """Return parts of whole rows, some 2**20 draws each: their places, flat, and laws.
+        """Return parts of whole rows, some 2**20 draws each: their places and their laws.
 
-        A part is broadcast so soon that Ctrl-C is heard meanwhile, and takes little memory.
+        Broadcasting a part takes little time, so Ctrl-C is heard soon, and little memory.
         """
         if self.n_draws <= _PART:
             return [(slice(None), self)]
@@ -305,19 +305,19 @@ class Laws:
 
     @property
     def are_one_moved(self) -> bool:
-        """Whether all are one law, moved by whole numbers."""
+        """Return whether all are one law, moved by whole numbers."""
         one = len(self.parameter.words) * len(self.beta.words) == 1
         return one and self.kind >= Kind.DISCRETE_LAPLACE and self.mu.integers() is not None
 
     def moved(self) -> tuple[LawSpec, NDArray[np.int64]]:
-        """Return the one law, and by how much it is moved for each draw (`are_one_moved`)."""
+        """Return the one law and its shift for each draw; `are_one_moved` must be true."""
         centres: Any = self.mu.integers()
         each = (centres if self.mu.index is None else centres[self.mu.index]).reshape(self.mu.shape)
         spec = LawSpec(self.kind, self.parameter.exact(0), Fraction(0), self.beta.exact(0))
         return spec, np.ascontiguousarray(np.broadcast_to(each, self.shape)).reshape(-1)
 
     def corners(self) -> list[LawSpec]:
-        """Return laws of the least and the greatest value of each parameter, in all pairings."""
+        """Return the laws of all combinations of the parameters' least and greatest values."""
         ends: list[set[Fraction]] = [set(), set(), set()]
         for values, column in zip(ends, self._columns, strict=True):
             values.update(map(Fraction, column.ends or ()))
@@ -325,7 +325,7 @@ class Laws:
 
     @property
     def _are_int64(self) -> bool:
-        """Whether int64 holds all laws, at a glance: its ends are at least 2**12 scales away."""
+        """Return whether int64 holds all laws because its ends are at least 2**12 scales away."""
         if self.kind not in (Kind.DISCRETE_LAPLACE, Kind.DISCRETE_GAUSSIAN):
             return False
         parameters, centres = self.parameter.ends, self.mu.ends
@@ -334,7 +334,7 @@ class Laws:
         return bool(parameters[1] <= 2**50 and centres[0] >= -(2**62) and centres[1] <= 2**62)
 
     def all_fit(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether all provably fit `dtype`, because the widest ones there might be do."""
+        """Return whether the widest laws that there might be, hence all, provably fit `dtype`."""
         if self.n_draws == 0 or dtype.kind == "O" or (dtype == np.int64 and self._are_int64):
             return True
         info, fits = np.iinfo(dtype), FACTS[self.kind].fits
@@ -342,7 +342,7 @@ class Laws:
         return all(fits(spec, low, high) for spec in self.corners())
 
     def require_fit(self, dtype: np.dtype[Any], name: str) -> None:
-        """Refuse a dtype that some law does not provably fit; name: what users call its number."""
+        """Refuse a dtype that some law does not provably fit; `name` is the main parameter's."""
         seen: set[LawSpec] = set()
         for i in range(self.n_draws):
             spec = self.spec_at(i)

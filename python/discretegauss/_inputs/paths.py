@@ -1,4 +1,4 @@
-"""The name of a file or folder as a user gives it."""
+"""Checks of the paths of files and folders that the user gives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .messages import refused
 def path_text(value: object, name: str, what: str) -> str:
     """Return the path of `what` ("a file") as text, which must not be empty."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(text, str):  # bytes, of a path or alone
+    if not isinstance(text, str):  # bytes, also those of an os.PathLike
         raise ParameterTypeError(
             f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
         )
@@ -22,5 +22,5 @@ def path_text(value: object, name: str, what: str) -> str:
 
 
 def named_path(value: object, name: str, what: str = "a file") -> Path:
-    """Return the same as a path."""
+    """Return the path of `what` as a Path, checked by `path_text`."""
     return Path(path_text(value, name, what))

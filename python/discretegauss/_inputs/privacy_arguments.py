@@ -1,4 +1,4 @@
-"""The parameters that the functions of this package share."""
+"""Checks of the parameters that functions about privacy share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def positive_number(value: object, name: str) -> Fraction:
 
 
 def length_of_floats(value: object, name: str) -> Fraction:
-    """Return the exact length that vectors of floats are measured by: neither 0 nor inf as one."""
+    """Return an exact length for vectors of floats; as a float it must be neither 0 nor inf."""
     exact = positive_number(value, name)
     if not _LEAST_LENGTH <= exact <= _LARGEST_LENGTH:
         raise refused(name, "be from 2**-1000 to 2**1000", value, ParameterOverflowError)
@@ -43,7 +43,7 @@ def checked_probability(value: object, name: str) -> Fraction:
 
 
 def whole_sensitivity(value: object) -> int:
-    """Return the sensitivity as an int: integer counts change by whole numbers."""
+    """Return the sensitivity as an int, because integer counts change by whole numbers."""
     exact = positive_number(value, "sensitivity")
     if exact.denominator != 1:
         raise refused("sensitivity", "be a whole number (the noise is added to integers)", value)
@@ -51,13 +51,13 @@ def whole_sensitivity(value: object) -> int:
 
 
 def require_rows(rows_per_person: object, n_rows: int, sensitivity: object) -> None:
-    """Raise an error if one person were to change more rows than there are.
+    """Refuse `rows_per_person` above the number of rows.
 
-    Who passes that means a person whose records may all fall in one row, which `sensitivity` says.
-    The number of rows is no secret: the result has as many.
+    Users who pass it probably mean that one person's records may fall in one row, which is
+    `sensitivity`. The message may show the number of rows, because the result shows it too.
     """
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    if n_rows and rows > n_rows:  # without rows nothing is told of anyone
+    if n_rows and rows > n_rows:  # a table without rows reveals nothing
         change = rows * exact_rational(sensitivity, "sensitivity")
         error = refused(
             "rows_per_person", f"be at most {n_rows}, the number of rows", rows_per_person
@@ -69,7 +69,7 @@ def require_rows(rows_per_person: object, n_rows: int, sensitivity: object) -> N
 
 
 def word_count(value: object, name: str) -> int:
-    """Return the number of something, from 1 to 2**64 - 1."""
+    """Return a count as an int from 1 to 2**64 - 1."""
     number = whole_number(value, name, minimum=1)
     if number.bit_length() > 64:
         raise refused(name, "be below 2**64", number, ParameterOverflowError)

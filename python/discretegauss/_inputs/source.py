@@ -1,4 +1,4 @@
-"""Where the bits of a draw come from, as the engines are told."""
+"""The sources of bits of a draw, and the check that a caller's source has filled its buffer."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ import numpy as np
 from ..errors import ParameterTypeError, ParameterValueError
 from .messages import describe
 
-#: A caller's source of bits: it fills the buffer it is given, zeros at first, and returns None or
-#: its length.
+#: A caller's source of bits. It fills its argument, a buffer of zeros, and returns None or the
+#: number of bytes.
 Fill = Callable[[memoryview], object]
 
-#: The operating system; a fresh ChaCha20 key from it in every call; a caller's function.
+#: The operating system, ChaCha20 under a new key from it in each call, or a caller's function.
 Source = Literal["getrandom", "chacha20"] | Fill
 
 
-#: A source that counts what it writes, and leaves so many zeros in a row, writes nothing. Of
-#: independent uniform bytes, those from any one place on are all 0 with probability 2**-128.
+#: A source that returns its length but leaves 16 zeros in a row is refused, because it probably
+#: writes nothing. Sixteen independent uniform bytes are all 0 with probability 2**-128.
 _ZEROS = 16
 
 
 def check_filled(returned: object, buffer: memoryview, zeros: int) -> int:
-    """Raise unless a caller's source returned None or n: both mean that it filled the buffer.
+    """Raise an error unless a caller's source returned None or n, which say that it wrote n bytes.
 
-    And n, as ``len`` returns it, of one that writes nothing; None may come with a tape of zeros.
+    ``len`` also returns n, so zeros are counted after n; after None all bytes may be 0.
 
     Parameters
     ----------
     returned : object
-        By the source.
+        The return value of the source.
     buffer : memoryview
-        What it was to fill, zeros before.
+        The buffer that it should have filled; it was all zeros.
     zeros : int
-        How many bytes before these were left 0 in this call.
+        The number of zero bytes just before this buffer in this call.
 
     Returns
     -------
     int
-        The same for the next buffer.
+        The value of `zeros` for the next buffer.
     """
     n = len(buffer)
     if returned is None:
@@ -49,7 +49,7 @@ def check_filled(returned: object, buffer: memoryview, zeros: int) -> int:
     rule = "source must fill the whole buffer and return None (or the number of bytes, an integer)"
     try:
         if isinstance(returned, np.bool_):
-            raise TypeError  # as numpy 2 does: before, it was the integer 0 or 1
+            raise TypeError  # as in numpy 2; operator.index of numpy 1 returns 0 or 1
         filled = operator.index(returned)  # type: ignore[arg-type]
     except TypeError:
         raise ParameterTypeError(f"{rule}, got {type(returned).__name__}") from None

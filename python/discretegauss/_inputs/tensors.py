@@ -1,4 +1,4 @@
-"""Tensors of other libraries, on the host or on a GPU, whose memory takes draws."""
+"""Access to the memory of other libraries' tensors, on the host or on a GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
     "require_defaults",
 ]
 
-#: ``DLDeviceType`` of DLPack: memory that a host can read and write, and a GPU's.
+#: Values of DLPack's ``DLDeviceType``: memory that the host can read and write, and GPU memory.
 _HOST, _GPU = {1, 3}, {2, 13}
 
 _JAX = (
@@ -39,15 +39,15 @@ _TRACED = (
 
 
 class DeviceArray(NamedTuple):
-    """Integers on a GPU, that fill a block of memory in some order of their axes.
+    """An array of integers on a GPU that fills a block of memory, in any order of its axes.
 
     Parameters
     ----------
     address, device, stream : int
-        Where they lie, on which device, and the stream that the caller's library uses now.
-        `device` is None if the library does not tell: the current one.
+        The address, the device, and the current stream of the caller's library. If the library does
+        not tell the device, it is None, which means the current one.
     shape, strides : tuple of int
-        `strides` in bytes.
+        `strides` is in bytes.
     dtype : dtype
         int32 or int64.
     """
@@ -61,7 +61,7 @@ class DeviceArray(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return how many they are."""
+        """Return the number of elements."""
         return prod(self.shape)
 
 
@@ -86,13 +86,13 @@ def _torch_records() -> bool:
 
 
 def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
-    """Return where a tensor lies: as an array of numpy that shares its memory, or on a GPU.
+    """Return a numpy array that shares a tensor's memory, or its DeviceArray if it is on a GPU.
 
     Raises
     ------
     ParameterTypeError, ParameterValueError
-        If draws cannot be put there: no int32 or int64 on a GPU, gaps, an immutable array, or a
-        compiler that would repeat the call. Nothing was drawn.
+        If it cannot take draws: it is immutable, has gaps, is on a GPU and neither int32 nor int64,
+        or a compiler would repeat the call. Nothing was drawn.
     """
     root = type(tensor).__module__.partition(".")[0]
     if root in ("jax", "jaxlib"):
@@ -108,7 +108,7 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
     if int(kind) in _HOST:
         try:
             shared: NDArray[Any] = tensor.numpy() if root == "torch" else np.from_dlpack(tensor)
-        except (TypeError, RuntimeError, BufferError):  # sparse, or with a gradient
+        except (TypeError, RuntimeError, BufferError):  # a sparse tensor, or one with a gradient
             raise ParameterTypeError(f"{name} must be a dense tensor of integers") from None
         return shared
     if int(kind) not in _GPU:
@@ -118,23 +118,23 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
 
 def _on_gpu(tensor: Any, name: str, device: int | None, root: str) -> DeviceArray:
     try:
-        told = tensor.__cuda_array_interface__
-    except Exception:  # sparse, or with a gradient
-        told = None
+        interface = tensor.__cuda_array_interface__
+    except Exception:  # a sparse tensor, or one with a gradient
+        interface = None
     rule = f"{name} must be a dense array of int32 or int64 on a GPU"
-    if told is None or told.get("mask") is not None:
+    if interface is None or interface.get("mask") is not None:
         raise ParameterTypeError(f"{rule}, got an object of type {type(tensor).__name__}")
-    dtype = np.dtype(told["typestr"])
+    dtype = np.dtype(interface["typestr"])
     if dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise ParameterTypeError(f"{rule}, got {dtype}")
-    shape, (address, is_read_only) = tuple(map(int, told["shape"])), told["data"]
-    strides = told.get("strides")
+    shape, (address, is_read_only) = tuple(map(int, interface["shape"])), interface["data"]
+    strides = interface.get("strides")
     strides = _of_c_order(shape, dtype) if strides is None else tuple(map(int, strides))
     if is_read_only or (not address and prod(shape)):
         raise ParameterValueError(f"{name} must be memory that can be written")
     if not _is_dense(shape, strides, dtype.itemsize):
         raise ParameterValueError(f"{name} must fill a block of memory without gaps on a GPU")
-    stream = told.get("stream")
+    stream = interface.get("stream")
     if root == "torch":
         stream = sys.modules["torch"].cuda.current_stream(device).cuda_stream
     return DeviceArray(int(address), device, int(stream or 1), shape, strides, dtype)
@@ -145,7 +145,7 @@ def _of_c_order(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]
 
 
 def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bool:
-    """Return whether elements fill a block, whatever the order of the axes."""
+    """Return whether the elements fill a block of memory, in any order of the axes."""
     step = item
     for stride, n in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n != 1):
         if stride != step:
@@ -155,7 +155,7 @@ def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bo
 
 
 def require_defaults(method: object, source: object, threads: object) -> None:
-    """Refuse what there is no choice of on a GPU."""
+    """Refuse options that a GPU does not have."""
     if method not in ("auto", "cells"):
         raise ParameterValueError("method must be 'auto' or 'cells' for an array on a GPU")
     if not (isinstance(source, str) and source == CHACHA20):

@@ -1,1 +1,1 @@
-"""What a law can be asked: pmf, cdf, quantiles, moments; numbers and arrays."""
+"""Functions of a law, for numbers and arrays: pmf, cdf, quantiles, moments."""

@@ -1,6 +1,6 @@
-"""What the methods of `LawFunctions` compute with, in one place: loaded when a law is first asked.
+"""The functions that `LawFunctions` calls, in one module that it imports on first use.
 
-Or before, when a law is named as an attribute of the package.
+Workers that only draw never load it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A law as a notebook shows it: how it is written, and a small table of its probabilities."""
+"""The view of a law in a notebook: its code and a small table of its probabilities."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _ROW = (
 
 
 def as_html(written: str, spec: LawSpec) -> str:
-    """Return the law, and P(X = k) at the middle and at three steps of its width on either side."""
+    """Return the law's code, and P(X = k) at the centre and at three steps on either side."""
     code = f"<code>{escape(written)}</code>"
     try:
         rows = "".join(_rows(spec))
-    except ArithmeticError:  # the integers there are longer than a law can be asked about
+    except ArithmeticError:  # these k are longer than the functions accept
         return code
     return f"{code}<table><tr><th>k</th><th>P(X = k)</th><th></th></tr>{rows}</table>"
 
@@ -36,7 +36,7 @@ def _rows(spec: LawSpec) -> list[str]:
     return [
         _ROW.format(
             k=escape(describe(k)),
-            p=f"{p:.4g}" if p else f"exp({log:.6g})",  # below every float
+            p=f"{p:.4g}" if p else f"exp({log:.6g})",  # p is below every float
             width=120 * math.exp(log - max(logs)),
         )
         for k, p, log in zip(ks, values, logs, strict=True)

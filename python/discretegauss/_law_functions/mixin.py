@@ -1,6 +1,6 @@
-"""What a law object can be asked: scipy's names, scipy's meanings, exact or certified answers.
+"""The methods of law objects that compute, with scipy's names and meanings and certified results.
 
-What computes them is not loaded with this module: a worker of a cluster that only draws needs none.
+The functions behind them are imported on first use, so workers that only draw never load them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._certified.floats import Bounds
 
 
-@cache  # which holds no lock while it imports
+@cache  # it holds no lock during the import
 def _answers() -> Any:
     from . import answers
 
@@ -27,7 +27,7 @@ def _answers() -> Any:
 
 
 class _AtK(Protocol):
-    """A function of k, for type checkers: of a number a float, of all else an array."""
+    """A function of k, for type checkers: a number gives a float, anything else an array."""
 
     @overload
     def __call__(self, k: Number, *, bounds: Literal[False] = ...) -> float: ...
@@ -42,7 +42,7 @@ class _AtK(Protocol):
 
 
 class _AtQ(Protocol):
-    """A quantile, for type checkers: an int, where no float holds it, passes for a float."""
+    """A quantile, for type checkers, which accept an int (if no float holds it) as a float."""
 
     @overload
     def __call__(self, q: Number) -> float: ...
@@ -60,7 +60,7 @@ class _Interval(Protocol):
 
 
 def _at_k(method: Callable[..., Any]) -> _AtK:
-    """Return a method as it is; to type checkers, one whose result follows its argument."""
+    """Return the method unchanged; type checkers see a result that depends on the argument."""
     return cast(_AtK, method)
 
 
@@ -75,11 +75,11 @@ def _interval(method: Callable[..., Any]) -> _Interval:
 class LawFunctions:
     """Probabilities, quantiles and moments of a law.
 
-    Every float is the true value rounded, up to one unit of the last place: of the law as it is
-    drawn, with no table cut off and nothing approximated by the normal law. (Logarithms in arrays
-    have a relative error of at most 1e-14.) Where ``bounds=True`` is accepted, a pair (lower,
-    upper) of floats comes back that certainly holds the true value and is at most two units of the
-    last place wide.
+    Every float differs from the true value by at most one unit of the last place. The values are
+    those of the law that is drawn: no table is cut off, and the normal law approximates nothing.
+    (Logarithms in arrays have a relative error of at most 1e-14.) With ``bounds=True``, methods
+    that accept it return floats (lower, upper) that certainly enclose the true value and are at
+    most two units of the last place apart.
     """
 
     __slots__ = ()
@@ -88,7 +88,7 @@ class LawFunctions:
 
     @property
     def _simplest(self) -> LawSpec:
-        """The law as `_certified` takes it."""
+        """The specification in the form that `_certified` expects."""
         return self._spec.simplest()
 
     def _repr_html_(self) -> str:
@@ -104,25 +104,25 @@ class LawFunctions:
         Parameters
         ----------
         k : number or array_like
-            Any number; Python integers of any size, also in arrays of objects. Between integers the
-            result is 0.
+            Any number; Python integers may have any size, also in arrays of objects. Between
+            integers the result is 0.
         bounds : bool, optional
             True: return a certified (lower, upper) instead.
 
         Returns
         -------
         float or ndarray, or a tuple of two
-            Shaped like k; NaN where k is.
+            With the shape of k; NaN if k is NaN.
 
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If k holds something that is not a number, or one of more than 65536 bits.
+            If k has an element that is not a number, or a number of more than 65536 bits.
 
         Notes
         -----
-        The time does not depend on sigma2 or scale. Arrays get the floats that numbers get, bit for
-        bit, except for logarithms, which have a relative error of at most 1e-14 there.
+        The time does not depend on sigma2 or scale. Arrays give the same floats as numbers, bit for
+        bit, except for logarithms, whose relative error in arrays is at most 1e-14.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class LawFunctions:
 
     @_at_k
     def logpmf(self, k: Any, *, bounds: bool = False) -> Any:
-        """Return log P(X = k), also where P(X = k) is below every float.
+        """Return log P(X = k), even if P(X = k) is below every float.
 
         Parameters and results are those of `pmf`.
 
@@ -154,8 +154,8 @@ class LawFunctions:
     def cdf(self, k: Any, *, bounds: bool = False) -> Any:
         """Return P(X <= k).
 
-        Parameters and results are those of `pmf`; between integers the value is that at the integer
-        below.
+        Parameters and results are those of `pmf`. Between integers the result is the value at the
+        integer below.
 
         Examples
         --------
@@ -172,7 +172,7 @@ class LawFunctions:
 
     @_at_k
     def sf(self, k: Any, *, bounds: bool = False) -> Any:
-        """Return P(X > k), to full relative precision however small it is.
+        """Return P(X > k), with full relative precision even if it is tiny.
 
         Parameters and results are those of `cdf`.
         """
@@ -195,26 +195,26 @@ class LawFunctions:
         return ask.evaluate(getattr(ask, name), self._simplest, k, bounds=bounds)
 
     def tail_bound(self, k: Any) -> Any:
-        """Return an upper bound on P(X >= k), by the tail of the continuous law at k - 1.
+        """Return an upper bound on P(X >= k): the tail of the continuous law at k - 1.
 
-        For proofs and comparisons; the exact tail, ``law.sf(k - 1)``, is less.
+        This is for proofs and comparisons. The exact tail, ``law.sf(k - 1)``, is less.
 
         Parameters
         ----------
         k : number or array_like
-            Any number; what is between integers counts as the integer above.
+            Any number; a number between integers counts as the integer above.
 
         Returns
         -------
         float or ndarray
-            P(Y >= k - 1), rounded up, for Y with the density proportional to exp(-phi(y)), phi as
-            in the law: for the discrete Gaussian, Y normal. 1 where k - 1 < mu; NaN where k is.
+            P(Y >= k - 1), rounded up, where Y has a density proportional to exp(-phi(y)) with the
+            law's phi; for the discrete Gaussian, Y is normal. 1 if k - 1 < mu; NaN if k is NaN.
 
         Notes
         -----
-        The paper proves it for the discrete Gaussian with an integer mu. The same proof holds for
-        the other laws, and other mu, after multiplication with the integral of exp(-phi) over the
-        sum of it, where that is above 1; so it is done.
+        The paper proves the bound for the discrete Gaussian with an integer mu. For other laws and
+        other mu the same proof holds after multiplication by the integral of exp(-phi) over its
+        sum, if that is above 1. This function multiplies by it.
 
         References
         ----------
@@ -241,20 +241,20 @@ class LawFunctions:
         ----------
         q : number or array_like
             Probabilities; a float means exactly its binary value. As in scipy, 0 gives -inf, 1
-            gives inf (where the law ends), and what is not in [0, 1] gives NaN.
+            gives inf, and a number outside [0, 1] gives NaN.
 
         Returns
         -------
         float, int or ndarray
-            Floats, as in scipy, as long as all results are within 2**53 of 0; else exact Python
-            integers (in arrays: all of them, as objects).
+            Floats, as in scipy, if all results are within 2**53 of 0; else exact Python integers
+            (in an array, all elements are then objects).
 
         Raises
         ------
         ArithmeticError
             If q is so near to a value of the distribution function that 2**18 bits do not tell on
-            which side: of no float, unless the law is nearly uniform (beta above 10**5) and q a
-            simple fraction. Or if it would take more than minutes.
+            which side it is. This happens for no float, unless the law is nearly uniform (beta
+            above 10**5) and q a simple fraction. Or if it would take more than minutes.
 
         Examples
         --------
@@ -270,14 +270,14 @@ class LawFunctions:
     def isf(self, q: Any) -> Any:
         """Return the smallest integer k with P(X > k) <= q, exactly.
 
-        The quantile of 1 - q, without rounding that. Parameters and results are those of `ppf`; 0
-        gives inf and 1 gives -inf.
+        It is the quantile of 1 - q, which is not rounded. Parameters and results are those of
+        `ppf`, but 0 gives inf and 1 gives -inf.
         """
         return _answers().quantiles(self._simplest, q, upper=True)
 
     @_interval
     def interval(self, confidence: Any) -> tuple[Any, Any]:
-        """Return the ends of a central interval, the quantiles of (1 -+ confidence)/2.
+        """Return the ends of a central interval: the quantiles of (1 -+ confidence)/2.
 
         Parameters
         ----------
@@ -287,8 +287,8 @@ class LawFunctions:
         Returns
         -------
         tuple of float, int or ndarray
-            As `ppf`: X is below the first with a probability of at most (1 - confidence)/2, and
-            above the second likewise.
+            Numbers as from `ppf`. X is below the first, and above the second, each with a
+            probability of at most (1 - confidence)/2.
 
         Examples
         --------
@@ -304,13 +304,13 @@ class LawFunctions:
         return self.ppf(0.5)
 
     def support(self) -> tuple[float, float]:
-        """Return the ends of the support: all integers, so (-inf, inf)."""
+        """Return the ends of the support, (-inf, inf): it is all integers."""
         return -math.inf, math.inf
 
     # --- moments
 
     def mean(self, *, bounds: bool = False) -> Any:
-        """Return the mean. It is mu if 2 mu is an integer, and near mu otherwise.
+        """Return the mean, which is mu if 2 mu is an integer, and near mu otherwise.
 
         Parameters
         ----------
@@ -332,8 +332,8 @@ class LawFunctions:
     def var(self, *, bounds: bool = False) -> Any:
         """Return the variance; parameters and results are those of `mean`.
 
-        That of the discrete Gaussian with mu = 0 is below sigma2 (arXiv:2004.00010, Proposition
-        21), by less than a float can show from about sigma2 = 3 on.
+        The variance of the discrete Gaussian with mu = 0 is below sigma2 (arXiv:2004.00010,
+        Proposition 21). From about sigma2 = 3 on, no float shows the difference.
 
         Examples
         --------

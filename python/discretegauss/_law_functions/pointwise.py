@@ -1,7 +1,7 @@
-"""The laws' functions of an argument k, as scipy has them: numbers in, floats out; arrays alike.
+"""The laws' functions of an argument k, with scipy's conventions: numbers or arrays give floats.
 
-What k may be is decided here; the values at integers are probability.py's, and for long arrays
-array_functions.py's.
+This module checks k. probability.py computes the values at integers, and array_functions.py those
+of long arrays.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class PointFunction(NamedTuple):
     at_minus_infinity: float
     at_infinity: float
     between: float | None
-    """None: the value at the integer below."""
+    """None means the value at the integer below."""
     enclosure: Callable[..., Interval]
-    """Of a law and an integer (pmf, logpmf) or of a tail, and of bits."""
+    """A function of a law, an integer and bits (pmf, logpmf), or of a tail and bits."""
     tail: Callable[[LawSpec, int], Tail] | None = None
 
 
@@ -52,7 +52,7 @@ LOGCDF = PointFunction("logcdf", -math.inf, 0.0, None, log_probability, tail_up_
 SF = PointFunction("sf", 1.0, 0.0, None, probability, tail_above)
 LOGSF = PointFunction("logsf", 0.0, -math.inf, None, log_probability, tail_above)
 
-#: Of so many elements on, most are looked up in arrays.
+#: From this many elements on, pair_arrays.py computes most values.
 _MANY = 16
 
 _Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ def evaluate(function: PointFunction, spec: LawSpec, k: object, *, bounds: bool)
     array = as_array(k, "k")
     if array is None:
         return _at_number(function, spec, k, bounds=bounds)
-    with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
+    with np.errstate(all="ignore"):  # the caller's settings must not apply to this arithmetic
         flat = array.ravel()
         lower, upper = naming_places(
             lambda: _at_array(function, spec, flat, bounds=bounds), array, "k", checked_point
@@ -85,9 +85,9 @@ def at_each(
     *,
     pairs: bool = False,
 ) -> Any:
-    """Return an answer at k, a number or an array of numbers: floats, or pairs of floats.
+    """Return `answer` at k, a number or an array of numbers: floats, or pairs of floats.
 
-    Of an array of numbers that numpy knows, of which many may be equal, each is asked about once.
+    It is called once for each distinct element of an array of numpy's integers or floats.
     """
     array = as_array(k, "k")
     if array is None:
@@ -103,7 +103,7 @@ def at_each(
 
 
 def checked_point(k: object) -> Fraction | float:
-    """Return a number, exact, or what is no finite one."""
+    """Return k as an exact number, or as a float if it is NaN or infinite."""
     special = not_finite(k)
     return exact_rational(k, "k") if special is None else special
 
@@ -128,7 +128,7 @@ def _at_number(
 
 
 def _floor_or_value(function: PointFunction, k: object) -> tuple[int, float | None]:
-    """Return the integer below k, and the value where it does not depend on the law."""
+    """Return the integer below k, and the value at k if it does not depend on the law."""
     if (special := not_finite(k)) is not None:
         if math.isnan(special):
             return 0, math.nan
@@ -150,7 +150,7 @@ def _enclosure(function: PointFunction, spec: LawSpec, k: int) -> Callable[[int]
 def _at_array(
     function: PointFunction, spec: LawSpec, flat: NDArray[Any], *, bounds: bool
 ) -> tuple[_Floats, _Floats]:
-    """Return the function at each element: values, twice, or lower and upper bounds."""
+    """Return lower and upper bounds at each element, or without `bounds` the values twice."""
     floors, lower, todo = _floors(function, flat)
     if not bounds and floors.dtype == np.int64 and todo.size >= _MANY:
         values, certain = array_values(function.name, spec, floors[todo])
@@ -167,7 +167,7 @@ def _at_array(
 def _floors(
     function: PointFunction, flat: NDArray[Any]
 ) -> tuple[NDArray[Any], _Floats, NDArray[np.intp]]:
-    """Return the integers below the elements, what is known already, and where nothing is."""
+    """Return the integers below the elements, the values known so far, and the other places."""
     if flat.dtype.kind in "iu" and not (flat.size and int(flat.max()) >= 2**63):
         return flat.astype(np.int64), np.empty(flat.size), np.arange(flat.size)
     if flat.dtype.kind == "f" and flat.dtype.itemsize <= 8:
@@ -192,7 +192,7 @@ def _floors(
 
 
 def _at_integer(function: PointFunction, spec: LawSpec, k: int, *, bounds: bool) -> Bounds:
-    """Return the function at an integer: the value, twice, or bounds."""
+    """Return bounds at an integer, or without `bounds` the value twice."""
     enclosure = _enclosure(function, spec, k)
     if bounds:
         return float_bounds(enclosure)

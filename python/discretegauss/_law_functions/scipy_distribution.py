@@ -1,6 +1,6 @@
-"""A law as a distribution of scipy.stats, answering with the law's own functions.
+"""A law as a distribution of scipy.stats that calls the law's own functions.
 
-The only module that imports scipy, and only when asked.
+No other module imports scipy; `as_scipy` imports this one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, not_finite
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
-#: What scipy makes of random_state=None; nothing is drawn from it.
+#: The object that scipy substitutes for random_state=None. Nothing is drawn from it.
 _SCIPYS_NONE = np.random.mtrand._rand
 
-#: A probability that rounds to 0: it is below half the smallest float.
+#: A probability that rounds to 0, because it is below half the smallest float.
 _NO_FLOAT = Fraction(1, 2**1080)
 
-#: Of more integers no sum is taken: these take some seconds, by vectors and one by one.
+#: The most terms of a sum, computed in vectors or one by one; both take some seconds.
 _MOST_TERMS, _MOST_TERMS_ONE_BY_ONE = 10**7, 4000
 _CHUNK = 2**16
 
@@ -41,7 +41,7 @@ _MOST_ORDER = 100
 
 
 def _refuse(loc: object) -> None:
-    """Refuse a loc but 0: scipy's k - loc wraps and rounds, where the law has its own centre."""
+    """Refuse any loc but 0: scipy's k - loc wraps and rounds, and the law has its own centre."""
     if not (np.isscalar(loc) and loc == 0):
         raise ParameterValueError(
             f"loc must be 0, got {describe(loc)}: use mu, the law's own centre"
@@ -56,7 +56,7 @@ def _refuse_random_state(state: object) -> None:
 
 
 def _answer(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the law's function of that name for users, past scipy's k - loc, and for scipy."""
+    """Return two methods that call the law's function: with loc for users, without for scipy."""
 
     def for_scipy(self: ScipyLaw, k: Any) -> Any:
         return getattr(self.law, name)(k)
@@ -71,7 +71,7 @@ def _answer(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def _ends(law: Any, lb: Any, ub: Any) -> tuple[int, int]:
-    """Return the first and the last integer to sum over: all others have 0 as a probability."""
+    """Return the first and the last integer to sum over; all others have probability 0.0."""
     low, high = int(law.ppf(_NO_FLOAT)), int(law.isf(_NO_FLOAT))
 
     def clipped(bound: Any, name: str, whole: Callable[[Fraction], int], *ends: int) -> int:
@@ -87,7 +87,7 @@ def _ends(law: Any, lb: Any, ub: Any) -> tuple[int, int]:
 
 
 def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Yield the integers from first to last, as floats, and their probabilities, if above 0."""
+    """Yield integers from first to last as floats, with their probabilities, if above 0."""
     spec = law._simplest
     most = _MOST_TERMS if supported(spec) else _MOST_TERMS_ONE_BY_ONE
     if last - first >= most:
@@ -108,14 +108,14 @@ def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDA
 
 
 class ScipyLaw(rv_discrete):  # type: ignore[misc]
-    """scipy's machinery (frozen distributions, expect, stats) around a law, without a loc.
+    """A law with scipy's machinery (frozen distributions, expect, stats), without a loc.
 
-    Floats in, floats out, as everywhere in scipy: quantiles beyond 2**53 are rounded, where the
-    law's own ppf and isf return Python integers.
+    As everywhere in scipy, arguments and results are floats. So quantiles beyond 2**53 are rounded,
+    while the law's own ppf and isf return Python integers.
     """
 
     def __new__(cls, *_: Any, **__: Any) -> ScipyLaw:
-        # rv_discrete's own turns the arguments of __init__ into a choice of class
+        # rv_discrete.__new__ would choose a class by the arguments of __init__
         return object.__new__(cls)
 
     def __init__(self, law: Any) -> None:
@@ -124,7 +124,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         self.law = law
 
     def _updated_ctor_param(self) -> dict[str, Any]:
-        # what a frozen distribution, a copy or a pickle makes another of this from
+        # scipy makes frozen distributions, copies and pickles with these arguments
         return {"law": self.law}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -133,10 +133,10 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def __dask_tokenize__(self) -> Any:
         return self.law.__dask_tokenize__()
 
-    # --- how scipy reads arguments, for lack of shapes
+    # --- how scipy parses arguments; there are no shape parameters
 
     def _attach_argparser_methods(self) -> None:
-        """Leave these readers as they are: scipy's own would take a loc."""
+        """Keep the parsers below, because scipy's own would accept a loc."""
 
     def _parse_args(self, loc: Any = 0) -> tuple[tuple[()], int, int]:
         _refuse(loc)
@@ -145,7 +145,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def _parse_args_stats(self, loc: Any = 0, moments: str = "mv") -> tuple[Any, ...]:
         return *self._parse_args(loc), moments
 
-    # --- what is handed to the law
+    # --- methods that call the law's own
 
     pmf, _pmf = _answer("pmf")
     logpmf, _logpmf = _answer("logpmf")
@@ -164,14 +164,14 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         return float(self.law.entropy())
 
     def rvs(self, loc: Any = 0, size: Any = None, random_state: None = None) -> Any:
-        """Draw exactly, as the law's own `sample`; random_state must be None."""
+        """Draw exactly, by the law's own `sample`; random_state must be None."""
         _refuse(loc)
         _refuse_random_state(random_state)
         return self.law.sample(size)
 
     @property
     def random_state(self) -> None:
-        """None: there is no state. Setting another is refused, not ignored."""
+        """None, because there is no state. Any other value is refused, not ignored."""
 
     @random_state.setter
     def random_state(self, state: Any) -> None:
@@ -179,17 +179,17 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
 
     @property
     def _random_state(self) -> Any:
-        # what scipy, and a frozen distribution, set; nothing has a use for it
+        # scipy and frozen distributions set this attribute; nothing uses it
         return _SCIPYS_NONE
 
     @_random_state.setter
     def _random_state(self, state: Any) -> None:
         _refuse_random_state(None if state is _SCIPYS_NONE else state)
 
-    # --- moments and sums: scipy's own end after 1000 terms, or at the first few that are small
+    # --- moments and sums, because scipy's sums stop after 1000 terms or at a few small ones
 
     def _stats(self, moments: str = "mvsk") -> tuple[float | None, ...]:
-        """Return mean, variance, skewness and excess kurtosis; None for what is not asked for."""
+        """Return mean, variance, skewness and excess kurtosis; None for those not in `moments`."""
         functions = _moments.mean, _moments.variance, _moments.skewness, _moments.excess_kurtosis
         named = zip("mvsk", functions, strict=True)
         return tuple(self._moment(each) if letter in moments else None for letter, each in named)
@@ -215,13 +215,13 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def _moment_by_sums(self, order: int) -> float:
         """Return E(X**order), summed in floats; inf if it is beyond every float.
 
-        With Y = X - mu it is, of a symmetric law, the sum over even i of binomial(order, i)
-        mu**(order - i) E(Y**i), whose terms have one sign; if mu = 0, no term for an odd order.
+        For a symmetric law and Y = X - mu it is the sum over even i of binomial(order, i)
+        mu**(order - i) E(Y**i), whose terms have one sign. If mu = 0, odd orders have no term.
         """
         spec = self.law._simplest
         if order % 2 and spec.mu == 0:
             return 0.0
-        unit = max(map(abs, _ends(self.law, None, None))) + 1  # powers may overflow
+        unit = max(map(abs, _ends(self.law, None, None))) + 1  # powers of k may overflow
         if _moments.is_symmetric(spec):
             mu, even = float(spec.mu / unit), range(0, order + 1, 2)
             terms = [math.comb(order, i) * mu ** (order - i) for i in even]
@@ -238,14 +238,14 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
     def moment(self, order: Any, loc: Any = 0) -> Any:
         """Return E(X**order), order up to 100.
 
-        Certified up to order 4, and for Gaussians, Laplaces and scales below 2; else a sum in
-        floats, accurate to about 1e-11, or, if 2 mu is no integer, to 1e-11 of E(abs(X)**order).
-        Odd ones are exactly 0 if mu = 0.
+        The result is certified up to order 4, and for Gaussians, Laplaces and scales below 2.
+        Otherwise it is a sum in floats, accurate to about 1e-11 (if 2 mu is not an integer, to
+        1e-11 of E(abs(X)**order)). Odd moments are exactly 0 if mu = 0.
         """
         _refuse(loc)
         if order in range(1, _MOST_ORDER + 1):
             return np.float64(self._munp(order))
-        return super().moment(order)  # scipy's 1, and its errors
+        return super().moment(order)  # 1 for order 0, else scipy's errors
 
     def expect(
         self,
@@ -262,17 +262,17 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         Parameters
         ----------
         func : callable, optional
-            Of an array of integers, as floats; the identity if None.
+            A function of an array of integers, as floats; the identity if None.
         args : tuple
-            Empty: the law has no shape parameters.
+            Must be empty, because the law has no shape parameters.
         loc : number
-            0: the law has its own centre, mu.
+            Must be 0, because the law has its own centre, mu.
         lb, ub : number, optional
             The sum is over lb <= X <= ub.
         conditional : bool, optional
             True: divide by P(lb <= X <= ub).
         **_ : optional
-            scipy's, of no effect: they tell when to stop before the end.
+            scipy's parameters for stopping early; they have no effect.
 
         Returns
         -------
@@ -281,10 +281,10 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If a parameter is wrong, or conditional on a probability that is 0 as a float.
+            If a parameter is wrong, or if `conditional` is True and the probability is 0.0.
         OverflowError
-            If the sum has more than 10**7 terms (where beta is above 1024, 4000), or goes beyond
-            2**53, where floats do not tell integers apart.
+            If the sum has more than 10**7 terms (4000 if beta is above 1024), or goes beyond 2**53,
+            where floats cannot hold all integers.
         """
         if args:
             raise ParameterTypeError(f"args must be empty, got {len(args)} of them")

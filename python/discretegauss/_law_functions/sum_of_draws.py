@@ -1,4 +1,4 @@
-"""A sum of independent draws of one law, as an object: what it knows of itself."""
+"""The law of a sum of independent draws of one law, as an object."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from .._law import Kind, LawSpec, fits_range
 from ..errors import ParameterOverflowError
 from .pointwise import at_each
 
-#: A factor so near to 1 changes no float by more than its rounding.
+#: A factor up to this changes a float by less than its rounding error.
 _NEXT_TO_1 = 1 + gmpy2.mpq(1, 2**64)
 _LEAST_BITS = 192
 
 
 @dataclass(frozen=True, repr=False, slots=True)
 class SumOfDraws:
-    """The law of the sum of ``clients`` independent draws of a law: made by ``law.sum(clients)``.
+    """The law of the sum of ``clients`` independent draws of a law; ``law.sum(clients)`` makes it.
 
     Attributes
     ----------
     law : Law
-        Of each draw.
+        The law of each draw.
     clients : int
-        How many.
+        The number of draws.
 
     Examples
     --------
@@ -82,12 +82,13 @@ class SumOfDraws:
     def sample(
         self, size: Size = None, *, dtype: DTypeLike = INT64, source: Source = CHACHA20
     ) -> Any:
-        """Draw from the law, exactly: the draws of all clients, added."""
-        wanted = checked_dtype(dtype)
-        if (size is not None or wanted != INT64) and not self._fits(wanted):
+        """Draw from the law, exactly, by adding the draws of all clients."""
+        result_dtype = checked_dtype(dtype)
+        if (size is not None or result_dtype != INT64) and not self._fits(result_dtype):
             raise ParameterOverflowError(
-                f"dtype must hold the sum with Pr[outside] < 2**-128, but {wanted.name} does not "
-                f"for {describe(repr(self))}; dtype=object gives Python integers of any size"
+                "dtype must hold the sum with Pr[outside] < 2**-128, but "
+                f"{result_dtype.name} does not for {describe(repr(self))}; dtype=object gives Python "
+                "integers of any size"
             )
         draw = partial(self.law.sample, size, source=source)
         if size is not None:
@@ -95,13 +96,13 @@ class SumOfDraws:
         total = draw()
         for _ in range(self.clients - 1):
             total += draw()
-        return total if size is None else total.astype(wanted, copy=False)
+        return total if size is None else total.astype(result_dtype, copy=False)
 
     def _fits(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether each draw fits its part of the range.
+        """Return whether each draw fits half of its share of the range.
 
-        Twice as well as it has to: the tails at twice the distance are at most the square of what
-        is asked for, and so is their sum, over up to 2**128 clients.
+        At twice that distance a tail is at most the square of 2**-128. So even the sum of the tails
+        of 2**128 clients is at most 2**-128.
         """
         if dtype.kind == "O":
             return True
@@ -110,12 +111,12 @@ class SumOfDraws:
         return fits_range(spec, math.ceil((spec.mu + least) / 2), math.floor((spec.mu + most) / 2))
 
     def pmf(self, k: Any, *, bounds: bool = False) -> Any:
-        """Return P(X = k) of integers k: floats, or with ``bounds`` a certified (lower, upper).
+        """Return P(X = k) for integers k, as floats or with ``bounds`` as certified (lower, upper).
 
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If k is no integer, or mu is none; if the sum is too wide, unless it is of discrete
+            If k or mu is not an integer. If the sum is too wide, unless its draws are discrete
             Gaussians with a sigma2 from about 3 on.
         """
         return self._at(self._pmf, k, bounds)
@@ -129,10 +130,10 @@ class SumOfDraws:
         return self._at(lambda m, bits: self._sf(-m - 1, bits), k, bounds)
 
     def interval(self, confidence: object) -> tuple[int, int]:
-        """Return the ends of the shortest central interval of at least this probability."""
+        """Return the ends of the shortest central interval with at least this probability."""
         level = checked_probability(confidence, "confidence")
         beyond = gmpy2.mpq((1 - level) / 2)
-        bits = _LEAST_BITS + int(1 / beyond).bit_length()  # what a tail may lack is less
+        bits = _LEAST_BITS + int(1 / beyond).bit_length()  # the error of a tail is less
         reach = first_true(
             lambda k: bool(self._sf(k, bits).upper <= beyond), int(self.std()), low=0
         )
@@ -163,7 +164,7 @@ class SumOfDraws:
         return law._replace(mu=Fraction(0))
 
     def _nearly(self) -> tuple[LawSpec, Any] | None:
-        """Return the one law that the sum has up to a factor next to 1, and that."""
+        """Return a single law that is the sum's up to a factor next to 1, and that factor."""
         one = self._of_one()
         if one.kind is not Kind.DISCRETE_GAUSSIAN:
             return None
@@ -188,7 +189,7 @@ class SumOfDraws:
         return Interval(at.rational(first).lower, at.rational(first + missing).upper)
 
     def _tails(self, m: int, bits: int) -> tuple[Any, tuple[Any, Any, Any]]:
-        """Return lower bounds on P(X >= m) and P(X >= m + 1), and what they may lack."""
+        """Return lower bounds on P(X >= m) and P(X >= m + 1), and a bound on their error."""
         one = self._of_one()
         precision = max(bits, _LEAST_BITS)
         found = tails_of_sum(one, self.clients, precision)
@@ -202,7 +203,7 @@ class SumOfDraws:
 
 
 def _within(value: Interval, factor: Any) -> Interval:
-    """Return what is the value up to a factor, either way."""
+    """Return the interval from value/factor to value times factor."""
     at = arithmetic(value.lower.precision + 8)
     lower = at.down.div(value.lower, at.rational(factor).upper)
     return Interval(lower, at.up.mul(value.upper, factor))

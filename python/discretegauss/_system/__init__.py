@@ -1,1 +1,1 @@
-"""Threads, files and signals, as Unix has them. Knows nothing of laws or noise."""
+"""Files, folders, memory, signals and the progress bar. Nothing here knows laws or noise."""

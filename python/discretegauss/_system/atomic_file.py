@@ -1,4 +1,4 @@
-"""Write a file whole or not at all; or several: all of them or none."""
+"""Writing of one file completely or not at all, and of several files all or none."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pathlib import Path
 from .signals import signals_deferred
 
 Sink = Callable[[bytes | memoryview], None]
-"""Writes all of the bytes."""
+"""Writes all of its argument's bytes."""
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 def write_all(file: RawIOBase, data: bytes | memoryview) -> None:
-    """Write all of the data to a file without a buffer, of which one call may take a part only."""
-    rest = memoryview(data)
-    while rest:
-        taken = file.write(rest)
-        if taken is None:
+    """Write all of the data to an unbuffered file, whose `write` may take only a part of it."""
+    remainder = memoryview(data)
+    while remainder:
+        n_written = file.write(remainder)
+        if n_written is None:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        rest = rest[taken:]
+        remainder = remainder[n_written:]
 
 
 @contextmanager
 def errors_name(path: Path | str, rule: str = "") -> Iterator[None]:
-    """Let an OSError name the file that the user knows, and say what it is needed for."""
+    """Raise an OSError of the block again with the file that the user knows, and the rule."""
     try:
         yield
     except OSError as error:
@@ -40,7 +40,7 @@ def errors_name(path: Path | str, rule: str = "") -> Iterator[None]:
 
 
 def sink_to(file: RawIOBase, name: Path | str, rule: str = "") -> Sink:
-    """Return what writes to the file, whose errors have this name."""
+    """Return a function that writes to the file and raises errors with this name."""
 
     def sink(data: bytes | memoryview) -> None:
         with errors_name(name, rule):
@@ -54,18 +54,18 @@ def no_op() -> None:
 
 
 class NewFile:
-    """A file that gets a temporary name in its folder when it is whole, and is then placed.
+    """A new file that gets a temporary name in its folder when it is complete, and then its path.
 
-    It has no name before, so that a process that is killed leaves nothing. Where there are no files
-    without a name, as on NFS, it has the temporary one from the start. Errors name ``path``.
-    `discard` is to be called in the end, whatever happened.
+    Until it is complete it has no name, so a killed process leaves nothing. If the file system has
+    no unnamed files (NFS, for example), it has its temporary name from the start. Errors name
+    ``path``. Always call `discard` at the end.
 
     Parameters
     ----------
     path : Path
-        Where the file is to be.
+        The final path.
     replace : bool
-        Whether another file may be there; see `atomic_write`.
+        True: replace a file at this path; see `atomic_write`.
     """
 
     def __init__(self, path: Path, *, replace: bool) -> None:
@@ -76,7 +76,7 @@ class NewFile:
 
     @contextmanager
     def content(self) -> Iterator[Sink]:
-        """Give a function that writes to the file, which is whole if the block ends well."""
+        """Yield a function that writes to the file. It is complete if the block raises no error."""
         with errors_name(self.path):
             replaced = _status(self.path) if self._replace else None
             mode = 0o666 if replaced is None else replaced.st_mode & 0o666
@@ -87,45 +87,45 @@ class NewFile:
             with errors_name(self.path):
                 os.fsync(file.fileno())
                 if _status(self._temporary) is None:
-                    # with a folder, not needed here, os.link follows to the file itself
+                    # src_dir_fd makes os.link follow the symbolic link in /proc to the file itself
                     unnamed = _descriptor_path(file.fileno())
                     os.link(unnamed, self._temporary, src_dir_fd=file.fileno())
                 file.close()
 
     def place(self) -> None:
-        """Give the file its name."""
+        """Give the file its final name."""
         with errors_name(self.path):
             (os.replace if self._replace else _link)(self._temporary, self.path)
 
     def is_placed(self) -> bool:
-        """Return whether the file has its name.
+        """Return whether the file has its final name.
 
-        No variable would tell: an interrupt during the system call comes before it could be set.
+        A variable could be wrong: an interrupt may end the system call before it is set.
         """
         now = _status(self.path)
         return self._made is not None and now is not None and os.path.samestat(self._made, now)
 
     def discard(self) -> None:
-        """Remove the temporary name, if it is there: failing to would hide the cause."""
+        """Remove the temporary name if it exists; an error here would hide the cause."""
         with contextlib.suppress(OSError):
             self._temporary.unlink()
 
     def keep_old(self) -> None:
-        """Give what is to be replaced, if anything is, a second name, until `forget_old`."""
+        """Give the file that will be replaced, if any, a second name until `forget_old`."""
         if not self._replace:
             return
         with errors_name(self.path), contextlib.suppress(FileNotFoundError):
             _link(self.path, self._old)
 
     def forget_old(self) -> None:
-        """Remove that name."""
+        """Remove the second name that `keep_old` made."""
         with contextlib.suppress(OSError):
             self._old.unlink()
 
     def take_back(self) -> None:
-        """Let what was at the path before `keep_old` be there again: nothing, or the old file.
+        """Restore the state before `keep_old`: the old file at the path, or none.
 
-        What others have put there meanwhile stays.
+        A file that another process has put there meanwhile stays.
         """
         with errors_name(self.path):
             there = _status(self.path)
@@ -134,25 +134,25 @@ class NewFile:
                     os.replace(self._old, self.path)
                 elif there is not None:
                     self.path.unlink()
-        self.forget_old()  # where nothing was replaced, it is a second name of what is there
+        self.forget_old()  # if nothing was replaced, the old file still has its second name
 
 
 @contextmanager
 def atomic_write(
     path: Path, *, replace: bool, before_placing: Callable[[], None] = no_op
 ) -> Iterator[Sink]:
-    """Give a function that writes to a file which appears at ``path`` when the block ends well.
+    """Yield a function that writes to a file, which appears at ``path`` if the block succeeds.
 
-    Until then the bytes are in a temporary file in the same folder. Whatever ends the block early
-    (an exception, Ctrl-C), that file goes and ``path`` is as it was; an exception that comes when
-    the file is in its place has a note that says so. Errors name ``path``. ``before_placing`` is
-    called at the last moment at which the file is not there.
+    Until then the bytes are in a temporary file in the same folder. If an exception or Ctrl-C ends
+    the block early, that file is removed and ``path`` is unchanged. If an exception comes after the
+    file is at ``path``, it has a note that says so. Errors name ``path``. ``before_placing`` is
+    called just before the file appears.
 
-    Without ``replace`` a file that has come to be at ``path`` meanwhile is a FileExistsError, by
-    link(2). A file system that has no hard links knows no such thing: there, it is replaced.
+    Without ``replace``, link(2) raises FileExistsError if another file has come to be at ``path``.
+    On a file system without hard links that file is replaced.
 
-    With it, the new file has no bit of the mode that the replaced one or any new file lacks, from
-    its first byte on. Owner, group and access control list are those of any new file.
+    With ``replace``, the mode has only bits that both the replaced file and new files have, from
+    the first byte on. Owner, group and access control list are those of any new file.
     """
     new = NewFile(path, replace=replace)
     try:
@@ -170,11 +170,11 @@ def atomic_write(
 
 
 def place_together(files: Sequence[NewFile]) -> None:
-    """Give all of these files their names.
+    """Give all of these files their final names.
 
-    If one cannot get it, none has it, and what they have replaced is there again, the same files
-    as before. No temporary name is left. Signals wait until all is done. One file alone gets its
-    name at once, and nothing needs to be put back.
+    If one of them fails, none has its name, and the files that they have replaced are restored. No
+    temporary name is left. Signals wait until the end. A single file gets its name in one step, so
+    nothing needs to be restored.
     """
     several = files if len(files) > 1 else ()
     with signals_deferred():
@@ -200,8 +200,8 @@ def place_together(files: Sequence[NewFile]) -> None:
 
 
 def _create(path: Path, mode: int) -> FileIO:
-    """Make a file without a name in the folder of the path, or else at the path."""
-    # Without a buffer: closing the file after a failed write must not try that again.
+    """Create a file without a name in the path's folder, or at the path if that is impossible."""
+    # Unbuffered, because closing the file after a failed write must not repeat the write.
     if hasattr(os, "O_TMPFILE"):
         with contextlib.suppress(OSError):
             return open(path.parent, "wb", buffering=0, opener=partial(_open_unnamed, mode=mode))
@@ -210,9 +210,9 @@ def _create(path: Path, mode: int) -> FileIO:
 
 def _open_unnamed(folder: str, _: int, *, mode: int) -> int:
     descriptor = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
-    # Linux before 5.19 overlooked the umask here on some file systems
+    # Linux before 5.19 ignores the umask here on some file systems
     is_too_open = mode == 0o666 and os.fstat(descriptor).st_mode & mode == mode
-    # without /proc it could get no name
+    # and without /proc the file can never get a name
     if is_too_open or not os.path.lexists(_descriptor_path(descriptor)):
         os.close(descriptor)
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
@@ -224,7 +224,7 @@ def _descriptor_path(descriptor: int) -> str:
 
 
 def _link(path: Path, other: Path) -> None:
-    """Give a file another name, that is free; where it cannot have two, instead of its own."""
+    """Give a file another, free name; rename it if the file system has no hard links."""
     try:
         os.link(path, other)
     except (OSError, AttributeError) as error:  # a browser's Python has no os.link
@@ -234,7 +234,7 @@ def _link(path: Path, other: Path) -> None:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return what stands at the path; None: nothing that can be seen."""
+    """Return the status of the path; None if there is nothing that this process can see."""
     try:
         return os.stat(path)
     except OSError:
@@ -242,7 +242,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the file system can do so."""
+    """Make new names in a folder survive a power cut, if the file system supports that."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Folders that are made for files, and removed after an error."""
+"""Creation of folders that are removed again after an error."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .signals import signals_deferred
 
 @contextmanager
 def folder_made(folder: Path) -> Iterator[None]:
-    """Make a folder and those that it is in; if the block raises, remove those made that are empty.
+    """Create a folder and its parents; if the block raises, remove those of them that are empty.
 
-    Folders that were there, or that another process makes meanwhile, stay. Errors name `folder`.
+    Folders that existed before, or that another process creates, stay. Errors name `folder`.
     """
     made: list[Path] = []
     try:
@@ -24,7 +24,7 @@ def folder_made(folder: Path) -> Iterator[None]:
                     with suppress(FileExistsError):
                         path.mkdir()
                         made.append(path)
-            folder.mkdir(exist_ok=True)  # an error if it is a file
+            folder.mkdir(exist_ok=True)  # raises if it is a file
         yield
     except BaseException:
         with suppress(OSError), signals_deferred():

@@ -1,4 +1,4 @@
-"""A bar on the terminal that says how far a long call has come."""
+"""A progress bar on the terminal for long calls."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Self
 
 _WIDTH = 24
 _SECONDS = 0.1
-"""Between two pictures."""
+"""The least time between two updates of the bar."""
 
 
 class Progress:
-    """A bar on stderr, if that is a terminal; gone when the block ends, however it ends.
+    """A progress bar on stderr, if that is a terminal. The end of the block always removes it.
 
     Parameters
     ----------
     show : bool
-        False: no bar, whatever stderr is.
+        False: never show a bar.
     what : str
-        What is counted, in the plural.
+        The plural noun of the things that are counted.
 
     Notes
     -----
-    A terminal that goes away ends no call: an error of writing ends the bar only.
+    If the terminal goes away, errors of writing to it are ignored.
     """
 
     def __init__(self, what: str, *, show: bool = True) -> None:
@@ -41,7 +41,7 @@ class Progress:
             self._write("\r" + " " * self._shown + "\r")
 
     def update(self, count: int, fraction: float | None) -> None:
-        """Say that so many are done, and which part of the whole that is, if it is known."""
+        """Show the count of finished things, and their fraction of the whole unless it is None."""
         if self._stream is None or (now := time.monotonic()) < self._next:
             return
         self._next = now + _SECONDS
@@ -61,5 +61,5 @@ class Progress:
 def _is_terminal() -> bool:
     try:
         return sys.stderr.isatty()
-    except (AttributeError, ValueError):  # it was closed
+    except (AttributeError, ValueError):  # stderr is None or closed
         return False

@@ -1,4 +1,4 @@
-"""Signals that ask a process to end, as exceptions, so that what is half done is cleaned up."""
+"""Signals that end a process, turned into exceptions so that unfinished work is cleaned up."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from types import FrameType
 from typing import Any, Self
 
 _SIGNALS = [signal.SIGINT, signal.SIGTERM]
-if sys.platform != "win32":  # which knows no terminal that hangs up
+if sys.platform != "win32":  # Windows has no SIGHUP
     _SIGNALS.append(signal.SIGHUP)
 _USUAL = (signal.SIG_DFL, signal.default_int_handler)
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGINT, SIGTERM or SIGHUP came."""
+    """The process received SIGINT, SIGTERM or SIGHUP."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -25,13 +25,13 @@ class Terminated(KeyboardInterrupt):
 
 
 class StopSignals:
-    """Raises Terminated at the first of these signals, while it is entered and until they are held.
+    """A block in which the first of these signals raises Terminated, until `hold` is called.
 
-    After the first they are held, too: a closing terminal sends SIGHUP twice, and the second should
-    not end the clean-up. What ignores a signal (nohup) or handles it otherwise stays as it is.
-    Python runs handlers in its main thread alone; a mask of signals would have to be set in all.
+    The first signal also calls `hold`: a closing terminal sends SIGHUP twice, and the second one
+    must not end the clean-up. Signals that the process ignores (nohup) or handles stay so. Handlers
+    are used because a signal mask would have to be set in every thread.
 
-    With `for_good` the process ends next, and the signals stay without effect.
+    With `for_good`, the signals stay without effect after the block, because the process ends.
     """
 
     def __init__(self, *, for_good: bool = False) -> None:
@@ -40,7 +40,7 @@ class StopSignals:
         self._for_good = for_good
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():  # elsewhere it may not be set
+        if threading.current_thread() is threading.main_thread():  # others cannot set handlers
             for number in _SIGNALS:
                 if signal.getsignal(number) in _USUAL:
                     self._before[number] = signal.signal(number, self._stop)
@@ -52,7 +52,7 @@ class StopSignals:
             signal.signal(number, signal.SIG_IGN if self._for_good else handler)
 
     def hold(self) -> None:
-        """Let the signals do nothing from now on: what they would interrupt is to be finished."""
+        """Ignore the signals from now on, so that the remaining work is finished."""
         self._held = True
 
     def _stop(self, number: int, _: FrameType | None) -> None:
@@ -63,10 +63,10 @@ class StopSignals:
 
 @contextmanager
 def signals_deferred() -> Iterator[None]:
-    """Let these signals wait until the block has ended, and come then: the first of each.
+    """Defer these signals until the block ends; then raise each of those that came, once.
 
-    Those that are ignored stay so. In other threads nothing is to be done: Python runs handlers in
-    its main thread alone.
+    Ignored signals stay ignored. In other threads nothing needs to be done, because Python runs
+    handlers only in its main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -79,7 +79,7 @@ def signals_deferred() -> Iterator[None]:
             signal.signal(number, lambda received, _: came.append(received))
         yield
     finally:
-        for number, handler in reversed(before.items()):  # the one that raises as a rule is last
+        for number, handler in reversed(before.items()):  # SIGINT last: its handler raises
             signal.signal(number, handler)
         for received in dict.fromkeys(came):
             signal.raise_signal(received)

@@ -1,8 +1,8 @@
-"""The names of others: of the code that was published with the paper, and of numpy's generators.
+"""The interfaces of other code: the code that was published with the paper, and numpy's generators.
 
-``from discretegauss.compat import *`` has the paper's functions, `discretegauss.compat.cdp2adp`
-is its other module; `NumpyNoise` is for code that takes a generator of numpy's, with exact noise,
-and `SystemBits` makes such generators secure.
+``from discretegauss.compat import *`` has the paper's functions, and `cdp2adp` is its other module.
+Pass a `NumpyNoise` to code that takes a numpy generator, and its noise is exact. `SystemBits`
+gives such generators secure bits.
 """
 
 from . import _paper, cdp2adp

@@ -1,4 +1,4 @@
-"""Locations and scales in steps of a granularity, exactly: single numbers and arrays of them."""
+"""Exact conversion of locations and scales, numbers or arrays, to steps of a granularity."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ..errors import (
     ParameterValueError,
 )
 
-#: Types of numbers that compare, and make floats, as their values say.
+#: Number types whose comparisons and conversion to float follow their values.
 PLAIN_NUMBERS = frozenset({int, float, np.int64, np.float64})
 
 _LARGEST_SCALE = 2**45
-"""In steps of the granularity: beyond 2^52 steps is then exp(-2^7) of the Laplace, below 2^-184."""
+"""In steps. Then a Laplace is beyond 2^52 steps with probability exp(-2^7), below 2^-184."""
 
 _LARGEST_LOC = 2**52
-"""So that loc and noise together stay below 2^53 steps, which float64 holds exactly."""
+"""In steps. Then loc plus noise stays below 2^53 steps, which float64 holds exactly."""
 
 _EXACT_INTEGERS = 2**53
-"""Up to there float64 holds every integer."""
+"""Up to this number float64 holds every integer."""
 
 _NORMAL_FLOATS = 2.0**-500
-"""Steps from here on, times a granularity, are no denormal floats."""
+"""From this number of steps on, no product with a granularity is a denormal float."""
 
 
 def scale_in_steps(scale: object, exponent: int, *, least: int) -> Fraction:
@@ -44,7 +44,7 @@ def scale_in_steps(scale: object, exponent: int, *, least: int) -> Fraction:
     scale : number
         0, or from `least` to 2**45 steps.
     exponent : int
-        Of the granularity, from -500 to 500.
+        The exponent of the granularity, from -500 to 500.
     least : int
         0, or 1 if the user gave no granularity.
     """
@@ -64,7 +64,7 @@ def scale_in_steps(scale: object, exponent: int, *, least: int) -> Fraction:
 
 
 def scales_in_steps(scales: NDArray[Any], exponent: int, *, least: int) -> NDArray[Any]:
-    """Return an array of scales in steps, each as `scale_in_steps` returns it: floats, if exact."""
+    """Return an array of scales in steps, as `scale_in_steps` does; in floats if exact."""
     if scales.dtype == np.float64:
         steps = _ldexp(scales, -exponent)
         if ((max(least, _NORMAL_FLOATS) <= steps) & (steps <= _LARGEST_SCALE)).all():
@@ -77,7 +77,7 @@ def scales_in_steps(scales: NDArray[Any], exponent: int, *, least: int) -> NDArr
 
 
 def plain_loc_in_steps(loc: Any, exponent: int) -> int | None:
-    """Return what `loc_in_steps` returns, sooner; None: it has to look closer."""
+    """Return the result of `loc_in_steps` quickly, or None if only `loc_in_steps` can decide."""
     kind = type(loc)
     if kind is int or kind is np.int64:
         whole = int(loc)
@@ -97,14 +97,14 @@ def plain_loc_in_steps(loc: Any, exponent: int) -> int | None:
 
 
 def loc_in_steps(loc: object, exponent: int) -> int:
-    """Return a location in steps of 2**exponent; no message shows it, as it may be data.
+    """Return a location in steps of 2**exponent. It may be data, so no message shows it.
 
     Parameters
     ----------
     loc : number
-        A whole multiple of the granularity, of at most 2**52 of it.
+        A whole multiple of the granularity, at most 2**52 times it.
     exponent : int
-        Of the granularity.
+        The exponent of the granularity.
     """
     try:
         centre = exact_rational(loc, "loc") / Fraction(2) ** exponent
@@ -116,7 +116,7 @@ def loc_in_steps(loc: object, exponent: int) -> int:
 
 
 def locs_in_steps(locs: NDArray[Any], exponent: int) -> NDArray[np.int64]:
-    """Return an array of locations in steps, each as `loc_in_steps` returns it."""
+    """Return an array of locations in steps, as `loc_in_steps` does."""
     floats = _as_floats(locs)
     if floats is None:
         return _each(lambda loc: loc_in_steps(loc, exponent), locs).astype(np.int64)
@@ -135,7 +135,7 @@ def _no_multiple() -> ParameterValueError:
 
 
 def _as_floats(numbers: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return doubles, or integers that doubles hold, as doubles; None: it is no such array."""
+    """Return doubles, or integers that doubles hold, as doubles; None for other arrays."""
     if numbers.dtype.kind in "iu":
         if not ((numbers >= -_EXACT_INTEGERS) & (numbers <= _EXACT_INTEGERS)).all():
             return None
@@ -145,13 +145,13 @@ def _as_floats(numbers: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def _ldexp(numbers: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
-    with np.errstate(all="ignore"):  # the callers look at the results
+    with np.errstate(all="ignore"):  # the callers check the results
         steps: NDArray[np.float64] = np.ldexp(numbers, exponent)
     return steps
 
 
 def _each(one: Callable[[object], Any], numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return what `one` makes of each element, in an array of objects."""
+    """Return the results of `one` for each element, in an array of objects."""
     results = np.empty(numbers.size, object)
     results[:] = [one(x) for x in numbers.ravel().tolist()]
     return results.reshape(numbers.shape)

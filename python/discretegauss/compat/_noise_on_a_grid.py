@@ -1,4 +1,4 @@
-"""Noise on the multiples of a granularity, around locations: what `NumpyNoise` draws."""
+"""The draws of `NumpyNoise`: locations plus noise on the multiples of a granularity."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from ._in_steps import (
 )
 
 OfSteps = Callable[[Fraction], Law]
-"""Makes the law of the noise, of a scale in steps of the granularity."""
+"""Returns the law of the noise for a scale in steps of the granularity."""
 
 
 class Grid(NamedTuple):
-    """The multiples of a granularity, and where bits come from.
+    """The multiples of a granularity, and the source of bits.
 
     Parameters
     ----------
     exponent : int
         The granularity is 2**exponent; from -500 to 500.
     least : int
-        The least scale but 0, in steps: 0, or 1 if the user gave no granularity.
+        The least scale except 0, in steps: 0, or 1 if the user gave no granularity.
     source : "getrandom", "chacha20" or callable
-        Already checked.
+        The checked source of bits.
     """
 
     exponent: int
@@ -59,12 +59,12 @@ def laplace(steps: Fraction) -> Law:
 
 
 def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size) -> Any:
-    """Return loc plus granularity times draws; all is checked before anything is drawn.
+    """Return loc plus granularity times draws; check all arguments before the first draw.
 
     Parameters
     ----------
     grid : Grid
-        Of the generator.
+        The grid of the generator.
     of_steps : callable
         `gaussian` or `laplace`.
     loc, scale, size : object
@@ -73,7 +73,7 @@ def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size)
     exponent, least, source = grid
     sample: Any = None
     if type(scale) in PLAIN_NUMBERS and scale:
-        sample = _kept_sample(of_steps, scale, exponent, least)
+        sample = _cached_sample(of_steps, scale, exponent, least)
         if size is None and (centre := plain_loc_in_steps(loc, exponent)) is not None:
             return ldexp(sample(source=source) + centre, exponent)
     locs, scales = as_array(loc, "loc"), as_array(scale, "scale")
@@ -96,8 +96,8 @@ def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size)
 
 
 @lru_cache(maxsize=256)
-def _kept_sample(of_steps: OfSteps, scale: object, exponent: int, least: int) -> Any:
-    """Return what draws for one of `PLAIN_NUMBERS`, not 0: saves calls the conversion."""
+def _cached_sample(of_steps: OfSteps, scale: object, exponent: int, least: int) -> Any:
+    """Return the `sample` for a scale of type `PLAIN_NUMBERS`, not 0; cached to convert it once."""
     return of_steps(scale_in_steps(scale, exponent, least=least)).sample
 
 
@@ -113,16 +113,16 @@ def _draws(
 def _common_shape(
     locs: NDArray[Any] | None, scales: NDArray[Any] | None, size: Size
 ) -> tuple[int, ...]:
-    """Return the shape of the result: size, to which loc and scale broadcast, or else theirs."""
-    asked = checked_size(size)
-    if locs is None and scales is None:  # most often
-        return asked or ()
+    """Return the shape of the result: size, to which loc and scale must broadcast, or theirs."""
+    checked = checked_size(size)
+    if locs is None and scales is None:  # the usual case
+        return checked or ()
     shapes = [array.shape for array in (locs, scales) if array is not None]
     try:
-        shape = np.broadcast_shapes(*shapes, () if asked is None else asked)
+        shape = np.broadcast_shapes(*shapes, () if checked is None else checked)
     except ValueError:
         shape = None
-    if shape is None or asked not in (None, shape):
-        # without the lengths: size may be counts
+    if shape is None or checked not in (None, shape):
+        # the message omits the lengths, because size may be counts
         raise ParameterValueError("loc, scale and size must have shapes that broadcast to size's")
     return shape

@@ -1,9 +1,9 @@
 """A random generator with numpy's methods whose noise is exact, for code that takes ``prng=``.
 
-Code such as the mechanisms of private-pgm takes a generator of numpy's and asks it for ``normal``,
-``laplace`` and ``choice``. `NumpyNoise` answers with the discrete Gaussian, the discrete Laplace
-and an exact choice; the rest is numpy's, over `SystemBits`. There is no seed: every bit comes from
-the operating system.
+Code such as the mechanisms of private-pgm takes a numpy generator and calls its ``normal``,
+``laplace`` and ``choice``. `NumpyNoise` draws the discrete Gaussian, the discrete Laplace and an
+exact choice; its other methods are numpy's, over `SystemBits`. There is no seed: every bit comes
+from the operating system.
 
 >>> from discretegauss.compat import NumpyNoise
 >>> prng = NumpyNoise()
@@ -37,7 +37,7 @@ from ._noise_on_a_grid import Grid, gaussian, laplace, noise
 from ._system_bits import SystemBits
 
 _SUM_TOLERANCE = 2.0**-26
-"""How far from 1 the sum of probabilities may be, as numpy has it: sqrt of a float's spacing."""
+"""The distance of the sum of probabilities from 1 that numpy allows: sqrt of a float's spacing."""
 
 
 class NumpyNoise(np.random.Generator):
@@ -46,30 +46,30 @@ class NumpyNoise(np.random.Generator):
     Parameters
     ----------
     granularity : number, optional
-        The distance of the values that noise can have: a power of two from 2^-500 to 2^500. With 1,
-        noise is whole numbers, as counts are. None: 1, but scales below 1 are refused.
+        The distance between neighbouring values of the noise: a power of two from 2^-500 to 2^500.
+        With 1, noise is whole numbers, like counts. None means 1, but refuses scales below 1.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as in `discretegauss.discrete_gaussian`.
+        The source of bits, as in `discretegauss.discrete_gaussian`.
 
     Raises
     ------
     ValueError
-        If the granularity is no such power of two.
+        If the granularity is not such a power of two.
 
     Notes
     -----
     Guarantee: the noise of `normal` and `laplace` is exactly ``granularity * k``, with k from the
-    law that the method names, as float64 without rounding. Your sum ``data + noise`` is private as
-    k is if the data are whole multiples of the granularity, too: for counts any granularity up to 1
-    is right. `choice` is exact, and so are numpy's ``integers``, ``bytes``, ``permutation``,
+    law that the method names, as float64 without rounding. The sum ``data + noise`` has the privacy
+    of k if the data, too, are whole multiples of the granularity. For counts, every granularity up
+    to 1 is right. `choice` is exact, and so are numpy's ``integers``, ``bytes``, ``permutation``,
     ``permuted``, ``shuffle``, and ``random``, a multiple of 2^-53.
 
-    Not promised: any privacy of data that are no such multiples. The sum shows exactly how far each
-    lies from its multiple: 0.4237 with noise of granularity 1 ends in .4237, and by a granularity
-    that is smaller the last digits show (Mironov, CCS 2012). So no granularity is chosen from the
-    scale. Bring such data to a grid first, with `lattice.to_lattice`.
-    **All other methods**, ``standard_normal`` to ``zipf``, are numpy's: floats and rounded laws by
-    secure bits, which are no noise for private data.
+    Not promised: any privacy of data that are not such multiples. The sum shows exactly how far
+    each is from its multiple: 0.4237 with noise of granularity 1 ends in .4237, and with a smaller
+    granularity the last digits show (Mironov, CCS 2012). So no granularity is chosen from the
+    scale. First round such data to a grid with `lattice.to_lattice`.
+    **All other methods**, ``standard_normal`` to ``zipf``, are numpy's: they return floats and
+    rounded laws from secure bits, which are no noise for private data.
 
     numpy's own methods need the compiled core and bits of the system; `normal`, `laplace`,
     `choice` and `spawn` do not. A copy, pickled or not, is another generator with bits of its own.
@@ -95,7 +95,7 @@ class NumpyNoise(np.random.Generator):
         self._grid = Grid(exponent, int(granularity is None), self._source)
         if native is not None and not callable(source):
             super().__init__(SystemBits(source))
-        else:  # numpy's methods have no bits, and would draw nothing even if they were reached
+        else:  # numpy's methods have no bits here, so calls of them must raise an error
             vars(self).update((name, partial(self._refuse, name)) for name in _INHERITED)
 
     def _refuse(self, name: str, *_given: object, **_named: object) -> NoReturn:
@@ -108,8 +108,8 @@ class NumpyNoise(np.random.Generator):
         return partial(type(self), source=self._source), (self._granularity,)
 
     def __repr__(self) -> str:
-        given = self._granularity
-        return "NumpyNoise()" if given is None else f"NumpyNoise(granularity={str(given)!r})"
+        step = self._granularity
+        return "NumpyNoise()" if step is None else f"NumpyNoise(granularity={str(step)!r})"
 
     __str__ = __repr__
 
@@ -121,12 +121,12 @@ class NumpyNoise(np.random.Generator):
         Parameters
         ----------
         loc : number or array_like, optional
-            A whole multiple of the granularity, of at most 2^52 of it.
+            A whole multiple of the granularity, at most 2^52 times it.
         scale : number or array_like, optional
-            Sigma, at most 2^45 times the granularity; at least 1 if no granularity was given. 0
-            adds nothing, as numpy's does. loc and scale broadcast.
+            Sigma, at most 2^45 times the granularity, and at least 1 if no granularity was given.
+            As in numpy, 0 adds nothing. loc and scale broadcast.
         size : int or sequence of int, optional
-            Shape of the result; None: that of loc and scale.
+            Shape of the result; None means the shape of loc and scale.
 
         Returns
         -------
@@ -140,15 +140,15 @@ class NumpyNoise(np.random.Generator):
 
         Notes
         -----
-        The zCDP of counts with this noise is sensitivity**2 / (2 scale**2), as of the continuous
-        normal; for k's law see Definition 1 of arXiv 2004.00010.
+        The zCDP of counts with this noise is sensitivity**2 / (2 scale**2), as with the continuous
+        normal law. Definition 1 of arXiv 2004.00010 has the law of k.
         """
         return noise(self._grid, gaussian, loc, scale, size)
 
     def laplace(  # type: ignore[override]
         self, loc: object = 0, scale: object = 1, size: Size = None
     ) -> Any:
-        """Return loc + granularity * k, k from the discrete Laplace with scale/granularity.
+        """Return loc + granularity * k, k discrete Laplace with scale/granularity.
 
         Parameters, results and errors are those of `normal`. A whole query of sensitivity s
         costs epsilon = s/scale, as with the continuous Laplace.
@@ -164,23 +164,23 @@ class NumpyNoise(np.random.Generator):
         axis: int = 0,
         shuffle: bool = True,
     ) -> Any:
-        """Return elements of a, each by exactly the probabilities that p says.
+        """Return elements of a, each drawn with exactly the probabilities p.
 
         Parameters
         ----------
         a : int or array_like
-            What to choose from; an integer stands for the numbers below it.
+            The elements; an integer stands for the numbers from 0 to a - 1.
         size : int or sequence of int, optional
-            Shape of the result; None: one element.
+            Shape of the result; None means one element.
         replace : bool, optional
-            Whether an element may come more than once; False only without p.
+            True: an element may occur more than once. Must be True if p is given.
         p : array_like, optional
-            As many numbers, none negative, with a sum of 1 up to 2^-26. They mean their binary
-            values over their exact sum. All alike by default.
+            One number >= 0 for each element, with a sum of 1 up to 2^-26. The probabilities are
+            their binary values divided by the exact sum. By default they are equal.
         axis : int, optional
-            Along which axis of a its elements lie.
+            The axis of a along which its elements lie.
         shuffle : bool, optional
-            Accepted for numpy's sake: the order is always random.
+            Ignored, because the order is always random.
 
         Returns
         -------
@@ -188,9 +188,9 @@ class NumpyNoise(np.random.Generator):
 
         Notes
         -----
-        numpy compares a uniform double with sums of floats; this compares integers. What was
-        rounded before the call, as a softmax is, stays as it is: for the exponential mechanism
-        itself see `selection.exponential`.
+        numpy compares a uniform double with sums of floats; this method compares integers. It
+        cannot undo earlier rounding, such as that of a softmax: for the exponential mechanism use
+        `selection.exponential`.
         """
         del shuffle
         pool, n = _pool(a, axis)
@@ -213,7 +213,7 @@ class NumpyNoise(np.random.Generator):
         return places if pool is None else pool.take(places, axis)
 
     def spawn(self, n_children: int) -> list[NumpyNoise]:  # type: ignore[override]
-        """Return a list of other generators like this one, with bits of their own."""
+        """Return a list of new generators like this one, each with its own bits."""
         n = whole_number(n_children, "n_children", minimum=0)
         return [copy(self) for _ in range(n)]
 
@@ -230,14 +230,14 @@ class NumpyNoise(np.random.Generator):
         return [int(x) for x in drawn.tolist()]
 
     def _by_weight(self, weights: Sequence[int], count: int) -> list[int]:
-        """Return the places of the first sums of weights above integers below the whole sum."""
+        """Return places, each drawn with a probability proportional to its weight."""
         ends = list(accumulate(weights))
-        # searched as Python's integers, which no dtype rounds
+        # bisect compares Python integers, which no dtype rounds
         return [bisect_right(ends, x) for x in self._below(ends[-1], count)]
 
     def _distinct(self, end: int, count: int) -> list[int]:
         """Return the first steps of a shuffle (Fisher and Yates)."""
-        found, moved = [], dict[int, int]()  # where a place does not hold its own number
+        found, moved = [], dict[int, int]()  # the places that no longer hold their own number
         for i in range(count):
             j = i + int(uniform_below(end - i, source=self._source))
             found.append(moved.get(j, j))
@@ -245,7 +245,7 @@ class NumpyNoise(np.random.Generator):
         return found
 
 
-#: What is numpy's: all that is public and not a class's own.
+#: The public methods of numpy's Generator that NumpyNoise does not override.
 _INHERITED = {x for x in dir(np.random.Generator) if x[0] != "_"} - {*vars(NumpyNoise)}
 
 
@@ -253,7 +253,7 @@ _NOTHING = "a must be a positive integer below 2**64, or have an axis and at lea
 
 
 def _pool(a: int | ArrayLike, axis: int) -> tuple[NDArray[Any] | None, int]:
-    """Return what to choose from, None for the numbers themselves, and how many there are."""
+    """Return the elements, None if `a` is an integer, and their number."""
     pool = _array(a, "a", None)
     if pool.ndim == 0:
         if pool.dtype.kind not in "iu":
@@ -268,14 +268,14 @@ def _pool(a: int | ArrayLike, axis: int) -> tuple[NDArray[Any] | None, int]:
 def _array(values: ArrayLike, name: str, dtype: type | None) -> NDArray[Any]:
     try:
         return np.asarray(values, dtype)
-    except (TypeError, ValueError, OverflowError):  # whose words show elements
+    except (TypeError, ValueError, OverflowError):  # numpy's messages show elements
         raise ParameterTypeError(
             f"{name} must be an array{' of numbers' if dtype else ''}"
         ) from None
 
 
 def _shape_of(size: Size) -> tuple[tuple[int, ...] | None, int]:
-    """Return the shape, None for one number, and how many numbers that is."""
+    """Return the shape, None for one number, and the number of elements."""
     shape = checked_size(size)
     return shape, 1 if shape is None else math.prod(shape)
 
@@ -290,5 +290,5 @@ def _weights(p: ArrayLike, count: int) -> list[int]:
     exact = [Fraction(x) for x in floats.tolist()]
     if abs(sum(exact, Fraction(-1))) > Fraction(_SUM_TOLERANCE):
         raise ParameterValueError("p must have a sum of 1, up to 2**-26")
-    common = max(x.denominator for x in exact)  # powers of two, so all of them divide it
+    common = max(x.denominator for x in exact)  # all are powers of two, so they divide the largest
     return [int(x * common) for x in exact]

@@ -1,11 +1,11 @@
-"""The names of the code that was published with the paper, for projects that hold a copy of it.
+"""The functions of the code that was published with the paper, for projects with a copy of it.
 
-In the place of ``import discretegauss`` write ``from discretegauss import compat as
-discretegauss``, or ``from discretegauss.compat import *``, and delete the copy. Their laws are
-those of the paper (arXiv 2004.00010), drawn by this package, and every bit comes from the operating
-system unless ``rng`` is given.
+Replace ``import discretegauss`` by ``from discretegauss import compat as discretegauss``, or by
+``from discretegauss.compat import *``, and delete the copy. The functions draw the laws of the
+paper (arXiv 2004.00010) by this package, and every bit comes from the operating system unless
+``rng`` is given.
 
-Numbers mean what they say: a float its exact binary value, a text such as "1/3" that fraction.
+A float means its exact binary value, and a text such as "1/3" that fraction.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ __all__ = [
 
 
 class RandRange(Protocol):
-    """What draws integers, as `random.SystemRandom` does."""
+    """A generator of random integers, such as `random.SystemRandom`."""
 
     def randrange(self, n: int, /) -> int:
-        """Return an integer from 0 to n - 1, all alike."""
+        """Return an integer from 0 to n - 1 with equal probabilities."""
 
 
 def _source(rng: RandRange | None) -> Any:
-    """Return where bits come from: the system, or whole bytes of ``rng``."""
+    """Return the source of bits: the system, or a function that takes whole bytes of ``rng``."""
     if rng is None:
         return "getrandom"
     randrange: Callable[[int], int] | None = getattr(rng, "randrange", None)
@@ -74,7 +74,7 @@ def _source(rng: RandRange | None) -> Any:
 
 
 def sample_uniform(m: object, rng: RandRange | None = None) -> int:
-    """Return an integer from 0 to m - 1, all alike."""
+    """Return an integer from 0 to m - 1 with equal probabilities."""
     return int(uniform_below(m, source=_source(rng)))
 
 

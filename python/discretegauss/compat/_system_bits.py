@@ -1,4 +1,4 @@
-"""Secure bits for numpy's ``Generator``: a BitGenerator over the system's bits, or ChaCha20."""
+"""Secure bits for numpy's ``Generator``: a BitGenerator over the system's bits or ChaCha20."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _ANOTHER = "SystemBits has no seed and no state to copy; make another by SystemB
 
 
 class _NoSeed(ISeedSequence):
-    """What numpy's base class wants, and nobody asks."""
+    """The seed sequence that numpy's base class requires and never uses."""
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NoReturn:
-        """Refuse."""
+        """Raise an error, because there is no state."""
         raise ParameterTypeError(_ANOTHER)
 
 
 class SystemBits(np.random.BitGenerator):
-    """Bits of the system for ``numpy.random.Generator``, and all that takes one.
+    """A BitGenerator for ``numpy.random.Generator`` with bits of the operating system.
 
     Parameters
     ----------
     source : "getrandom" or "chacha20", optional
-        The operating system's generator, or ChaCha20 under a key that the object takes from there
-        for itself, which is several times as fast.
+        The operating system's generator, or ChaCha20, which is several times as fast. Each object
+        takes its own key for it from the operating system.
 
     Raises
     ------
@@ -38,16 +38,16 @@ class SystemBits(np.random.BitGenerator):
 
     Notes
     -----
-    Guarantee: no bit is given twice, in whatever thread or forked process. Bits that are read and
-    not used yet stay in the object, and nowhere else. They are wiped as they are used, in the child
-    of a fork, and when the object goes. There is no seed; to copy or pickle it is a TypeError.
+    Guarantee: no bit is returned twice, in any thread or forked process. Only the object holds bits
+    that were read and not used yet. It wipes them when they are used, in the child of a fork, and
+    when the object is deleted. There is no seed. Copying or pickling the object is a TypeError.
 
-    If the system gives no bits, numpy's methods raise EntropyError, an OSError, and return nothing;
-    what stands then in an array given as ``out``, or to ``shuffle``, is worth nothing. Functions in
-    C that draw without the object's ``lock`` wait.
+    If the system gives no bits, numpy's methods raise EntropyError, an OSError, and return nothing.
+    Then the contents of an array passed as ``out``, or to ``shuffle``, mean nothing. C functions
+    that draw without holding the object's ``lock`` wait until bits arrive.
 
-    Not promised: that what numpy makes of the bits is exact (`NumpyNoise` says what is), or private
-    as noise. ``numpy.random.RandomState`` keeps a normal draw by itself, which a fork copies.
+    Not promised: that numpy's results are exact (see `NumpyNoise` for those that are), or private
+    as noise. ``numpy.random.RandomState`` itself stores a normal draw, which a fork copies.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class SystemBits(np.random.BitGenerator):
     """
 
     def __init__(self, source: Literal["getrandom", "chacha20"] = "getrandom") -> None:
-        if "_bits" in self.__dict__:  # generators may be drawing from these
+        if "_bits" in self.__dict__:  # a second __init__ while generators may draw
             raise ParameterTypeError(_ANOTHER)
         if not isinstance(source, str) or source not in ("getrandom", "chacha20"):
             raise ParameterValueError(
@@ -71,19 +71,19 @@ class SystemBits(np.random.BitGenerator):
 
     @property
     def lock(self) -> Any:  # type: ignore[override]
-        """What to hold while drawing by numpy's C functions: leaving it raises if bits failed."""
+        """The lock to hold while numpy's C functions draw. Its release raises if bits failed."""
         return self._bits
 
     def random_raw(self, size: Any = None, output: bool = True) -> Any:
         """Return words of 64 bits, as numpy's BitGenerators do."""
-        # not by numpy's own: that holds another lock, which is never free in the child of a fork
+        # numpy's own random_raw holds another lock, which may stay locked in a forked child
         words = np.random.Generator(self).integers(0, 2**64, size, np.uint64)
         if not output:
             return None
         return int(words) if size is None else words
 
     def _refuse(self, *_given: object, **_named: object) -> NoReturn:
-        """Refuse what would copy or repeat a stream: there is none to."""
+        """Refuse every operation that would copy or repeat the stream."""
         raise ParameterTypeError(_ANOTHER)
 
     spawn = jumped = __reduce_ex__ = __getstate__ = __setstate__ = _refuse

@@ -1,8 +1,8 @@
-"""``cdp2adp`` of the code that was published with the paper: zCDP into (epsilon, delta), and back.
+"""``cdp2adp`` of the code published with the paper: zCDP to (epsilon, delta) and back.
 
-``from discretegauss.compat import cdp2adp`` in the place of ``import cdp2adp``. Theirs are floats
-found by bisection; these are the certified bounds of `discretegauss.privacy`: delta and epsilon are
-never below the exact value, and rho, a budget, never above.
+Replace ``import cdp2adp`` by ``from discretegauss.compat import cdp2adp``. The original functions
+return floats found by bisection; these return the certified bounds of `discretegauss.privacy`.
+Delta and epsilon are never below the exact value, and rho, a budget, is never above it.
 
 Source: Canonne, Kamath and Steinke, arXiv 2004.00010, Corollary 13, Theorem 7 and Proposition 3.
 """
@@ -36,20 +36,20 @@ def cdp_delta(rho: object, eps: object) -> float:
 
 
 def cdp_eps(rho: object, delta: object) -> float:
-    """Return epsilon of rho-zCDP at delta > 0; 0 for a delta of 1 or more, or a rho of 0."""
+    """Return epsilon of rho-zCDP at delta > 0; 0 if delta is at least 1 or rho is 0."""
     if not_negative(delta, "delta") >= 1 or not_negative(rho, "rho") == 0:
         return 0.0
     return zcdp_epsilon(rho, delta)
 
 
 def cdp_rho(eps: object, delta: object) -> float:
-    """Return the largest rho that implies (eps, delta); 0 for a delta of 1 or more."""
+    """Return the largest rho that implies (eps, delta); 0 if delta is at least 1."""
     exact = not_negative(eps, "eps")
     return 0.0 if not_negative(delta, "delta") >= 1 else zcdp_rho(exact, delta)
 
 
 def dg_delta(sigma2: object, eps: object, sens: object = 1, iters: object = None) -> float:
-    """Return the least delta of the discrete Gaussian at eps; ``iters`` is not needed."""
+    """Return the least delta of the discrete Gaussian at eps; ``iters`` is ignored."""
     del iters
     return tight_delta(DiscreteGaussian(sigma2), eps, sens)
 

@@ -1,13 +1,12 @@
 """Noise on data: exact integer addition that keeps the kind of container, its labels and its nulls.
 
-Here live `add_noise`, one file for each kind of container, and an example table; no law, no budget
-arithmetic and no other files. Each container opens as a list of `Cells`, gets its draws in
-`_addition`, and is closed again. pandas, polars, pyarrow and xarray are imported only where one of
-their objects is passed.
+`add_noise` and an example table live here, with one file for each kind of container; no law and no
+budget arithmetic. A file opens its container as a list of `Cells`, `addition` adds the draws, and
+the file makes a container of the sums. pandas, polars, pyarrow and xarray are imported only if one
+of their objects is passed.
 
-Not by narwhals (2.29): it loses ``attrs`` of pandas and metadata of Arrow's fields, gives new
-series an index of their own, and takes no pyarrow Array, no RecordBatch and no two columns of one
-name. Only polars would be left to it, whose file here is as short with polars alone.
+narwhals (2.29) is not used: it loses ``attrs`` of pandas and metadata of Arrow's fields, gives new
+series another index, and accepts no pyarrow Array, no RecordBatch and no two columns of one name.
 """
 
 from .entry import add_noise, noise_for

@@ -1,4 +1,4 @@
-"""Noise on cells, exactly: all that can be refused is refused before the first draw."""
+"""Exact addition of noise to cells. Every refusal comes before the first draw."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _OBJECT: Final[np.dtype[Any]] = np.dtype(object)
 
 
 class _Plan(NamedTuple):
-    """Cells that were checked, and how they get their noise.
+    """Checked cells, and the way to add their noise.
 
     Parameters
     ----------
     integers : ndarray
-        Of the cells: one block of memory.
+        The integers of the cells, in one block of memory.
     addend : Addend
-        The same, in the order of that memory.
+        The same integers in the order of that memory.
     result : dtype
-        Of what is returned.
+        The dtype of the sums.
     """
 
     integers: NDArray[Any]
@@ -46,13 +46,13 @@ class _Plan(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    """How values get their noise: what `add_noise` is asked beside the noise. Tasks get it, too.
+    """The options of `add_noise` besides the values and the law. Tasks of clusters get it, too.
 
     Raises
     ------
     TypeError, ValueError
-        If `overflow` or `modulus` is wrong. What opens the values checks `floats`, and `noisy`
-        the others.
+        If `overflow` or `modulus` is wrong. `open_container` checks `floats`, and `noisy` checks
+        the other options.
     """
 
     overflow: Overflow = "raise"
@@ -75,18 +75,18 @@ class How:
 def noisy(
     columns: Sequence[Cells], law: Law, how: How, *, out: NDArray[Any] | None = None
 ) -> list[NDArray[Any]]:
-    """Return the cells with noise, a draw for each, nulls too.
+    """Return the cells with noise, one draw for each, also for nulls.
 
     Parameters
     ----------
     out : ndarray, optional
-        Takes the sums of the one column that there is then; of its shape.
+        Receives the sums. Then there is only one column, and `out` has its shape.
 
     Returns
     -------
     list of ndarray
-        New arrays: int64 (uint64 for a modulus above 2**63), or objects where the cells are, and
-        where they have any room and int64 has not.
+        New arrays: int64 (uint64 for a modulus above 2**63), or objects if the cells are objects or
+        if they have no range and int64 might not hold the sums.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def noisy(
     ParameterValueError
         If `out` has another dtype than the sums; nothing was drawn.
     Exception
-        What a draw raises. Then the contents of `out` mean nothing.
+        Any error of a draw. Then the contents of `out` mean nothing.
     """
     by, source, threads = checked_how(law._kind, how.method, how.source, how.threads)
     plans = []
@@ -116,7 +116,7 @@ def noisy(
 
 
 def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _Plan:
-    """Decide how cells get their noise, or refuse them."""
+    """Return the plan for these cells, or refuse them."""
     integers, nulls, bounds, label = cells
     if nulls is not None or not integers.flags.f_contiguous:
         integers = np.asarray(integers, order="C")
@@ -153,15 +153,15 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
 
 
 def require_room(columns: Sequence[Cells], law: Law) -> None:
-    """Refuse cells if a sum might not fit, as `noisy` does that is to raise: nothing is drawn."""
+    """Refuse cells if a sum might not fit, as `noisy` does with "raise". Nothing is drawn."""
     for cells in columns:
         _plan(cells, law, "raise", None)
 
 
 def has_room(cells: Cells, law: Law) -> bool:
-    """Return whether a sum is beyond the cells' range with a probability below 2**-128 only.
+    """Return whether a sum is beyond the cells' range with a probability below 2**-128.
 
-    The cells are of one axis. The answer depends on them and on the law: nothing is drawn.
+    The cells have one axis. Nothing is drawn: the answer depends only on the cells and the law.
     """
     integers, nulls, bounds, _ = cells
     if bounds is None:
@@ -175,7 +175,7 @@ def _fits(addend: Addend, law: Law, bounds: tuple[int, int]) -> bool:
     if native is None or addend.values.dtype == object:
         low, high = addend.ends()
         return fits_range(spec, least - low, greatest - high)
-    # Powers of two around the ends cost a third of the ends, and most often they are enough.
+    # Powers of two around the ends take a third of the time of the ends, and usually suffice.
     for exactly in (False, True):
         low, high = native.addend_ends(addend, exactly=exactly)
         if fits_range(spec, least - low, greatest - high):
@@ -184,7 +184,7 @@ def _fits(addend: Addend, law: Law, bounds: tuple[int, int]) -> bool:
 
 
 def _is_block(out: NDArray[Any], plan: _Plan) -> bool:
-    """Return whether sums may be put into `out` at once: one block, of the layout of the cells."""
+    """Return whether draws may go straight into `out`: it is one block in the cells' layout."""
     mine, of_cells = out.flags, plan.integers.flags
     same_order = (mine.c_contiguous and of_cells.c_contiguous) or (
         mine.f_contiguous and of_cells.f_contiguous

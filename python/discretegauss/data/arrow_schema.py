@@ -1,4 +1,4 @@
-"""The schema of a table of Arrow whose columns get noise, and what it tells pandas about them."""
+"""The schema of an Arrow table with noise, and its metadata for pandas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PANDAS = b"pandas"
 
 
 def widest_decimal(kind: Any) -> Any:
-    """Return the type of decimals of that width that has the most digits, and a place for units."""
+    """Return the decimal type of the same width with the most digits, and with a units digit."""
     import pyarrow as pa
 
     scale = max(0, kind.scale)
@@ -20,24 +20,24 @@ def widest_decimal(kind: Any) -> Any:
 def with_types(schema: Any, types: Mapping[int, Any]) -> Any:
     """Return the schema with other types at some places: int64, uint64 or decimals.
 
-    pandas reads a column as the dtype that it wrote into the metadata, UInt16 say. It would refuse
-    noise beyond that, or round what were floats: so its entry for the column has the new type, too.
+    pandas reads a column as the dtype that it wrote into the metadata, UInt16 for example. It would
+    refuse noise beyond that dtype, or round it to floats. So the metadata get the new type, too.
     """
     for i, kind in types.items():
         schema = schema.set(i, schema.field(i).with_type(kind))
     try:
-        told = json.loads((schema.metadata or {}).get(_PANDAS, b""))
-        columns = {entry.get("field_name", entry["name"]): entry for entry in told["columns"]}
-    except (ValueError, TypeError, KeyError):  # there is none, or none that pandas can read
+        metadata = json.loads((schema.metadata or {}).get(_PANDAS, b""))
+        columns = {entry.get("field_name", entry["name"]): entry for entry in metadata["columns"]}
+    except (ValueError, TypeError, KeyError):  # no metadata, or none that pandas can read
         return schema
     for i, kind in types.items():
         if schema.names[i] in columns:
             _retype(columns[schema.names[i]], kind)
-    return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(told)})
+    return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(metadata)})
 
 
 def _retype(entry: dict[str, Any], kind: Any) -> None:
-    """Give a column's entry its new type, of the family of dtypes that it had in pandas."""
+    """Give a column's entry its new type, in the same family of pandas dtypes."""
     precision = getattr(kind, "precision", None)
     if precision is not None:
         entry["pandas_type"], entry["numpy_type"] = "decimal", "object"

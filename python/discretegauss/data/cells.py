@@ -1,4 +1,4 @@
-"""Cells that get noise, and what a container of them is to the rest of the package."""
+"""Cells that get noise, and the form that open containers have for the rest of the package."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ INT128_RANGE: Final = (-(2**127), 2**127 - 1)
 
 
 class Cells(NamedTuple):
-    """Integers, all of which get noise of one law: a column, or an array of any shape.
+    """Integers that get noise of one law: a column, or an array of any shape.
 
     Parameters
     ----------
     integers : ndarray
-        Of an integer dtype, any width, layout and byte order; or objects, all Python integers.
+        An array of any integer dtype, layout and byte order, or of objects that are Python ints.
     nulls : ndarray of bool or None
-        Where there is none. Any integer may stand there; the results are 0.
+        True at nulls. `integers` may have any value there; the results are 0.
     range : tuple of int or None
-        The least and greatest number that the results may be; None: any.
+        The least and greatest number that a result may be; None if there is no limit.
     label : object
-        Of a column of several, what an error calls it.
+        The name of the column in errors, if there are several.
     """
 
     integers: NDArray[Any]
@@ -38,17 +38,17 @@ class Cells(NamedTuple):
     label: object = None
 
 
-class Opened(NamedTuple):
-    """A container: its cells, and what makes one of its kind of the results.
+class Container(NamedTuple):
+    """A container: its cells, and a function that makes one of its kind from the results.
 
     Parameters
     ----------
     cells : list of Cells
         One for each column that gets noise.
     n_columns : int
-        How many cells one person may change in a row: of an array of several axes, all of a row.
+        The number of cells in a row. In an array with several axes, a row is all but the first.
     close : callable
-        Takes the results, an array for each of `cells`; the container takes them over.
+        Makes a container of the results, an array for each of `cells`, without copying them.
     """
 
     cells: list[Cells]
@@ -57,12 +57,12 @@ class Opened(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Return how many rows there are: as many as the result will have."""
+        """Return the number of rows, which the result has, too."""
         return sum(one.integers.size for one in self.cells) // self.n_columns
 
 
 def refuse_type(what: object) -> ParameterTypeError:
-    """Return the error for cells that are no integers."""
+    """Return the error for cells that are not integers."""
     are_floats = "float" in str(what).lower() or "double" in str(what)
     hint = "; integral_floats=True takes whole numbers in floats" if are_floats else ""
     return ParameterTypeError(f"values must be integers, got {what}{hint}")
@@ -77,21 +77,21 @@ _NOT_WHOLE = (
 def from_floats(
     floats: NDArray[Any], nulls: NDArray[np.bool_] | None, *, allowed: bool
 ) -> NDArray[np.int64]:
-    """Return floats as integers, which they must be; 0 where there is none.
+    """Return floats, which must be whole numbers, as integers; 0 at nulls.
 
     Raises
     ------
     ParameterTypeError
-        If they are not `allowed`.
+        If floats are not `allowed`.
     ParameterValueError
-        If one is no whole number, not finite, or so large that it may stand for several.
+        If one is not whole, not finite, or so large that it may be several integers rounded.
     """
     if not allowed:
         raise refuse_type(floats.dtype.name)
     largest = 2 ** min(np.finfo(floats.dtype).nmant + 1, 62)
     if nulls is not None:
         floats = np.where(nulls, floats.dtype.type(0), floats)
-    with np.errstate(invalid="ignore"):  # NaN, which is refused
+    with np.errstate(invalid="ignore"):  # NaN is refused below
         right = (np.abs(floats) <= largest) & (np.trunc(floats) == floats)
     if not right.all():
         raise ParameterValueError(_NOT_WHOLE)
@@ -101,37 +101,37 @@ def from_floats(
 def from_objects(
     objects: Iterable[Any], *, floats: bool, is_null: Callable[[Any], bool] = lambda x: x is None
 ) -> tuple[Cells, Callable[[NDArray[Any]], list[Any]]]:
-    """Return cells of Python objects, and what makes such objects of the results.
+    """Return cells of Python objects, and a function that makes a list of the results.
 
-    Integers of any type become Python integers, Decimals stay Decimals; nulls stay as they were.
+    In the list, integers of any type become Python ints, and Decimals and nulls stay what they are.
     """
-    given = list(objects)
-    nulls = np.fromiter(map(is_null, given), np.bool_, len(given))
-    pairs = zip(given, nulls, strict=True)
+    elements = list(objects)
+    nulls = np.fromiter(map(is_null, elements), np.bool_, len(elements))
+    pairs = zip(elements, nulls, strict=True)
     integers = np.fromiter([0 if null else _integer(x, floats) for x, null in pairs], object)
 
     def close(results: NDArray[Any]) -> list[Any]:
         return [
             x if null else Decimal(result) if isinstance(x, Decimal) else result
-            for x, null, result in zip(given, nulls, results.tolist(), strict=True)
+            for x, null, result in zip(elements, nulls, results.tolist(), strict=True)
         ]
 
     return Cells(integers, nulls if nulls.any() else None, None), close
 
 
 def from_decimals(decimals: Iterable[Any], digits: int) -> Cells:
-    """Return cells of Decimals that are whole numbers; the results have at most so many digits."""
+    """Return cells of Decimals that are whole numbers; `digits` limits the results."""
     most = 10**digits - 1
     return from_objects(decimals, floats=False)[0]._replace(range=(-most, most))
 
 
 def is_integer(x: object) -> bool:
-    """Return whether an object is one integer; neither a bool nor one of numpy's times."""
+    """Return whether an object is an integer, but neither a bool nor a time of numpy."""
     return not isinstance(x, bool | np.timedelta64) and isinstance(x, Integral)
 
 
 def _integer(x: Any, floats: bool) -> int:
-    """Return a Python object as the integer that it is."""
+    """Return a Python object as an int, which it must equal."""
     if is_integer(x):
         return int(x)
     if isinstance(x, Decimal):

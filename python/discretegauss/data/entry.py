@@ -1,4 +1,4 @@
-"""Noise on what a user holds: the public function, and which law it draws."""
+"""The public functions for noise on data, and the choice of the law."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .._inputs.tensors import is_tensor, outside_of_graphs
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 from .addition import How, Overflow, noisy
-from .cells import Opened, is_integer
+from .cells import Container, is_integer
 from .plain_and_numpy import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 _Values = TypeVar("_Values")
 
 _LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
-"""The first of them of which values are: for each a module that opens them."""
+"""Libraries with a module that opens their containers; the first that matches is used."""
 
 
-class AskedAnywhere(TypedDict, total=False):
-    """What `add_noise` is told of any values, wherever they are."""
+class NoiseOptions(TypedDict, total=False):
+    """The options that `add_noise` shares with `spark.add_noise` and `dask.add_noise`."""
 
     rho: object
     epsilon: object
@@ -51,7 +51,7 @@ class AskedAnywhere(TypedDict, total=False):
     source: Source
 
 
-class _Asked(AskedAnywhere, total=False):
+class _AllOptions(NoiseOptions, total=False):
     threads: int
     person: Person | None
     by: str | Sequence[str] | None
@@ -63,7 +63,7 @@ def add_noise(
     law: Law | Budget | None = None,
     *,
     out: NDArray[Any] | None = ...,
-    **asked: Unpack[_Asked],
+    **options: Unpack[_AllOptions],
 ) -> NDArray[Any]: ...
 
 
@@ -73,7 +73,7 @@ def add_noise(
     law: Law | Budget | None = None,
     *,
     out: TensorT,
-    **asked: Unpack[_Asked],
+    **options: Unpack[_AllOptions],
 ) -> TensorT: ...
 
 
@@ -83,7 +83,7 @@ def add_noise(
     law: Law | Budget | None = None,
     *,
     columns: object = ...,
-    **asked: Unpack[_Asked],
+    **options: Unpack[_AllOptions],
 ) -> _Values: ...
 
 
@@ -108,78 +108,78 @@ def add_noise(
     source: Source = CHACHA20,
     threads: int = ONE_THREAD,
 ) -> Any:
-    """Return values with noise, exactly: a draw of its own for each of them.
+    """Return a copy of values with exact noise, one draw for each.
 
     Parameters
     ----------
     values : list, tuple, dict, ndarray, or a column or table of another library
-        Integers, or Decimals that are whole numbers. They stay as they are. Libraries are pandas
+        Integers, or Decimals that are whole numbers. They are not changed. Libraries are pandas
         (Series, Index, array, DataFrame), polars (a LazyFrame is collected, once), pyarrow, xarray
-        (DataArray), and what streams a table in Arrow's form, as DuckDB's relations. A dict has
-        them as its values, a Counter for example; masks of numpy stay.
+        (DataArray), and all that stream a table in Arrow's form, such as DuckDB's relations. The
+        values of a dict, such as a Counter, get the noise. Masks of numpy stay.
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam or Budget, optional
         The noise, or the budget of all values together.
     rho, epsilon, delta : number, optional
-        The budget by name, rho or (epsilon, delta): the noise is `privacy.calibrate` for it.
-        `noise_for` tells which that is.
+        The budget by name, rho or (epsilon, delta). `privacy.calibrate` chooses the noise, and
+        `noise_for` returns its law.
     sensitivity : number, optional
-        With a budget: the most that one person changes one value.
+        With a budget: the most by which one person changes one value.
     rows_per_person : int, optional
-        With a budget: the most rows that one person changes, at most all that there are. If several
-        records of a person may fall in one row, `sensitivity` says how many. The columns that get
-        noise, and in arrays of several axes all but the first, count as columns of a row: one
-        person may change so many rows times columns.
+        With a budget: the most rows that one person changes, at most the number of rows. If several
+        records of a person may fall in one row, give their number as `sensitivity`. A person may
+        change every value of these rows: the columns that get noise, and in arrays with several
+        axes all but the first.
     columns : label, several labels, or selector of polars, optional
-        Of a frame or table: which columns get noise. None: all, which must be integers. The others
-        come back as they are. A tuple that is a label is that one label.
+        The columns of a frame or table that get noise. None means all, which must be integers. The
+        others come back unchanged. A tuple that is a label is that one label.
     disjoint : bool, optional
         With a budget: nobody is in two columns, so that a person changes `rows_per_person` values.
     person : release.Person, optional
-        With a budget, in the place of the three above: how many records a person has, and in what
-        they differ. A record counts in each of the columns.
+        With a budget, in place of the three above: how many records a person has, and in what they
+        differ. A record counts in each of the columns.
     by : str or sequence of str, optional
-        With a person: the columns by which the rows group the records. None: those that get no
-        noise, and the index if it has names. Rows must differ in them.
+        With a person: the columns by which the rows group the records. Rows must differ in them.
+        None means the columns without noise, and the index if it has names.
     overflow : "raise" or "saturate", optional
-        What becomes of a sum beyond int64 (Int128, Decimals: their type): an error before anything
-        is drawn, or the end of the type.
+        If a sum might be beyond int64 (or the type of Int128 and Decimals): raise an error before
+        anything is drawn, or clamp the sum to the end of the type.
     modulus : int, optional
         Return sums mod this number, at least 2, in 0 .. modulus - 1.
     integral_floats : bool, optional
-        True: take floats, too, that are whole numbers; NaN in pandas is a null.
+        True: also accept floats that are whole numbers; NaN in pandas is a null.
     out : ndarray, optional
-        With an array: where to put the result, which is also returned; of the shape of `values`, no
-        memory shared with them, and the dtype of the result. Either may be a ``numpy.memmap``.
-        With a tensor of torch or CuPy (on a GPU: int32 or int64, docs/gpu.md): a tensor of the same
-        type, shape and device, that of `values` itself for sums in place.
+        For an array: an array for the result, which is also returned. It has the shape of `values`
+        and the dtype of the result, and shares no memory with `values`. Both may be
+        ``numpy.memmap``. For a tensor of torch or CuPy (on a GPU: int32 or int64, docs/gpu.md): a
+        tensor of the same type, shape and device, or `values` itself for sums in place.
     method, source, threads
         As for `discretegauss.discrete_gaussian`.
 
     Returns
     -------
     As `values`
-        A new container of the same kind, shape, labels, metadata and nulls; a Table of pyarrow for
-        a relation of DuckDB and its like. Numbers are int64 whatever the width of those given
-        (Int128 stays); uint64 for a modulus above 2**63. Lists, tuples, dicts and arrays of objects
-        hold Python integers of any size; Decimals stay Decimals.
+        A new container with the same kind, shape, labels, metadata and nulls. A relation of DuckDB,
+        and any other stream of a table, becomes a Table of pyarrow. Integers of any width become
+        int64 (Int128 stays), or uint64 if the modulus is above 2**63. Lists, tuples, dicts and
+        arrays of objects hold Python integers of any size; Decimals stay Decimals.
 
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
-        As `discretegauss.discrete_gaussian`; if values are no integers; if there are both a law and
-        a budget, or neither; or if a sum might not fit. In each case nothing was drawn. No message
-        shows a value or a draw.
+        As `discretegauss.discrete_gaussian`; if values are not integers; if there are both a law
+        and a budget, or neither; or if a sum might not fit. In all cases nothing was drawn. No
+        message shows a value or a draw.
     RangeError
         If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
 
     Notes
     -----
-    ``overflow="saturate"`` clamps what is published after the exact noise was added, so the
-    privacy is that of the noise; the value is biased at the ends of int64.
+    ``overflow="saturate"`` clamps the sum after the exact noise was added, so the privacy is that
+    of the noise. Values at the ends of int64 are biased.
 
     References
     ----------
-    arXiv:2004.00010, Theorem 14: the rho of several values, each with noise of its own.
+    arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise.
 
     Examples
     --------
@@ -210,17 +210,19 @@ def add_noise(
         noise = law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
         return outside_of_graphs(_noisy_tensor)(values, out, noise, how)
     if person is not None and type(values).__name__ == "LazyFrame":
-        values = values.collect()  # once
-    opened = opened_values(values, columns, floats=integral_floats)
-    law = law_for(opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by))
+        values = values.collect()  # only once: the statement needs the rows, too
+    container = open_container(values, columns, floats=integral_floats)
+    law = law_for(
+        container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+    )
     result = None if out is None else _checked_out(out, values)
-    results = noisy(opened.cells, law, how, out=result)
-    return opened.close(results) if out is None else out
+    results = noisy(container.cells, law, how, out=result)
+    return container.close(results) if out is None else out
 
 
 def _noisy_tensor(values: Any, out: Any, noise: tuple[Any, ...], how: How) -> Any:
-    opened, memory = open_tensor(values)
-    return add_to_tensor(out, memory, law_for(opened, *noise), how)
+    container, memory = open_tensor(values)
+    return add_to_tensor(out, memory, law_for(container, *noise), how)
 
 
 def noise_for(
@@ -238,18 +240,18 @@ def noise_for(
     by: str | Sequence[str] | None = None,
     integral_floats: bool = False,
 ) -> Law:
-    """Return the law of the noise that `add_noise` adds, given the same arguments: error bars.
+    """Return the law of the noise that `add_noise` adds for the same arguments: for error bars.
 
     Parameters
     ----------
     values, law, rho, epsilon, delta, sensitivity, rows_per_person, columns, disjoint, person, \
 by, integral_floats
-        As for `add_noise`, which decides so, too. Nothing is drawn, and no value is told.
+        As for `add_noise`. Nothing is drawn, and the law does not depend on the values.
 
     Returns
     -------
     DiscreteGaussian, or the law that was passed
-        Of each value's noise.
+        The law of each value's noise.
 
     Raises
     ------
@@ -267,17 +269,17 @@ by, integral_floats
     """
     check_law(law)
     if is_tensor(values):
-        opened, _ = open_tensor(values)
+        container, _ = open_tensor(values)
     else:
-        opened = opened_values(values, columns, floats=integral_floats)
+        container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return law_for(
-        opened, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+        container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
     )
 
 
 def law_for(
-    opened: Opened,
+    container: Container,
     law: Law | Budget | None,
     numbers: dict[str, object],
     sensitivity: object,
@@ -285,17 +287,17 @@ def law_for(
     disjoint: object,
     statement: tuple[Any, Person | None, object],
 ) -> Law:
-    """Return the law that was given, or the one that a budget for all cells pays for.
+    """Return the law that was passed, or else the law that a budget for all cells allows.
 
-    A statement is of these values, about a person, and by what their rows group.
+    `statement` is (values, person, by), as the user passed them.
     """
     values, person, by = statement
     if person is None and by is not None:
         raise ParameterTypeError("by goes with person, which was not given")
     checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
-    given = [name for name, number in numbers.items() if number is not None]
-    if law is None and not given:
+    named = [name for name, number in numbers.items() if number is not None]
+    if law is None and not named:
         raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
     of_one = type(sensitivity) is int and sensitivity == 1
     all_others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
@@ -308,20 +310,20 @@ def law_for(
             from .groups import counting_of
             from .person_noise import law_of_one
 
-            return law_of_one(person, counting_of(values, opened, person, by), budget)
-        from ..privacy import calibrate  # not on workers, which have a law
+            return law_of_one(person, counting_of(values, container, person, by), budget)
+        from ..privacy import calibrate  # here, because workers have a law and do not need it
 
-        require_rows(rows, opened.n_rows, sensitivity)
-        queries = rows * (1 if disjoint else opened.n_columns)
+        require_rows(rows, container.n_rows, sensitivity)
+        queries = rows * (1 if disjoint else container.n_columns)
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
-    given = others + ["person"] * (person is not None) + given
-    if given:
-        raise ParameterTypeError(f"give either a law or a budget: {given[0]} is of a budget")
+    named = others + ["person"] * (person is not None) + named
+    if named:
+        raise ParameterTypeError(f"give either a law or a budget: {named[0]} is of a budget")
     return law
 
 
 def check_law(law: object) -> None:
-    """Raise an error if that is neither a law, nor a budget, nor None."""
+    """Refuse an object that is neither a law, nor a budget, nor None."""
     if law is None or isinstance(law, Budget):
         return
     if isinstance(law, type) and issubclass(law, Law):
@@ -334,7 +336,7 @@ def check_law(law: object) -> None:
 
 
 def _checked_out(out: object, values: Any) -> NDArray[Any]:
-    """Return `out` as an array for the sums; its dtype is looked at when that is decided."""
+    """Return `out` as an ndarray for the sums; `noisy` checks its dtype."""
     if not isinstance(values, np.ndarray) or isinstance(
         values, if_loaded("numpy.ma", "MaskedArray")
     ):
@@ -347,7 +349,8 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
         raise ParameterValueError(
             f"out must have the shape of values, got an array of shape {result.shape}"
         )
-    file, of_values = (getattr(array, "filename", None) for array in (out, values))  # memory maps'
+    # memory maps have the attribute
+    file, of_values = (getattr(array, "filename", None) for array in (out, values))
     if np.may_share_memory(result, values) or (
         file and of_values and os.path.samefile(file, of_values)
     ):
@@ -358,40 +361,40 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
-def opened_values(
+def open_container(
     values: Any, columns: object = None, *, floats: bool, name: str = "values"
-) -> Opened:
-    """Open a container of any kind that there is a file for; errors say the parameter's name."""
+) -> Container:
+    """Open a container of any supported kind; errors call the parameter `name`."""
     try:
-        return _opened(values, columns, floats=floats)
+        return _open(values, columns, floats=floats)
     except (ParameterTypeError, ParameterValueError) as error:
         if name == "values":
             raise
         raise type(error)(str(error).replace("values", name, 1)) from None
 
 
-def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
+def _open(values: Any, columns: object, *, floats: bool) -> Container:
     if floats is not False:
         checked_flag(floats, "integral_floats")
     if type(values) is np.ndarray and columns is None:
         return open_array(values, floats=floats)
-    opened: Opened | None = None
+    container: Container | None = None
     libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
     if hasattr(type(values), "__arrow_c_stream__"):
         libraries.add("pyarrow")
     if library := next((known for known in _LIBRARIES if known in libraries), ""):
         open_any = import_module(f".from_{library}", __package__).open_values
-        opened = open_any(values, columns, floats=floats)
+        container = open_any(values, columns, floats=floats)
     elif columns is not None:
         raise ParameterTypeError(
             "columns goes with a frame or table of pandas, polars, pyarrow or DuckDB, not with "
             f"values of type {type(values).__name__}"
         )
     elif isinstance(values, list | tuple | dict | Decimal) or is_integer(values):
-        opened = open_objects(values, floats=floats)
+        container = open_objects(values, floats=floats)
     elif isinstance(values, np.ndarray):
-        opened = open_array(values, floats=floats)
-    if opened is None:
+        container = open_array(values, floats=floats)
+    if container is None:
         hint = ""
         if isinstance(values, Law):
             hint = "; the law is the second argument"
@@ -403,4 +406,4 @@ def _opened(values: Any, columns: object, *, floats: bool) -> Opened:
             "values must be a list, tuple, dict or numpy array, or a column or table of pandas, "
             f"polars, pyarrow, DuckDB or xarray, got {type(values).__name__}{hint}"
         )
-    return opened
+    return container

@@ -1,4 +1,4 @@
-"""A real table of counts, which comes with the package."""
+"""A real table of counts that is part of the package."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def flights() -> Path:
     Returns
     -------
     Path
-        Of a CSV file with the columns carrier, origin, dest, month and flights: 439 routes in
-        12 months, 5268 rows, 336776 flights in all. Every route has all twelve months, so 1399
+        The path of a CSV file with the columns carrier, origin, dest, month and flights: 439 routes
+        in 12 months, 5268 rows, 336776 flights in all. Every route has all twelve months, so 1399
         rows count no flight.
 
     Notes

@@ -1,4 +1,4 @@
-"""Which columns of a frame or table get noise."""
+"""The choice of the columns of a frame or table that get noise."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from ..errors import ParameterTypeError, ParameterValueError
-from .cells import Cells, Opened
+from .cells import Cells, Container
 
 Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
-"""Its cells, and what makes a column of the container's kind of results."""
+"""The cells of a column, and a function that makes a column of the same kind from results."""
 
 
-def open_alone(column: Column, named: object = None) -> Opened:
-    """Open what is one column by itself, in which no columns can be `named`."""
+def open_alone(column: Column, named: object = None) -> Container:
+    """Open a single column or array, for which the user cannot name columns."""
     if named is not None:
         raise ParameterTypeError("columns goes with a frame or table, not with one column or array")
     cells, close = column
-    return Opened([cells], 1, lambda results: close(results[0]))
+    return Container([cells], 1, lambda results: close(results[0]))
 
 
 def open_frame(
@@ -28,19 +28,19 @@ def open_frame(
     named: object,
     open_one: Callable[[int], Column],
     replaced: Callable[[dict[int, Any]], Any],
-) -> Opened:
-    """Open the columns of a frame that get noise; if one is refused, say which.
+) -> Container:
+    """Open the columns of a frame that get noise. The error about a column names it.
 
     Parameters
     ----------
     labels : sequence
-        Of all columns.
+        The labels of all columns.
     named : object
-        What the caller has named by `columns`.
+        The user's argument `columns`.
     open_one : callable
         Opens the column at a place.
     replaced : callable
-        Returns the frame with other columns at these places.
+        Returns the frame with the new columns at their places.
     """
     at = places(labels, named)
     cells, closes = [], []
@@ -57,18 +57,18 @@ def open_frame(
         each = zip(at, closes, results, strict=True)
         return replaced({i: close_one(noisy) for i, close_one, noisy in each})
 
-    return Opened(cells, len(at), close)
+    return Container(cells, len(at), close)
 
 
 def places(labels: Sequence[object], columns: object) -> list[int]:
-    """Return the places of the columns that are named, in the frame's order; None names all.
+    """Return the places of the named columns in the frame's order; None names all.
 
-    `columns` is one label, or several in whatever holds them.
+    `columns` is one label, or any iterable of labels.
 
     Raises
     ------
     ParameterValueError
-        If it names nothing, one column twice, one that is not there or one that is there twice.
+        If it names no column, a column twice, a missing one, or a label that two columns have.
     """
     if columns is None:
         if not labels:
@@ -76,7 +76,7 @@ def places(labels: Sequence[object], columns: object) -> list[int]:
         return list(range(len(labels)))
     if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
         named: list[Any] = [columns]
-    elif isinstance(columns, tuple) and columns in labels:  # one of several levels, in pandas
+    elif isinstance(columns, tuple) and columns in labels:  # a label with several levels, in pandas
         named = [columns]
     else:
         named = list(columns)

@@ -1,4 +1,4 @@
-"""Columns and frames of pandas; imported when one is passed."""
+"""Columns and frames of pandas; this module is imported when one is passed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .cells import Cells, Opened, from_objects, refuse_type
+from .cells import Cells, Container, from_objects, refuse_type
 from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
@@ -19,8 +19,8 @@ _NULLABLE = (
 )
 
 
-def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
-    """Open a Series, Index, array or DataFrame; labels and attrs stay. None: none of these."""
+def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
+    """Open a Series, Index, array or DataFrame, and keep labels and attrs; None for other types."""
     if isinstance(values, pd.MultiIndex):
         raise refuse_type("a MultiIndex")
     if isinstance(values, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
@@ -53,14 +53,16 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
 
 
 def _column(series: pd.Series, *, floats: bool) -> Column:
-    """Return the cells of a column, and what makes an array of pandas of the results."""
+    """Return the cells of a column, and a function that makes a pandas array of the results."""
     dtype = series.dtype
     if isinstance(dtype, pd.ArrowDtype):
         from .from_pyarrow import close_column, open_column
 
-        given = series.array.__arrow_array__()
-        cells = open_column(given, floats=floats)
-        return cells, lambda noisy: pd.arrays.ArrowExtensionArray(close_column(given, cells, noisy))
+        column = series.array.__arrow_array__()
+        cells = open_column(column, floats=floats)
+        return cells, lambda noisy: pd.arrays.ArrowExtensionArray(
+            close_column(column, cells, noisy)
+        )
     if dtype.kind == "O" and isinstance(dtype, np.dtype):
         cells, close = from_objects(series.array, floats=floats, is_null=_is_null)
         return cells, lambda noisy: np.fromiter(close(noisy), object)
@@ -69,7 +71,7 @@ def _column(series: pd.Series, *, floats: bool) -> Column:
         numbers = series.to_numpy()
         nulls = np.isnan(numbers) if dtype.kind == "f" else None
     elif isinstance(dtype, _NULLABLE):
-        nulls = np.require(series.array.isna(), requirements=["W", "O"])  # the new column's own
+        nulls = np.require(series.array.isna(), requirements=["W", "O"])  # the new column keeps it
         numbers = _numbers(series, dtype.numpy_dtype)
     else:
         raise refuse_type(dtype)
@@ -83,17 +85,17 @@ def _column(series: pd.Series, *, floats: bool) -> Column:
 
 
 def _nullable(numbers: NDArray[Any], mask: NDArray[np.bool_]) -> Any:
-    """Return an array of pandas with nulls: of integers, or of what is estimated from them."""
+    """Return a pandas array with nulls, of integers or of float estimates."""
     of_floats = numbers.dtype.kind == "f"
     kind = pd.arrays.FloatingArray if of_floats else pd.arrays.IntegerArray
-    return kind(numbers, mask.copy())  # an estimate has several columns with these nulls
+    return kind(numbers, mask.copy())  # several columns of an estimate share this mask
 
 
 def _numbers(series: pd.Series, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return what a nullable column holds; at nulls, anything.
+    """Return the numbers of a nullable column, with any values at nulls.
 
-    pandas has no public way to it without a copy: its own attribute, if it is what it was in every
-    version since 1.0, else a copy.
+    Only a private attribute of pandas gives them without a copy. It is used if it has the form that
+    it has had since pandas 1.0; otherwise the column is copied.
     """
     data = getattr(series.array, "_data", None)
     if type(data) is np.ndarray and data.dtype == dtype and data.shape == series.shape:

@@ -1,4 +1,4 @@
-"""Series and frames of polars; imported when one is passed."""
+"""Series and frames of polars; this module is imported when one is passed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from .cells import INT128_RANGE, Cells, Opened, from_decimals, from_objects, refuse_type
+from .cells import INT128_RANGE, Cells, Container, from_decimals, from_objects, refuse_type
 from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
 _DIGITS = 38
-"""Of a Decimal."""
+"""The most digits of a Decimal."""
 
 _WIDE: tuple[Any, ...] = tuple(
     getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name)
 )
-"""Integers that numpy does not have; older versions of polars neither."""
+"""Integer types that numpy lacks, and older versions of polars, too."""
 
 _NUMBERS = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
@@ -27,13 +27,15 @@ _NUMBERS = (
 )
 
 
-def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
-    """Open a Series, DataFrame or LazyFrame, which is collected once; None: it is none of these."""
+def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
+    """Open a Series, DataFrame or LazyFrame, which is collected once; None for other types."""
     if isinstance(values, pl.Series):
         return open_alone(_column(values, floats=floats), columns)
     if isinstance(values, pl.LazyFrame):
-        opened = open_values(values.collect(), columns, floats=floats)
-        return opened and opened._replace(close=lambda results: opened.close(results).lazy())
+        container = open_values(values.collect(), columns, floats=floats)
+        return container and container._replace(
+            close=lambda results: container.close(results).lazy()
+        )
     if not isinstance(values, pl.DataFrame):
         return None
     if isinstance(columns, pl.Expr):
@@ -70,15 +72,17 @@ def _cells(series: pl.Series, *, floats: bool) -> Cells:
     return Cells(integers_of(series.fill_null(0).to_numpy(), None, floats=floats), nulls)
 
 
-def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
-    name, nulls = given.name, cells.nulls
+def _series(original: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
+    name, nulls = original.name, cells.nulls
     if results.dtype == object:
         at = np.zeros(len(results), bool) if nulls is None else nulls
         sums = [None if null else x for x, null in zip(results.tolist(), at, strict=True)]
-        if given.dtype in _WIDE:
+        if original.dtype in _WIDE:
             return pl.Series(name, sums, pl.Int128)
         decimals = [None if x is None else Decimal(x) for x in sums]
-        return pl.Series(name, decimals, pl.Decimal(_DIGITS, cast("pl.Decimal", given.dtype).scale))
+        return pl.Series(
+            name, decimals, pl.Decimal(_DIGITS, cast("pl.Decimal", original.dtype).scale)
+        )
     if nulls is None:
         return pl.Series(name, results)
     if _has_pyarrow():
@@ -89,7 +93,7 @@ def _series(given: pl.Series, cells: Cells, results: NDArray[Any]) -> pl.Series:
 
 
 def _has_pyarrow() -> bool:
-    """Return whether pyarrow can share buffers; polars alone copies where there are nulls."""
+    """Return whether pyarrow can share buffers; without it, polars copies columns with nulls."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""Arrays and tables of pyarrow; imported when one is passed."""
+"""Arrays and tables of pyarrow; this module is imported when one is passed."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .arrow_schema import widest_decimal, with_types
-from .cells import Cells, Opened, from_decimals, refuse_type
+from .cells import Cells, Container, from_decimals, refuse_type
 from .frame_columns import Column, open_alone, open_frame
 from .plain_and_numpy import integers_of
 
 
-def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
-    """Open an Array, ChunkedArray, RecordBatch or Table; None: it is none of these.
+def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:
+    """Open an Array, ChunkedArray, RecordBatch or Table; None for other types.
 
-    What else streams a table in Arrow's form, a relation of DuckDB say, is read once into a Table.
+    Any other stream of a table in Arrow's form, such as DuckDB's relations, is read once.
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return open_alone(_column(values, floats=floats), columns)
@@ -30,11 +30,11 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Opened | None:
     return open_table(values, columns, floats=floats)
 
 
-def open_table(values: Any, columns: object, *, floats: bool) -> Opened:
+def open_table(values: Any, columns: object, *, floats: bool) -> Container:
     """Open a RecordBatch or Table."""
 
     def replaced(noisy: dict[int, Any]) -> Any:
-        arrays = [noisy.get(i, given) for i, given in enumerate(values.columns)]
+        arrays = [noisy.get(i, column) for i, column in enumerate(values.columns)]
         schema = with_types(values.schema, {i: array.type for i, array in noisy.items()})
         return type(values).from_arrays(arrays, schema=schema)
 
@@ -67,9 +67,9 @@ def open_column(column: Any, *, floats: bool) -> Cells:
 
 
 def _numbers(column: Any) -> NDArray[Any]:
-    """Return the numbers of an Array, and what stands under its nulls, not copied.
+    """Return the numbers of an Array without a copy, with any values at nulls.
 
-    `to_numpy` and `pa.array` import pandas, which takes longer than all else on a new worker.
+    `to_numpy` and `pa.array` would import pandas, which is slow on a new worker.
     """
     dtype = np.dtype(column.type.to_pandas_dtype())
     if not len(column):
@@ -77,34 +77,34 @@ def _numbers(column: Any) -> NDArray[Any]:
     return np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
 
 
-def close_column(given: Any, cells: Cells, results: NDArray[Any]) -> Any:
-    """Return results as a column of the chunks, if any, of the one given."""
-    if not isinstance(given, pa.ChunkedArray):
-        return _array(given.type, results, cells.nulls)
-    ends = np.cumsum([0, *(len(chunk) for chunk in given.chunks)]).tolist()
+def close_column(original: Any, cells: Cells, results: NDArray[Any]) -> Any:
+    """Return results as a column with the same chunks, if any, as `original`."""
+    if not isinstance(original, pa.ChunkedArray):
+        return _array(original.type, results, cells.nulls)
+    ends = np.cumsum([0, *(len(chunk) for chunk in original.chunks)]).tolist()
     chunks = []
     for start, end in pairwise(ends):
         nulls = None if cells.nulls is None else cells.nulls[start:end]
-        chunks.append(_array(given.type, results[start:end], nulls))
-    return pa.chunked_array(chunks, _array(given.type, results[:0], None).type)
+        chunks.append(_array(original.type, results[start:end], nulls))
+    return pa.chunked_array(chunks, _array(original.type, results[:0], None).type)
 
 
-def _array(given: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
-    """Return results as an Array: Decimals if the type given is one of Decimals."""
+def _array(original: Any, results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
+    """Return results as an Array: of Decimals if they are objects, else of integers."""
     if results.dtype == object:
-        return pa.array(map(Decimal, results.tolist()), widest_decimal(given), mask=nulls)
+        return pa.array(map(Decimal, results.tolist()), widest_decimal(original), mask=nulls)
     return integer_array(results, nulls)
 
 
 def integer_array(results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any:
-    """Return an Array of machine integers, which it takes over, and nulls."""
+    """Return an Array of machine integers and nulls that keeps the memory of `results`."""
     valid = None if nulls is None else pa.py_buffer(~np.packbits(nulls, bitorder="little"))
     kind = pa.from_numpy_dtype(results.dtype)
     return pa.Array.from_buffers(kind, len(results), [valid, pa.py_buffer(results)])
 
 
 def _bits(flags: Any) -> NDArray[np.bool_]:
-    """Return an Array of bools without nulls as numpy's; some ten times as fast as to_numpy."""
+    """Return an Array of bools without nulls as a numpy array, ten times as fast as to_numpy."""
     packed = np.frombuffer(flags.buffers()[1], np.uint8)
     end = flags.offset + len(flags)
     return np.unpackbits(packed, count=end, bitorder="little")[flags.offset :].view(np.bool_)

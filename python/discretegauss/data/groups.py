@@ -1,4 +1,4 @@
-"""Rows of a table as groups of records, by the columns that say which group it is."""
+"""Checks that the rows of a table are distinct groups of records, by their key columns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from .cells import Opened
-from .labelled import Labelled
+from .cells import Container
+from .labelled import LabelledTable
 from .person import (
     UNNAMED,
     Counting,
@@ -43,8 +43,8 @@ def require_groups(
 ) -> None:
     """Refuse two rows of one group; the error shows no key.
 
-    Rows that differ are refused by mistake if their hashes agree: with a probability below 1 in
-    10**6, up to 10**6 rows.
+    Equal hashes of different rows cause a wrong refusal. For up to 10**6 rows the probability of
+    that is below 1 in 10**6.
     """
     if not by and len(hashes) > 1:
         raise error(f"by is empty, so there must be one row, got {len(hashes)}")
@@ -58,8 +58,8 @@ def require_groups(
         raise error(f"rows {first} and {second} must differ in by ({names})")
 
 
-def require_grouped(table: Labelled, by: Sequence[Any], counts: Sequence[Any]) -> None:
-    """Refuse a frame that has not these columns, or in which two rows are of one group."""
+def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[Any]) -> None:
+    """Refuse a frame that lacks one of these columns, or in which two rows are one group."""
     labels, levels = table.labels(), table.levels()
     for name in by:
         if name in counts:
@@ -75,35 +75,35 @@ def require_grouped(table: Labelled, by: Sequence[Any], counts: Sequence[Any]) -
     require_groups(group_hashes(keys), by)
 
 
-def counting_of(values: Any, opened: Opened, person: Person, by: object) -> Counting:
-    """Return what a container that is held counts, and refuse it if its rows are no groups.
+def counting_of(values: Any, container: Container, person: Person, by: object) -> Counting:
+    """Return the counting of a container in memory; refuse it if rows are not distinct groups.
 
     Parameters
     ----------
     by : str or sequence of str, or None
-        The columns by which the rows group records. None: all that are no counts.
+        The columns by which the rows group records. None means all columns except the counts.
     """
     require_person(person)
-    counts = [one.label for one in opened.cells]
+    counts = [one.label for one in container.cells]
     if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
         values, counts = values.to_frame(UNNAMED), [UNNAMED]
     table = None
     if counts[0] is not None:
-        table = Labelled(values, "values")
+        table = LabelledTable(values, "values")
     if by is not None:
         if table is None:
             raise ParameterTypeError(
                 f"by goes with a frame or table, not with values of type {type(values).__name__}"
             )
-        counting = checked_counting(by=names_of(by, "by"), columns=opened.n_columns)
+        counting = checked_counting(by=names_of(by, "by"), columns=container.n_columns)
     else:
         keys: tuple[Any, ...] = ()
         if table is not None:
             keys = tuple(name for name in table.labels() if name not in counts)
             keys += tuple(name for name in table.levels() if name not in keys)
-        if not keys and opened.n_rows != 1:
+        if not keys and container.n_rows != 1:
             table, keys = None, (UNNAMED,)
-        counting = Counting(by=keys, columns=opened.n_columns)
+        counting = Counting(by=keys, columns=container.n_columns)
     if table is not None:
         require_grouped(table, counting.by, counts)
     require_known(person, [counting])

@@ -1,4 +1,4 @@
-"""The columns of a table, whatever library it is of: a frame, a table of pyarrow, or a dict."""
+"""One interface to the columns of any table: a frame, a table of pyarrow, or a dict."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .._inputs.messages import describe
 from ..errors import ParameterTypeError
 
 
-class Labelled:
-    """A table, which errors call by this name: labels, columns, the same with other columns."""
+class LabelledTable:
+    """A table of any library. Errors call it by the name that is given here."""
 
     def __init__(self, table: Any, name: str) -> None:
         library = type(table).__module__.partition(".")[0]
         if library == "polars" and hasattr(table, "collect"):
             table = table.collect()
-        told = "column_names" if library == "pyarrow" else "columns"
-        is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, told)
+        attribute = "column_names" if library == "pyarrow" else "columns"
+        is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, attribute)
         if not is_frame and not isinstance(table, dict):
             raise ParameterTypeError(
                 f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of "
@@ -35,15 +35,15 @@ class Labelled:
         return list(self.table if isinstance(self.table, dict) else self.table.columns)
 
     def levels(self) -> list[Any]:
-        """Return the names of the index, where there is one that has names."""
+        """Return the names of the index, if there is one that has names."""
         if self._library != "pandas":
             return []
         return [name for name in self.table.index.names if name is not None]
 
     def column(self, label: Any) -> list[Any]:
-        """Return a column of keys as Python objects; NaN, which equals nothing, is None.
+        """Return a column of keys as Python objects, or a level of the index if no column has it.
 
-        What is no column is a level of the index.
+        NaN becomes None, because it equals nothing.
         """
         if label in self.levels() and label not in self.labels():
             values = self.table.index.get_level_values(label)
@@ -56,7 +56,7 @@ class Labelled:
         return _keys(values)
 
     def codes(self, label: Any) -> tuple[NDArray[np.intp], list[Any]]:
-        """Return a column as numbers from 0 on, and what they stand for."""
+        """Return a column as codes from 0 on, and the value of each code."""
         if self._library == "pandas":
             import pandas as pd
 

@@ -11,23 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import if_loaded
-from .cells import Cells, Opened, from_floats, from_objects, refuse_type
+from .cells import Cells, Container, from_floats, from_objects, refuse_type
 from .frame_columns import open_alone
 
 
-def open_objects(values: Any, *, floats: bool) -> Opened:
-    """Open integers, Decimals and Nones: a list, a tuple, the values of a dict, or one of them."""
+def open_objects(values: Any, *, floats: bool) -> Container:
+    """Open a list, a tuple or a dict's values of integers, Decimals and Nones, or one of these."""
     if isinstance(values, list | tuple) and any(isinstance(x, list | tuple) for x in values[:1]):
         raise refuse_type("rows of them: pass numpy.array(values)")
     is_dict, is_one = isinstance(values, dict), not isinstance(values, dict | list | tuple)
-    given = values.values() if is_dict else [values] if is_one else values
-    cells, close = from_objects(given, floats=floats)
+    elements = values.values() if is_dict else [values] if is_one else values
+    cells, close = from_objects(elements, floats=floats)
 
     def rebuilt(results: NDArray[Any]) -> Any:
         noisy = close(results)
         if is_one or isinstance(values, list):
             return noisy[0] if is_one else noisy
-        if is_dict:  # a Counter, say, whose own `update` adds; keys and their order stay
+        if is_dict:  # dict.update, because that of a Counter adds; keys and their order stay
             result = copy(values)
             dict.update(result, zip(values, noisy, strict=True))
             return result
@@ -36,16 +36,16 @@ def open_objects(values: Any, *, floats: bool) -> Opened:
     return open_alone((cells, rebuilt))
 
 
-def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> Opened:
-    """Open an array, with or without a mask; nulls are what the mask covers."""
+def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> Container:
+    """Open an array. Masked elements are nulls."""
     plain = np.asarray(values)
     masked: Any = values if isinstance(values, if_loaded("numpy.ma", "MaskedArray")) else None
     nulls = None if masked is None else np.ma.getmaskarray(masked)
     if plain.dtype == object:
-        given = plain.copy()
+        elements = plain.copy()
         if nulls is not None:
-            given[nulls] = None
-        cells, objects = from_objects(given.ravel().tolist(), floats=floats)
+            elements[nulls] = None
+        cells, objects = from_objects(elements.ravel().tolist(), floats=floats)
     else:
         cells = Cells(integers_of(plain, nulls, floats=floats), nulls)
 
@@ -57,19 +57,19 @@ def open_array(values: NDArray[Any], *, floats: bool, named: object = None) -> O
         if nulls is None:
             return results
         noisy = np.ma.MaskedArray(results, mask=nulls.copy(), hard_mask=masked.hardmask)
-        if masked.dtype.kind != "f":  # 1e20 for those
-            with suppress(TypeError, OverflowError):  # no room
+        if masked.dtype.kind != "f":  # for floats it is 1e20, beyond int64
+            with suppress(TypeError, OverflowError):  # the result's dtype cannot hold it
                 noisy.fill_value = masked.fill_value
         return noisy
 
-    opened = open_alone((cells, close), named)
-    return opened._replace(n_columns=max(1, prod(values.shape[1:])))
+    container = open_alone((cells, close), named)
+    return container._replace(n_columns=max(1, prod(values.shape[1:])))
 
 
 def integers_of(
     array: NDArray[Any], nulls: NDArray[np.bool_] | None, *, floats: bool
 ) -> NDArray[Any]:
-    """Return an array of machine numbers as integers; at nulls, anything."""
+    """Return an array of machine numbers as integers, with any values at nulls."""
     if array.dtype.kind == "f":
         return from_floats(array, nulls, allowed=floats)
     if array.dtype.names is not None:

@@ -1,4 +1,4 @@
-"""Noise in the tasks of a cluster, for `spark` and `dask`: decided once, before a task runs."""
+"""Noise in the tasks of a cluster, for `spark` and `dask`. The law is chosen before any task."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from .._inputs.paths import path_text
 from ..errors import ParameterTypeError
 from ..laws import Law
 from .addition import How, noisy
-from .entry import check_law, law_for, opened_values
+from .entry import check_law, law_for, open_container
 
 
 class TaskNoise(NamedTuple):
-    """The noise of all tasks: each gets this object, and nothing else of what was asked."""
+    """The noise of all tasks. Each task gets only this object."""
 
     law: Law
     how: How
 
     def added_to(self, values: Any, columns: object = None) -> Any:
         """Return values with noise, as `add_noise` does."""
-        opened = opened_values(values, columns, floats=self.how.floats)
-        return opened.close(noisy(opened.cells, self.law, self.how))
+        container = open_container(values, columns, floats=self.how.floats)
+        return container.close(noisy(container.cells, self.law, self.how))
 
 
 def noise_of_tasks(
@@ -35,42 +35,41 @@ def noise_of_tasks(
     rows_per_person: int = 1,
     disjoint: bool = False,
     integral_floats: bool = False,
-    **asked: Any,
+    **options: Any,
 ) -> tuple[TaskNoise, Any]:
-    """Return the noise of tasks, and what the template becomes by it.
+    """Return the noise of tasks, and the template with noise.
 
     Parameters
     ----------
     template : Table, DataFrame or ndarray
-        What gets noise, with its types and no rows: all is checked on it that does not depend on
-        the counts.
+        The values' types without rows. All checks that do not depend on the counts are made on it.
     law, rho, epsilon, delta, sensitivity, rows_per_person, disjoint, integral_floats
         As for `add_noise`.
-    **asked
+    **options
         The other fields of `How`.
     """
     for name in ("person", "by"):
-        if name in asked:
+        if name in options:
             raise ParameterTypeError(
                 f"{name} goes with values that are held, as tasks cannot tell whether their rows "
                 "differ; release.Plan has the law of such a table"
             )
-    how = How(floats=integral_floats, **asked)
+    how = How(floats=integral_floats, **options)
     if not isinstance(how.source, str):
         raise ParameterTypeError(
             "source must be 'getrandom' or 'chacha20' here: each task would read a copy of any "
             f"other, and so the same bits, got {describe(how.source)}"
         )
     check_law(law)
-    opened = opened_values(template, floats=how.floats)
+    container = open_container(template, floats=how.floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     who = (sensitivity, rows_per_person, disjoint)
-    noise = TaskNoise(law_for(opened, law, budget, *who, (template, None, None)), how)
-    return noise, opened.close(noisy(opened.cells, *noise))
+    noise = TaskNoise(law_for(container, law, budget, *who, (template, None, None)), how)
+    return noise, container.close(noisy(container.cells, *noise))
 
 
 def result_path(path: object, engine: str) -> str:
-    """Return where to write; None is refused, for a lazy result would change."""
+    """Return the path of the result; refuse None, because a lazy result would change."""
     if path is None:
         raise ParameterTypeError(
             f"path must name where the result is written: {engine} draws other noise each time "

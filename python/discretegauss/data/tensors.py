@@ -19,17 +19,17 @@ from ..errors import (
 )
 from ..laws import Law
 from .addition import How, noisy
-from .cells import Cells, Opened
+from .cells import Cells, Container
 
 
-def open_tensor(values: Any) -> tuple[Opened, NDArray[Any] | DeviceArray]:
+def open_tensor(values: Any) -> tuple[Container, NDArray[Any] | DeviceArray]:
     """Return what a budget is for, and where the values lie."""
     memory = in_memory(values, "values")
     if memory.dtype.kind not in "iu":
         raise ParameterTypeError(f"values must be integers, got {memory.dtype}")
     counted = np.broadcast_to(np.int64(0), memory.shape)  # as many, and no memory
     columns = max(1, prod(memory.shape[1:]))
-    return Opened([Cells(counted)], columns, lambda results: results), memory
+    return Container([Cells(counted)], columns, lambda results: results), memory
 
 
 def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: How) -> Any:

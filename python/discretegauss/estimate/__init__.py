@@ -1,9 +1,9 @@
-"""What noisy numbers say: between which numbers a count, a total or a ratio lies.
+"""Estimates from noisy numbers: intervals of counts, totals and ratios, and tables that add up.
 
-Also tables that add up: `consistent`. All of it is computed from what is released, so that it costs
-no privacy, and by the exact laws of the noise, so that the confidence is guaranteed.
+The functions use only released numbers, so they cost no privacy. They use the exact laws of the
+noise, so the confidence is guaranteed. They draw nothing.
 
-Each function takes the containers that `discretegauss.add_noise` takes. No draw is made here.
+Each function accepts the containers that `discretegauss.add_noise` accepts.
 """
 
 from ._checks import Estimate

@@ -1,4 +1,4 @@
-"""What all estimates are given, laws without a shift and how sure to be; and what they return."""
+"""Checks of the arguments that all estimates share, and the type of their results."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from .._certified.probability import miss_of_each
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import checked_probability, query_count
-from ..data.cells import Cells, Opened
-from ..data.entry import opened_values
+from ..data.cells import Cells, Container
+from ..data.entry import open_container
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 
 
 def unshifted(law: object, name: str = "law") -> Any:
-    """Return the law, which must be one with mu = 0: symmetric about 0, as added noise is."""
+    """Return the law, which must have mu = 0, so that the noise is symmetric about 0."""
     if not isinstance(law, Law):
         raise ParameterTypeError(
             f"{name} must be the law of the noise, as DiscreteGaussian(5) is, got {describe(law)}"
@@ -29,7 +29,7 @@ def unshifted(law: object, name: str = "law") -> Any:
 
 
 def gaussian_sigma2(law: object) -> Fraction:
-    """Return sigma2 of a law, which must be a discrete Gaussian: sums of others have no bound."""
+    """Return sigma2 of a discrete Gaussian; refuse other laws, whose sums have no bound here."""
     if not isinstance(unshifted(law), DiscreteGaussian):
         raise ParameterTypeError(
             f"law must be a DiscreteGaussian for a total, got {type(law).__name__}"
@@ -38,19 +38,19 @@ def gaussian_sigma2(law: object) -> Fraction:
 
 
 def miss(confidence: object, queries: object = 1) -> Fraction:
-    """Return how likely one interval may miss so that all of them hold with the confidence."""
+    """Return the probability with which each interval may miss so that all hold as required."""
     return miss_of_each(checked_probability(confidence, "confidence"), query_count(queries))
 
 
-def opened_column(values: Any, name: str) -> Opened:
-    """Open noisy counts that are no frame."""
+def open_noisy_column(values: Any, name: str) -> Container:
+    """Open noisy counts, which must not be a frame."""
     if hasattr(type(values), "columns") or hasattr(type(values), "column_names"):
         raise ParameterTypeError(f"{name} must be an array or one column, not a frame or table")
-    return opened_values(values, floats=True, name=name)
+    return open_container(values, floats=True, name=name)
 
 
 def check_pairs(a: Any, b: Any, names: str) -> None:
-    """Refuse containers whose labels differ: numbers are paired by place."""
+    """Refuse containers whose labels differ, because numbers are paired by place."""
     if isinstance(a, dict) and isinstance(b, dict):
         equal = list(a) == list(b)
     else:
@@ -62,21 +62,21 @@ def check_pairs(a: Any, b: Any, names: str) -> None:
 
 
 def integers_without_nulls(cells: Cells, name: str) -> NDArray[Any]:
-    """Return what the cells hold, none of which may be null."""
+    """Return the integers of the cells, none of which may be null."""
     if cells.nulls is not None and np.any(cells.nulls):
         raise ParameterValueError(f"{name} must have no nulls")
     return cells.integers
 
 
 class Estimate(NamedTuple):
-    """A number, or a container of them, and how far off it may be.
+    """An estimate of a number, or of each in a container, with its error and interval.
 
     Attributes
     ----------
     error : Any
         The standard error.
     high : Any
-        The truth lies between these two with the confidence asked for.
+        The truth lies between `low` and `high` with the requested confidence.
     """
 
     value: Any

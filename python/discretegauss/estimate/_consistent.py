@@ -1,4 +1,4 @@
-"""Tables that add up: several noisy tables made one, by weighted least squares."""
+"""Consistent tables: several noisy tables, made to add up by weighted least squares."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from numpy.typing import NDArray
 from .._inputs.messages import describe
 from .._inputs.numbers import checked_flag
 from ..data.cells import Cells
+from ..data.entry import open_container
+from ..data.labelled import LabelledTable
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law
 from ._checks import unshifted
 from ._crossed import fit_any, fit_product
 from ._nested import Floats, Index, fit, sums, whole
-from ._tables import Table
 
 _EXACT_FLOATS = 2**53
 _MOST_NAMED = 3
-"""Rows or keys that an error names."""
+"""The most rows or keys that an error names."""
 
 Found = list[tuple[NDArray[Any], Floats]]
-"""Counts and their standard errors, of each table."""
+"""The counts and their standard errors, of each table."""
 
 
 def consistent(
@@ -41,53 +42,53 @@ def consistent(
     ----------
     tables : list of frames of pandas or polars, tables of pyarrow, or dicts of columns
         Noisy tables of the same people, in any order. One, the finest, has all columns of the
-        others, and each row of another table is the sum of the rows of the finest that agree with
-        it. All columns except the count say what is counted.
+        others. Each row of another table is the sum of the finest table's rows that agree with it
+        in its columns. All columns except the count say what is counted.
     laws : law, or a list of laws
         The noise of all tables, or of each; with mu = 0.
     count : label
-        Of the column of noisy counts. A null is a count that was not released; the finest table
-        has none.
+        The column of noisy counts. A null is a count that was not released; the finest table has
+        none.
     integers : bool, optional
-        Return whole numbers >= 0. If tables are nested, totals stay unbiased and their smallest
-        parts do not: counts of 0 rise (by 1.6 on average in the example table), large ones fall.
-        If tables cross, the cells of the finest are rounded, and the others are their sums: totals
-        rise with each cell that was below 0.
+        Return whole numbers >= 0. If tables are nested, totals stay unbiased, but their smallest
+        parts do not: counts of 0 rise (by 1.6 on average in the example table) and large ones fall.
+        If tables cross, the cells of the finest table are rounded and then summed, so totals rise
+        with each cell that was below 0.
 
     Returns
     -------
     list
-        The tables, in order: ``count`` estimated, floats unless ``integers``, and a new column
-        "error", the standard error.
+        The tables in the same order. ``count`` has the estimates, floats unless ``integers``, and a
+        new column "error" has their standard errors.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If counts are no integers; if rows overlap, lack their whole or have no parts; if laws are
-        not as many as tables; if tables cross, combinations are missing, and variances are so far
-        apart that the digits of the result are not proven (from a factor of 10**12 to 10**18 on).
+        If counts are not integers; if rows overlap, lack their whole or have no parts; if there are
+        not as many laws as tables; if tables cross, combinations are missing, and variances are so
+        far apart that the result's digits are not proven (from a factor of 10**12 to 10**18 on).
 
     Notes
     -----
-    Weighted least squares, each table weighed by the variance of its law: the estimate of the least
-    variance that is linear and unbiased. Nested tables (each has all columns of the one before)
-    take two passes. Tables that cross are solved by the analysis of variance if every combination
-    is a row. Both are computed in floats, whose rounding is some 1e-14 of the largest count: 1e-4
-    of 10**10. If combinations are missing, tables that cross are solved by their equations. Then
-    values are proven to 1e-9 standard errors, besides their rounding to floats. Errors are exact;
-    of such equations they are good to 1e-4, and of more than 2000 cells they are those of the noisy
-    counts, an upper bound. With ``integers`` an error is an upper bound, too: it includes how far a
-    count was moved from its estimate, or from 0 if that is below.
+    The weights of the least squares are the inverse variances of the laws, which gives the linear
+    unbiased estimate of least variance. Nested tables (each has all columns of the one before) take
+    two passes. Tables that cross are solved by the analysis of variance if every combination is a
+    row. Both use floats, whose rounding is some 1e-14 of the largest count: 1e-4 of 10**10. If
+    combinations are missing, tables that cross are solved by their equations. Then values are
+    proven to 1e-9 standard errors, besides their rounding to floats. Errors are exact, except that
+    those of such equations have 1e-4 relative error, and with more than 2000 cells are those of the
+    noisy counts, an upper bound. With ``integers`` an error is also an upper bound: it includes the
+    distance of a count from its estimate, or from 0 if the estimate is below 0.
 
-    An estimate's noise is a weighted sum of several draws, which is nearly normal if none of them
+    An estimate's noise is a weighted sum of several draws. It is nearly normal if none of them
     outweighs the others: then value -+ 1.96 errors holds nearly 95 %. One draw alone holds as
     little as 87 % (at sigma2 = 1.041). If all laws are discrete Gaussians with sigma2 >= 1/2, value
-    -+ 2.72 errors holds 95 % for certain. If sigma2 is smaller, multiply 2.72 by
-    sqrt(sigma2/law.var()) of the smallest. Neither is said of other laws, nor of ``integers``.
+    -+ 2.72 errors certainly holds 95 %. If sigma2 is smaller, multiply 2.72 by
+    sqrt(sigma2/law.var()) of the smallest. No such claim is made for other laws or ``integers``.
 
     References
     ----------
-    Hay, Rastogi, Miklau, Suciu, arXiv:0904.0942. ``_nested.py`` and ``_crossed.py`` have the rest.
+    Hay, Rastogi, Miklau, Suciu, arXiv:0904.0942; ``_nested.py`` and ``_crossed.py``.
 
     Examples
     --------
@@ -104,8 +105,8 @@ def consistent(
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterTypeError("tables must be a list of at least one table")
     var = _variances(laws, len(tables))
-    opened = [Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
-    keys = [_keys(table, count, f"table {i}") for i, table in enumerate(opened, 1)]
+    views = [_Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
+    keys = [_keys(table, count, f"table {i}") for i, table in enumerate(views, 1)]
     order = sorted(range(len(tables)), key=lambda i: len(keys[i]))
     finest = keys[order[-1]]
     for i, named in enumerate(keys, 1):
@@ -114,14 +115,14 @@ def consistent(
                 "one table, the finest, must have the columns of all others, but none has "
                 f"{describe(missing[0])} of table {i} and all others"
             )
-    cells = [opened[i].cells(count) for i in order]
-    # all in the order of the finest table's columns
+    cells = [views[i].cells(count) for i in order]
+    # labels in the order of the finest table's columns
     named = [[label for label in finest if label in keys[i]] for i in order]
     noisy, variances = zip(*map(_level, cells, [var[i] for i in order]), strict=True)
     if not np.isfinite(variances[-1]).all():
         raise ParameterValueError(f"table {order[-1] + 1}, the finest, must have no nulls")
     lengths = [y.size for y in noisy]
-    rows = _Rows([opened[i] for i in order], named, lengths, [i + 1 for i in order])
+    rows = _Rows([views[i] for i in order], named, lengths, [i + 1 for i in order])
     if all(set(up) < set(down) for up, down in pairwise(named)):
         parents = [rows.places(level, level + 1) for level in range(len(named) - 1)]
         found = _nested(noisy, variances, parents, integers=integers)
@@ -129,8 +130,18 @@ def consistent(
         found = _crossed(rows, named, noisy, variances, integers=integers)
     results = [None] * len(tables)
     for i, (value, error) in zip(order, found, strict=True):
-        results[i] = opened[i].with_columns({count: value, "error": error})
+        results[i] = views[i].with_columns({count: value, "error": error})
     return results
+
+
+class _Table(LabelledTable):
+    """A table with columns of counts."""
+
+    def cells(self, label: Any) -> Cells:
+        """Return the cells of a column of counts."""
+        is_dict = isinstance(self.table, dict)
+        values, columns = (self.table[label], None) if is_dict else (self.table, [label])
+        return open_container(values, columns, floats=True).cells[0]
 
 
 def _variances(laws: Any, n: int) -> list[float]:
@@ -145,13 +156,13 @@ def _variances(laws: Any, n: int) -> list[float]:
 
 
 def _some(values: list[Any]) -> str:
-    """Return some values as an error names them."""
+    """Return the first values as text for an error."""
     more = len(values) - _MOST_NAMED
     shown = [describe(value) for value in values[:_MOST_NAMED]]
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def _keys(table: Table, count: Any, name: str) -> list[Any]:
+def _keys(table: _Table, count: Any, name: str) -> list[Any]:
     """Return the labels of the columns that say what is counted."""
     labels = table.labels()
     if labels.count(count) != 1:
@@ -162,7 +173,7 @@ def _keys(table: Table, count: Any, name: str) -> list[Any]:
 
 
 def _level(cells: Cells, var: float) -> tuple[Floats, Floats]:
-    """Return counts as floats and their variances, infinite where there is no count."""
+    """Return counts as floats, and their variances, which are infinite at nulls."""
     integers, nulls = cells.integers, cells.nulls
     if integers.ndim != 1:
         raise ParameterTypeError(f"counts must have one axis, got {integers.ndim}")
@@ -176,11 +187,11 @@ def _level(cells: Cells, var: float) -> tuple[Floats, Floats]:
 
 
 class _Rows:
-    """The rows of tables from coarse to fine, as numbers: rows that agree have the same."""
+    """The rows of tables, from coarse to fine, as codes: equal keys have equal codes."""
 
     def __init__(
         self,
-        tables: Sequence[Table],
+        tables: Sequence[_Table],
         named: Sequence[list[Any]],
         lengths: Sequence[int],
         numbers: Sequence[int],
@@ -197,7 +208,7 @@ class _Rows:
         self._sorted_keys(len(named) - 1)
 
     def _codes(self, level: int, label: Any, column: list[Any]) -> Index:
-        """Return the numbers that these keys have in the finest table."""
+        """Return the codes that these keys have in the finest table."""
         at = {value: i for i, value in enumerate(self._values[label])}
         if lost := [value for value in dict.fromkeys(column) if value not in at]:
             raise ParameterValueError(
@@ -208,7 +219,7 @@ class _Rows:
         return np.array([at[value] for value in column], np.intp)
 
     def _named_rows(self, level: int, places: Index, labels: list[Any]) -> str:
-        """Return some rows as an error names them, by what these columns hold."""
+        """Return the first of these rows as text for an error, by their keys in these columns."""
         rows = [
             ", ".join(describe(self._values[x][self.codes[level][x][i]]) for x in labels)
             for i in places[:_MOST_NAMED]
@@ -217,7 +228,7 @@ class _Rows:
         return " and ".join(f"({row})" for row in rows) + more
 
     def places(self, up: int, down: int) -> Index:
-        """Return for each row of a table the place of its whole in a coarser one."""
+        """Return the place of each row's whole in a coarser table."""
         order, keys = self._sorted_keys(up)
         wanted = self._keys(down, self._named[up])
         at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
@@ -252,7 +263,7 @@ class _Rows:
         return order, keys
 
     def _keys(self, level: int, labels: list[Any]) -> Index:
-        """Return a number for each row that tells what these columns hold."""
+        """Return one integer for each row that encodes its keys in these columns."""
         keys, size = np.zeros(self._lengths[level], np.intp), 1
         for label in labels:
             base = self.levels[label] + 1
@@ -276,7 +287,7 @@ def _nested(
 
 
 def _made_whole(found: Sequence[tuple[Floats, Floats]], counts: Sequence[NDArray[Any]]) -> Found:
-    """Return these counts, and errors that include their distance from the estimates."""
+    """Return these counts with errors that include the distances from the estimates."""
     return [
         (count, error + np.abs(count - np.maximum(value, 0)))
         for (value, error), count in zip(found, counts, strict=True)

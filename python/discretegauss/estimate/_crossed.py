@@ -1,25 +1,25 @@
-"""Tables that cross: margins of one finest table, over sets of its columns.
+"""Least squares for tables that cross: margins of one finest table, over sets of its columns.
 
-Weighted least squares over the cells x of the finest table: the least sum of (A x - y)**2/s.
+The cells x of the finest table minimise the sum of (A x - y)**2/s.
 
-*Full product tables* (every combination is a row): the analysis of variance. The space of tables
-splits into orthogonal parts, one for each set B of columns: centred along B, constant along the
-others. The margin over the columns M is a sum of c_M cells; it sees part B if B lies in M, with the
-precision c_M/s_M. So, with lambda_B = sum over M that contain B of c_M/s_M,
+*Full product tables* (every combination is a row) need only the analysis of variance. The space of
+tables splits into orthogonal parts, one for each set B of columns: centred along B and constant
+along the others. A count of the margin over the columns M is a sum of c_M cells. The margin sees
+part B with the precision c_M/s_M if M contains B. So, with lambda_B the sum of these precisions,
 
     x_B = (1/lambda_B) sum over these M of (1/s_M) (y_M spread over the cells, its part B),
     variance of a cell of margin M = (c_M**2/n) sum over B in M of dim_B/lambda_B,
 
-n the number of cells, dim_B the product of the numbers of levels less 1: no solver, exact errors.
+where n is the number of cells and dim_B the product of the numbers of levels less 1.
 
-*Others*: N x = A' y/s for N = A' (1/s) A. A solver in floats says how to improve x. Then the
-gradient g = A' (y - A x)/s is computed exactly, in integers, and the next step starts from there.
-No row of A x is farther from its estimate, in standard errors, than sqrt(g' inv(N) g), by Cauchy
-and Schwarz. That is at most abs(g) sqrt(s), s the variance of the cells, as N is at least 1/s. So
-the result is proven whatever the solver does: steps end below `_FAR`, or there is no result.
+*Other tables* need a solver of N x = A' y/s with N = A' (1/s) A. A solver in floats improves x.
+Then the gradient g = A' (y - A x)/s is computed exactly, in integers, for the next step. By Cauchy
+and Schwarz no row of A x is farther from its estimate, in standard errors, than sqrt(g' inv(N) g).
+That is at most abs(g) sqrt(s), s the variance of the cells, because N is at least 1/s. This proves
+the result, whatever the solver does: steps end below `_FAR`, or there is no result.
 
-The solver is the factor R of the roots of the weights times A, which gives the errors, too; or, for
-many cells, conjugate gradients. Then the errors of the noisy counts stand as an upper bound.
+The solver is the factor R of the roots of the weights times A, which also gives the errors. For
+many cells it is conjugate gradients, and the errors of the noisy counts are the upper bound.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from ..errors import ParameterValueError
 from ._nested import Floats, Index, sums
 
 _MOST_DENSE = 2000
-"""Cells of the finest table, for which R is computed."""
+"""The most cells of the finest table for which R is computed."""
 
 _FAR = 2.0**-30
-"""So many standard errors may a value be from the estimate, besides its rounding to a float."""
+"""The largest distance of a value from the estimate, in standard errors, besides its rounding."""
 
 _ERRORS_ERR = 1e-4
-"""Relative; of standard errors that come from R."""
+"""The largest relative error of the standard errors that R gives."""
 
 _MOST_ITERATIONS = 2000
 _UNLIKE = (
@@ -58,10 +58,10 @@ def fit_product(
     noisy: Sequence[Floats],
     var: Sequence[float],
 ) -> tuple[list[Floats], list[float]]:
-    """Return the margins, and the variance of the cells of each.
+    """Return the estimated margins, and the variance of the cells of each.
 
     noisy has the margins over these axes, in order; one is over all of them. Each margin is summed
-    from its own parts: a sum of cells would have their rounding, which may exceed its error.
+    from its own parts, because the rounding of a sum of cells may exceed the margin's error.
     """
     axes = range(len(shape))
     n = math.prod(shape)
@@ -91,13 +91,13 @@ def fit_product(
 def fit_any(
     members: Sequence[Index], noisy: Sequence[Floats], var: Sequence[Floats]
 ) -> tuple[list[Floats], list[Floats]]:
-    """Return what is estimated in each table, and the variances, or bounds of them.
+    """Return the estimates of each table, and their variances or upper bounds.
 
-    members has, for each cell of the finest table, the row of each table that it is part of. var
-    is infinite where there is no count. Raises ParameterValueError if no result is proven.
+    members has, for each table, the row to which each cell of the finest table belongs. var is
+    infinite at nulls. Raises ParameterValueError if no result is proven.
     """
     s = var[-1][0]
-    # of rows, for a variance of 1 of the cells
+    # weights' roots, relative to those of the cells
     roots = [np.sqrt(s) / np.sqrt(v) for v in var]
     variances = list(var)
     if members[-1].size <= _MOST_DENSE:
@@ -105,7 +105,7 @@ def fit_any(
         variances = [s * np.square(rows).sum(axis=1) for rows in of_rows]
     else:
         solve = _by_gradients(members, roots)
-    with np.errstate(all="ignore"):  # a step that is no number improves nothing
+    with np.errstate(all="ignore"):  # a NaN step improves nothing, and is refused
         return _refined(members, noisy, var, solve), variances
 
 
@@ -117,10 +117,10 @@ def _refined(
 ) -> list[Floats]:
     """Return A x for an x whose gradient is small enough, by exact arithmetic."""
     s = Fraction(float(var[-1][0]))
-    # s times 1/s of each table, which has one law, or no count at all
+    # the weight of each table relative to the cells'; a table has one law, or only nulls
     ratios = [s / Fraction(v.min()) if np.isfinite(v.min()) else Fraction(0) for v in var]
     common = math.lcm(*(w.denominator for w in ratios))
-    # which cells are in which row, counts, whether they were released, weights
+    # members, counts, whether they were released, weight
     tables: list[tuple[Index, NDArray[Any], NDArray[Any], int]] = [
         (
             member,
@@ -131,7 +131,7 @@ def _refined(
         for member, y, v, ratio in zip(members, noisy, var, ratios, strict=True)
     ]
     n = members[-1].size
-    # x in units of 2**-bits, so fine that the gradient can be that small
+    # x is in units of 2**-bits, fine enough for a gradient that small
     bits = 64 + max(0, _bits(max(ratios)) + _bits(Fraction(n)) - _bits(s) // 2)
     x, before = np.zeros(n, object), None
     while True:
@@ -141,7 +141,7 @@ def _refined(
             np.add.at(row, member, x)
             rows.append(row)
             gradient += ((y * 2**bits - row) * is_here * weight)[member]
-        # s g in units of 1/(common 2**bits)
+        # gradient is s g in units of 1/(common 2**bits)
         square = sum(g * g for g in gradient.tolist())
         if square <= s * Fraction(_FAR) ** 2 * (common << bits) ** 2:
             return [np.array([r / 2**bits for r in row.tolist()], np.float64) for row in rows]
@@ -154,7 +154,7 @@ def _refined(
 def _scaled_step(
     solve: Callable[[Floats], Floats], gradient: NDArray[Any], common: int
 ) -> NDArray[Any]:
-    """Return the integers next to the solution for gradient/common, with some 60 bits."""
+    """Return the solution for gradient/common, rounded to integers, with some 60 exact bits."""
     down = max(0, max(map(abs, gradient.tolist())).bit_length() - 60)
     step = solve((gradient >> down).astype(np.float64))
     exponent = int(np.frexp(np.abs(step).max())[1])
@@ -164,23 +164,23 @@ def _scaled_step(
 
 
 def _bits(number: Fraction) -> int:
-    """Return about the logarithm to base 2."""
+    """Return the logarithm to base 2, roughly."""
     return number.numerator.bit_length() - number.denominator.bit_length()
 
 
 def _by_factor(
     members: Sequence[Index], roots: Sequence[Floats]
 ) -> tuple[Callable[[Floats], Floats], list[NDArray[np.float64]]]:
-    """Return a solver of N d = g, and A inv(R), whose rows have the variances as squared norms.
+    """Return a solver of N d = g, and A inv(R). The squared norms of its rows are the variances.
 
-    QR errs as if the matrix had been another, by some eps times its norm. That changes squared
-    norms by about twice as much, relatively, times the norm of inv(R), which is at most 1.
+    The computed R is exact for a matrix that differs by some eps times the norm. That changes
+    squared norms by a relative error of about twice this, times the norm of inv(R), at most 1.
     """
     n = members[-1].size
     matrix = np.vstack(
         [_row_sums(m, np.eye(n), r.size) * r[:, None] for m, r in zip(members, roots, strict=True)]
     )
-    # its norm is at most the root of the product of these
+    # the norm of the matrix is at most the root of the product of these
     most = [float(matrix.sum(axis=axis).max()) for axis in (0, 1)]
     if not 8 * n * np.finfo(np.float64).eps * math.sqrt(most[0] * most[1]) < _ERRORS_ERR:
         raise ParameterValueError(_UNLIKE)
@@ -198,7 +198,7 @@ def _row_sums(member: Index, matrix: NDArray[np.float64], size: int) -> NDArray[
 
 
 def _by_gradients(members: Sequence[Index], roots: Sequence[Floats]) -> Callable[[Floats], Floats]:
-    """Return a solver of N d = g, by conjugate gradients, as far as floats go."""
+    """Return a solver of N d = g by conjugate gradients, as precise as floats allow."""
 
     def times(d: Floats) -> Floats:
         products = (
@@ -208,16 +208,16 @@ def _by_gradients(members: Sequence[Index], roots: Sequence[Floats]) -> Callable
         return np.sum(list(products), axis=0)  # type: ignore[no-any-return]  # an array
 
     def solve(gradient: Floats) -> Floats:
-        d, rest, way = np.zeros(gradient.size), gradient, gradient
-        size = first = float(rest @ rest)
+        d, residual, direction = np.zeros(gradient.size), gradient, gradient
+        size = first = float(residual @ residual)
         for _ in range(_MOST_ITERATIONS):
             if not size > 1e-20 * first:
                 break
-            product = times(way)
-            factor = size / float(way @ product)
-            d, rest = d + factor * way, rest - factor * product
-            size, before = float(rest @ rest), size
-            way = rest + size / before * way
+            product = times(direction)
+            factor = size / float(direction @ product)
+            d, residual = d + factor * direction, residual - factor * product
+            size, before = float(residual @ residual), size
+            direction = residual + size / before * direction
         return d
 
     return solve

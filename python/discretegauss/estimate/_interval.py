@@ -1,4 +1,4 @@
-"""Between which numbers a count lies, given its noisy count."""
+"""Intervals that contain true counts, from noisy counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._inputs.numbers import whole_number
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..data.cells import INT64_RANGE, Cells
-from ..data.entry import opened_values
+from ..data.entry import open_container
 from ..errors import ParameterOverflowError
 from ._checks import miss, unshifted
 
@@ -24,25 +24,25 @@ def interval(
     at_least: int | None = None,
     columns: object = None,
 ) -> tuple[Any, Any]:
-    """Return between which numbers each count lies: noisy -+ the least radius that is enough.
+    """Return an interval for each true count: noisy -+ the least radius that is sufficient.
 
     Parameters
     ----------
     noisy : list, tuple, dict, ndarray, or a column or table of another library
-        Noisy counts, in a container that `discretegauss.add_noise` takes.
+        Noisy counts, in a container that `discretegauss.add_noise` accepts.
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or a sum of them
-        The noise that was added to each of them; its mu must be 0. Of a total of clients' shares
-        it is ``law.sum(clients)``; of DiscreteLaplace and GeneralizedGaussian only narrow sums,
-        with a standard deviation up to 10, or of 50 clients up to 50.
+        The noise that was added to each count, with mu = 0. If clients added noise in shares it is
+        ``law.sum(clients)``. Sums of DiscreteLaplace and GeneralizedGaussian must be narrow: a
+        standard deviation up to 10, or up to 50 for 50 clients.
     confidence : number, optional
-        How likely an interval holds its count, between 0 and 1; a float means its binary value.
+        The probability that an interval holds its count; a float means its binary value.
     queries : int, optional
-        The confidence is that so many intervals hold at once. 1: each by itself, and of many some
-        miss; the number of cells, of all rows and columns: all of them.
+        The number of intervals that hold at once with this confidence. 1: each by itself, so among
+        many some miss. The number of cells in all rows and columns: all of them hold.
     at_least : int, optional
-        No count is below this number, by what everybody knows: 0, say. Intervals are cut there.
+        A public lower bound on all counts, such as 0. Intervals are cut there.
     columns : label, several labels, or selector of polars, optional
-        Of a frame or table: which columns hold noisy counts.
+        The columns of a frame or table that hold noisy counts.
 
     Returns
     -------
@@ -52,13 +52,13 @@ def interval(
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If noisy are no integers, or a parameter breaks its rule; the message names it.
+        If noisy has values that are not integers, or a parameter breaks its rule.
 
     Notes
     -----
-    Guaranteed: P(abs(X) <= radius) >= confidence, whatever the count is, and no smaller radius has
-    that. With little noise it is more: .9576 for 95 % at sigma2 = 5. It costs no privacy. Cutting
-    costs no confidence. An interval that lies wholly below `at_least` becomes that number alone.
+    Guaranteed: P(abs(X) <= radius) >= confidence for every count, and no smaller radius has this.
+    With little noise the probability is larger: .9576 for 95 % at sigma2 = 5. This costs no
+    privacy, and cutting costs no confidence. An interval below `at_least` becomes that number.
 
     Examples
     --------
@@ -72,28 +72,30 @@ def interval(
     else:
         radius = int(unshifted(law).isf(missed / 2))
     least = None if at_least is None else whole_number(at_least, "at_least", minimum=-(2**63))
-    opened = opened_values(noisy, columns, floats=True, name="noisy")
-    low, high = ([_moved(cells, by, least) for cells in opened.cells] for by in (-radius, radius))
-    return opened.close(low), opened.close(high)
+    container = open_container(noisy, columns, floats=True, name="noisy")
+    low, high = (
+        [_moved(cells, by, least) for cells in container.cells] for by in (-radius, radius)
+    )
+    return container.close(low), container.close(high)
 
 
 def _moved(cells: Cells, by: int, least: int | None) -> NDArray[Any]:
-    """Return the integers plus a number, cut at the least; 0 at nulls."""
+    """Return max(integers + by, least); 0 at nulls."""
     integers, nulls, bounds = cells.integers, cells.nulls, cells.range
-    kept = integers if nulls is None else np.where(nulls, integers.dtype.type(0), integers)
+    numbers = integers if nulls is None else np.where(nulls, integers.dtype.type(0), integers)
     if integers.dtype != object:
         bounds = INT64_RANGE
-    if bounds is not None and kept.size:
-        ends = int(kept.min()) + by, int(kept.max()) + by
+    if bounds is not None and numbers.size:
+        ends = int(numbers.min()) + by, int(numbers.max()) + by
         if not bounds[0] <= min(ends) <= max(ends) <= bounds[1]:
             raise ParameterOverflowError(
                 "noisy with the radius of the interval must fit the type of its container; a list "
                 "has room for any"
             )
     if integers.dtype == object:
-        moved = kept + by
-    else:  # modulo 2**64, and the sum is within int64
-        moved = (kept.astype(np.uint64) + np.uint64(by % 2**64)).view(np.int64)
+        moved = numbers + by
+    else:  # modulo 2**64 is exact, because the sum fits int64
+        moved = (numbers.astype(np.uint64) + np.uint64(by % 2**64)).view(np.int64)
     if least is not None:
         np.maximum(moved, least, out=moved)
     if nulls is not None:

@@ -1,16 +1,17 @@
-"""Levels that are nested: each row is a part of one row of the level above.
+"""Least squares for nested levels, in which each row is a part of one row of the level above.
 
-Two passes, each one sum a level (the weighted form of Hay et al., VLDB 2010, arXiv:0904.0942):
+Two passes sum each level once (the weighted form of Hay et al., VLDB 2010, arXiv:0904.0942):
 
-*Up.* Z, V: what a row and all below it say of it. Its own count (y, variance s) and the sum of its
-parts (sum of Z, variance W = sum of V) are independent: precisions add.
+*Up.* Z is the estimate of a row from itself and all rows below it, and V its variance. The row's
+own count (y, variance s) and the sum of its parts (sum of Z, variance W = sum of V) are
+independent, so their precisions add.
 
-*Down.* Given the row's final value x, of variance P, a part is Z + (V/W) (x - sum of Z), with the
-variance V - V**2/W + (V/W)**2 P: the parts given their sum. This is weighted least squares.
+*Down.* Given the row's final value x with variance P, a part is Z + (V/W) (x - sum of Z), with the
+variance V - V**2/W + (V/W)**2 P. This conditions the parts on their sum, and is least squares.
 
-*Integers* go from the top down: the parts of a whole number T are the whole numbers >= 0 with the
-sum T that are nearest to these targets in the sum of (n - target)**2/V, up to rounding: targets are
-projected on what is >= 0 (Michelot), then rounded down, and the largest remainders up.
+*Integers* go from the top down. The parts of a whole number T are, up to rounding, the whole
+numbers n >= 0 with the sum T and the least sum of (n - target)**2/V: the targets are projected on
+numbers >= 0 (Michelot) and rounded down, then the largest remainders are rounded up.
 """
 
 from __future__ import annotations
@@ -30,23 +31,22 @@ Index = NDArray[np.intp]
 
 
 def sums(places: Index, values: Floats, size: int) -> Floats:
-    """Return the sums of the values at each of so many places."""
+    """Return an array of `size` sums: of the values at each place."""
     return np.asarray(np.bincount(places, values, size), np.float64)
 
 
 def fit(
     noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
 ) -> tuple[list[Floats], list[Floats]]:
-    """Return what is estimated at each level, and the variances.
+    """Return the estimates of each level, and their variances.
 
-    var is infinite where there is no count; parents has the places in the level above, of each
-    level but the first.
+    var is infinite at nulls; parents has the places of rows in the level above.
     """
     z, v, below, w = _up(noisy, var, parents)
     values, variances = [z[0]], [v[0]]
     for level, parent in enumerate(parents, 1):
         own, of_all = v[level], w[level - 1][parent]
-        # W - V loses digits if V is most of W: then the others are summed without it
+        # W - V would lose digits if V is most of W, so then the others are summed
         most = own > of_all / 2
         others = sums(parent, np.where(most, 0, own), w[level - 1].size)[parent]
         others = np.where(most, others, of_all - own)
@@ -83,7 +83,7 @@ def whole(
 def _up(
     noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
 ) -> tuple[list[Floats], list[Floats], list[Floats], list[Floats]]:
-    """Return Z and V, and the sums of both over the parts."""
+    """Return Z and V, and the sums of each over the parts."""
     z, v = list(noisy), list(var)
     below: list[Floats] = [np.zeros(0)] * len(parents)
     w = list(below)
@@ -100,7 +100,7 @@ def _up(
 def _apportion(
     targets: Floats, v: Floats, total: NDArray[np.int64], parent: Index
 ) -> NDArray[np.int64]:
-    """Return whole numbers near the targets, whose sums over the parts of each whole are given."""
+    """Return whole numbers near the targets with the sum `total` over the parts of each whole."""
     free = np.ones(targets.size, np.bool_)
     while True:
         have = np.bincount(parent, np.where(free, targets, 0), total.size)

@@ -1,20 +1,20 @@
-"""Between which numbers the ratio of two counts lies.
+"""Intervals that contain the ratio of two counts.
 
-a = A + X and b = B + Y. At the true r = A/B the number a - r b is X - r Y, so the set
+Let a = A + X and b = B + Y. At the true ratio r = A/B the number a - r b is X - r Y, so the set
 
     {r : abs(a - r b) <= t sqrt(s + r**2 u)},      s, u the variances of X and Y
 
-(Fieller 1954) holds it with the probability P(abs(X - r Y) <= t sqrt(s + r**2 u)). Wanted: the
-least t for which that is at least the confidence at every r. X and Y are symmetric: r >= 0 is
-enough, and abs(X - r Y) > c twice as likely as X - r Y > c. Over a cell r0 <= r <= r1 and a block
-y0 <= Y < y0 + h, c is at least c0 = t sqrt(s + r0**2 u), and r Y at least r0 y0, or r1 y0 if y0 is
-negative: so
+(Fieller 1954) contains it with the probability P(abs(X - r Y) <= t sqrt(s + r**2 u)). We need the
+least t for which that is at least the confidence at every r. X and Y are symmetric, so r >= 0 is
+enough, and abs(X - r Y) > c is twice as likely as X - r Y > c. In a cell r0 <= r <= r1 and a block
+y0 <= Y < y0 + h, c is at least c0 = t sqrt(s + r0**2 u), and r Y is at least r0 y0, or r1 y0 if y0
+is negative. So
 
     P(X - r Y > c) <= sum over the blocks of P(block) P(X > c0 + min(r0 y0, r1 y0)).
 
-Cells cover 0 <= r <= sqrt(s/u); beyond, abs(X - r Y) = r abs(Y - X/r): the same, X and Y exchanged.
-For a wide law the blocks are of some hundredth of its standard deviation, and the tail of X is read
-off at the multiple of such a step below: so the work does not grow with the noise.
+Cells cover 0 <= r <= sqrt(s/u). For larger r, abs(X - r Y) = r abs(Y - X/r), so X and Y change
+places. For a wide law the blocks have 1/200 of its standard deviation, and the tail of X is read at
+the multiple of this step below, so the work does not grow with the noise.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ from numpy.typing import NDArray
 
 from .._certified.floats import float_at_most
 from ..errors import ParameterOverflowError, ParameterValueError
-from ._checks import Estimate, check_pairs, miss, opened_column, unshifted
+from ._checks import Estimate, check_pairs, miss, open_noisy_column, unshifted
 
 _CELLS = 400
 _BLOCKS_PER_DEVIATION = 200
 
 _BEYOND = Fraction(1, 10**13)
-"""What tails beyond the table have, each."""
+"""The probability of each tail beyond the table."""
 
 _SLACK = 1e-9
-"""Of sums of floats that are good to 1e-14 each; t is raised by as much."""
+"""More than the relative error of the sums, whose terms are good to 1e-14; t is raised by it."""
 
 _FLOATS_ERR = 4e-15
-"""Counts as floats, and some ten operations, err by up to 2**-53 each."""
+"""The relative error of counts as floats and some ten operations, each up to 2**-53."""
 
 _LARGEST = 2**200
-"""A squared count times a variance is a float up to here."""
+"""Up to this count, a squared count times a variance is below the largest float."""
 
 _STEPS = 1e-4
-"""To this t is found."""
+"""The precision to which t is found."""
 
 _PIECE = 2**14
-"""Ratios at a time: they stay in a core's cache."""
+"""The number of ratios per step, which fit a processor's cache."""
 
 _Floats = NDArray[np.float64]
 
@@ -65,43 +65,43 @@ def ratio(
     confidence: object = 0.95,
     at_least: int | None = None,
 ) -> Estimate:
-    """Return the ratio a/b of two counts, its standard error, and between which numbers it lies.
+    """Return the ratio a/b of two counts, its standard error, and an interval that contains it.
 
     Parameters
     ----------
     a, b : list, tuple, ndarray, or a column of another library; or one integer each
-        Noisy counts with independent noise: a share of a whole that contains `a` itself is right
-        only if the whole was released with a draw of its own. Series of pandas need equal indexes.
+        Noisy counts with independent noise. If b is a total that contains a, it must have been
+        released with its own draw. Series of pandas need equal indexes.
     law, law_b : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
-        The noise of a and of b, with mu = 0. No law_b: the same.
+        The noise of a and of b, with mu = 0. law_b defaults to law.
     confidence : number, optional
         Between 0 and 1, for each ratio by itself.
     at_least : int, optional
-        0: neither count is negative, as everybody knows. Then low and high are not, either; the
-        value is not cut.
+        0 says that it is public that neither count is negative. Then low and high are not negative.
+        The value is not cut.
 
     Returns
     -------
     Estimate
-        Of containers as `a`, of floats. Where b may be 0, low and high are -inf and inf, or with
-        at_least=0 mostly a low and inf.
+        Containers like `a`, of floats. If b may be 0, low and high are -inf and inf, or with
+        at_least=0 usually a number and inf.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a and b are no integers, not as many, or labelled otherwise; or a parameter breaks its
-        rule.
+        If a and b have elements that are not integers, different lengths or different labels, or if
+        a parameter breaks its rule.
 
     Notes
     -----
-    Guaranteed: the true ratio lies within with at least the confidence, whatever the counts, if the
-    count below is not 0. The normal law's critical value does not have that (.943 for 95 % at
-    sigma2 = 5). The value is a b/(b**2 + variance), which is finite, and nearly without bias where
-    b is a few standard deviations; the error is that of the first order.
+    Guaranteed: the interval contains the true ratio with at least the confidence, for all counts
+    except a true b of 0. The normal law's critical value does not ensure that (.943 for 95 % at
+    sigma2 = 5). The value is a b/(b**2 + variance), which is finite, and nearly unbiased if b is a
+    few standard deviations. The error is a first-order approximation.
 
     References
     ----------
-    E. C. Fieller, Some problems in interval estimation, 1954. ``_ratio.py`` has the critical value.
+    E. C. Fieller, Some problems in interval estimation, 1954; the critical value: ``_ratio.py``.
 
     Examples
     --------
@@ -115,8 +115,8 @@ def ratio(
         raise ParameterValueError("at_least must be 0 or None")
     t = critical_value(unshifted(law), of_b, miss(confidence)) * (1 + _SLACK)
     check_pairs(a, b, "a and b")
-    opened, below = opened_column(a, "a"), opened_column(b, "b")
-    x, y = _floats(opened.cells[0]), _floats(below.cells[0])
+    container, below = open_noisy_column(a, "a"), open_noisy_column(b, "b")
+    x, y = _floats(container.cells[0]), _floats(below.cells[0])
     if x.shape != y.shape:
         raise ParameterValueError(f"a and b must be as many, got shapes {x.shape} and {y.shape}")
     s, u = _variance(law), _variance(of_b)
@@ -129,11 +129,11 @@ def ratio(
             flat[0, piece] = value = p * q / (q * q + u)
             flat[1, piece] = np.sqrt(s + value**2 * u) / np.maximum(np.abs(q), math.sqrt(u))
             flat[2:, piece] = _fieller(p, q, s, u, t, not_negative=at_least is not None)
-    return Estimate(*(opened.close([part]) for part in found))
+    return Estimate(*(container.close([part]) for part in found))
 
 
 def _floats(cells: Any) -> _Floats:
-    """Return the integers as floats; NaN at nulls."""
+    """Return the integers as floats, with NaN at nulls."""
     integers = cells.integers
     if integers.size and max(abs(int(integers.min())), abs(int(integers.max()))) > _LARGEST:
         raise ParameterOverflowError("counts of a ratio must be within 2**200")
@@ -144,18 +144,18 @@ def _floats(cells: Any) -> _Floats:
 def _fieller(
     x: _Floats, y: _Floats, s: float, u: float, t: float, *, not_negative: bool
 ) -> tuple[_Floats, _Floats]:
-    """Return the ends of the set, moved outwards by more than floats err.
+    """Return the ends of the set, moved outwards by more than the floats' errors.
 
     The ends are the roots of q r**2 - 2 x y r + inner. Three steps keep digits that large counts
     would lose. (x y)**2 - q inner is computed as a sum of positive terms, without a fourth power.
     The first root is the one whose two terms have the same sign. The second is inner/q over the
-    first. q and inner lose digits only where counts are within 10**6 deviations of 0. There the
-    slack in t is larger than the loss.
+    first. q and inner lose digits only if counts are within 10**6 deviations of 0. Then the slack
+    in t is larger than the loss.
     """
     s, u = t * t * s, t * t * u
     q, inner = y * y - u, x * x - s  # r = 0 is in the set if inner <= 0
     bounded = q > 0
-    # where q <= 0, the root is used only if inner > 0
+    # if q <= 0, the root is used only if inner > 0
     square = np.where(bounded, x * x * u + q * s, inner * u + y * y * s)
     p = x * y + np.copysign(np.sqrt(np.maximum(square, 0.0)), x * y)
     one, other = p / q, inner / p
@@ -175,7 +175,7 @@ def _fieller(
 
 @lru_cache(maxsize=64)
 def critical_value(law: Any, law_b: Any, missed: Fraction) -> float:
-    """Return a t that is proven to be enough at every r, found to 1e-4 from above."""
+    """Return a t that provably suffices at every r, and is the least one up to 1e-4."""
     sweeps = [_Sweep(law, law_b)] + ([_Sweep(law_b, law)] if law != law_b else [])
     most = float_at_most(gmpy2.mpq(missed))
 
@@ -194,7 +194,7 @@ def critical_value(law: Any, law_b: Any, missed: Fraction) -> float:
 
 
 class _Sweep:
-    """P(abs(X - r Y) > t sqrt(s + r**2 u)) for all 0 <= r <= sqrt(s/u), from above."""
+    """An upper bound on P(abs(X - r Y) > t sqrt(s + r**2 u)) for all 0 <= r <= sqrt(s/u)."""
 
     def __init__(self, law: Any, law_b: Any) -> None:
         s, u = _variance(law), _variance(law_b)
@@ -205,7 +205,7 @@ class _Sweep:
         tails = np.asarray(law_b.sf(np.append(starts, last * block) - 1), dtype=np.float64)
         self._masses = np.maximum(tails[:-1] - tails[1:], 0.0) + 1e-15
         self._step = _block(law)
-        # of X - r Y the farthest that is asked for; beyond the table the tail at its end
+        # beyond the end of the table, the tail at the end is an upper bound
         self._last = int(law.isf(_BEYOND)) // self._step + 1
         table = np.arange(-self._last, self._last + 1) * self._step
         self._tails = np.asarray(law.sf(table), dtype=np.float64)
@@ -216,7 +216,7 @@ class _Sweep:
         self._c = np.sqrt(s + ends[:-1] ** 2 * u)[:, None] / self._step
 
     def miss_at_most(self, t: float) -> float:
-        """Return a bound on the probability, at the worst r."""
+        """Return the bound at the worst r."""
         at = np.floor(t * self._c * (1 - _SLACK) + self._shift)
         at = np.clip(at, -self._last, self._last).astype(np.int64) + self._last
         worst = float((self._tails[at] @ self._masses).max())
@@ -224,7 +224,7 @@ class _Sweep:
 
 
 def _variance(law: Any) -> float:
-    """Return the variance, whose square a float must hold."""
+    """Return the variance, whose square must be a float."""
     found = float(law.var())
     if not 1 / _LARGEST**2 <= found <= _LARGEST**2:
         raise ParameterOverflowError("law must have a variance from 2**-400 to 2**400 for a ratio")
@@ -232,5 +232,5 @@ def _variance(law: Any) -> float:
 
 
 def _block(law: Any) -> int:
-    """Return how many integers are taken as one: 1, unless the law is wide."""
+    """Return how many integers one block has: 1, unless the law is wide."""
     return max(1, int(float(law.std()) // _BLOCKS_PER_DEVIATION))

@@ -1,28 +1,28 @@
-"""The law of S = sum of w_j X_j for independent discrete Gaussians X_j, certified: no convolution.
+"""The certified law of S = sum of w_j X_j for independent discrete Gaussians X_j.
 
-Of a law on the integers, symmetric, with characteristic function f, what is left modulo N has
+Let f be the characteristic function of a symmetric law on the integers. Its remainder modulo N has
 
     P(abs(S mod N) <= m) = (1/N) sum over -N/2 < k <= N/2 of f(t_k) sin((2 m + 1) t_k/2)/sin(t_k/2),
 
-t_k = 2 pi k/N, the term of k = 0 being 2 m + 1. E(exp(a X)) <= exp(a**2 sigma2/2), as the sum over
-x of exp(-(x - c)**2/(2 sigma2)) is largest for c = 0: so S is sub-Gaussian with the parameter V =
-sum of w_j**2 sigma2_j, and what is wrapped around has at most 2 exp(-(N/2)**2/(2 V)). And f(t) =
-product of g_j(w_j t), g(t) = E(cos(t X)): equal cells are a power. By Poisson summation, for t =
-2 pi u,
+where t_k = 2 pi k/N and the term of k = 0 is 2 m + 1. The sum over x of exp(-(x - c)**2/(2 sigma2))
+is largest for c = 0, so E(exp(a X)) <= exp(a**2 sigma2/2). So S is sub-Gaussian with the parameter
+V = sum of w_j**2 sigma2_j, and the probability of wrapping is at most 2 exp(-(N/2)**2/(2 V)). f(t)
+is the product of g_j(w_j t), g(t) = E(cos(t X)), so equal cells give a power. By Poisson summation,
+for t = 2 pi u,
 
     g = A(u)/A(0),    A(u) = sum over m of exp(-2 pi**2 sigma2 (u - m)**2).
 
 *Few terms count.* By Jacobi's triple product g(t) is a product of factors 1 - a_n sin(t/2)**2 with
 0 < a_n <= 1, so log g, as a function of y = sin(t/2)**2, is concave and 0 at y = 0, where its slope
-is -2 Var(X): g falls on [0, pi], and log g <= -2 Var(X) sin(t/2)**2. Terms whose f is small by that
-are left out, and bounded: abs(f sin(...)/sin(t_k/2)) <= f N/(2 k), together at most max f times
-(1 + log(N/2)). Some 27 remain whatever the number of cells, if all w_j are 1.
+is -2 Var(X). So g falls on [0, pi], and log g <= -2 Var(X) sin(t/2)**2. Terms whose f is small by
+this bound are omitted. Since abs(f sin(...)/sin(t_k/2)) <= f N/(2 k), their sum is at most max f
+times (1 + log(N/2)). If all w_j are 1, some 27 terms remain, for any number of cells.
 
-All that remains is enclosed by interval arithmetic; floats decide only which terms do remain.
+Floats only choose the terms. Interval arithmetic encloses their sum.
 
-*Few cells with little noise* and large weights leave too many terms, but few values of S. There the
-masses are convolved: integers below those of each X_j in units of 2**-b, multiplied exactly. Their
-sum up to abs(S) = m is a lower bound on P(abs(S) <= m).
+*Few cells with little noise* and large weights have too many terms, but few values of S. Then the
+masses are convolved exactly: integers below those of each X_j in units of 2**-b. The convolved mass
+up to abs(S) = m is a lower bound on P(abs(S) <= m).
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
 
 Pairs = Mapping[tuple[int, Fraction], int]
-"""How many cells have this weight, above 0, and this sigma2."""
+"""The number of cells for each weight, above 0, and sigma2."""
 
 _MOST_CANDIDATES = 2**16
 _MOST_FACTORS = 2**12
-"""Of terms, and of factors g in those that remain; where there are more, weights are rounded."""
+"""The most terms, and the most factors g in the chosen terms; with more, weights are rounded."""
 
 _MOST_PRODUCTS = 2**17
-"""Of masses, where terms are too many."""
+"""The most products of masses in a convolution."""
 
 _SMALL_SIGMA2 = Fraction(1, 2)
-"""Below, A(u) has many terms, and the sum over x itself few."""
+"""Below this sigma2, A(u) has many terms, but the sum over x has few."""
 
 
 class _Pair(NamedTuple):
@@ -62,7 +62,7 @@ class _Pair(NamedTuple):
     sigma2: Fraction
     cells: int
     variance: float
-    """Of all these cells, for weight 1, rounded down."""
+    """The variance of all these cells with weight 1, rounded down."""
 
 
 def variance(pairs: Pairs) -> float:
@@ -75,9 +75,9 @@ def variance(pairs: Pairs) -> float:
 def radius(pairs: Pairs, miss: Fraction) -> int:
     """Return the least r for which P(abs(S) > r) <= miss is proven; see the notes of `total`.
 
-    If there are too many terms, and too many values of S: S = q S' + R, weights rounded to q times
-    integers. R, sub-Gaussian with the parameter of its own weights, may miss in 1 of 1024 cases,
-    and S' in the others. The radius of S as a sub-Gaussian is taken where it is smaller.
+    If there are too many terms and too many values of S, weights are rounded to q times integers,
+    so that S = q S' + R. R is sub-Gaussian with the parameter of its own weights. It may miss with
+    1/1024 of `miss`, and S' with the remainder. The sub-Gaussian radius of S is used if smaller.
     """
     if not pairs:
         return 0
@@ -99,7 +99,7 @@ def radius(pairs: Pairs, miss: Fraction) -> int:
             v_rest += n * sigma2 * (w - q * near) ** 2
             if near:
                 rounded[near, sigma2] = rounded.get((near, sigma2), 0) + n
-        # once the largest is 1 all are, and there is a law: never is nothing left
+        # if the largest weight is 1, all are, and there is a law, so `rounded` is never empty
         of_rounded = math.gcd(*(w for w, _ in rounded))
         law = _law_of(_divided(rounded, of_rounded), miss)
     main = q * of_rounded * law.radius(miss - of_rest)
@@ -108,7 +108,7 @@ def radius(pairs: Pairs, miss: Fraction) -> int:
 
 
 def _convolved_radius(pairs: Pairs, miss: Fraction) -> int | None:
-    """Return the radius by convolution; None if that has too many products."""
+    """Return the radius by convolution; None if that needs too many products."""
     bits = 64 + (miss.denominator // miss.numerator).bit_length()
     values, most, products = {0: 1}, 1, 0
     for (w, sigma2), n in pairs.items():
@@ -149,12 +149,12 @@ def _law_of(pairs: Pairs, miss: Fraction) -> _SumLaw | None:
     listed.sort(key=lambda pair: -pair.variance)
     v = sum((n * w**2 * sigma2 for w, sigma2, n, _ in listed), Fraction(0))
     half = math.isqrt(math.ceil(v * bits * Fraction(7, 5))) + 2  # log(2) < 7/10
-    kept: Iterator[int] | list[int] | None = None
+    indices: Iterator[int] | list[int] | None = None
     if all(pair.weight == 1 for pair in listed):
-        kept = iter(range(1, half + 1))  # as long as it falls
+        indices = iter(range(1, half + 1))  # _SumLaw stops at the first small term
     else:
-        kept = _candidates(listed, half, (bits + 6) * math.log(2) + 1)
-    return None if kept is None else _SumLaw(listed, v, half, bits, kept)
+        indices = _candidates(listed, half, (bits + 6) * math.log(2) + 1)
+    return None if indices is None else _SumLaw(listed, v, half, bits, indices)
 
 
 @lru_cache(maxsize=256)
@@ -163,14 +163,14 @@ def _variance_below(sigma2: Fraction) -> float:
 
 
 def _candidates(pairs: list[_Pair], half: int, exponent: float) -> list[int] | None:
-    """Return all k from 1 to N/2 except such with f(t_k) <= exp(-exponent); None: too many.
+    """Return all k from 1 to N/2 except some with f(t_k) <= exp(-exponent); None if too many.
 
-    One pair alone leaves only k near multiples of N/w; that with the fewest is where to begin.
+    Each pair leaves only k near multiples of N/w. The search begins with the pair with the fewest.
     """
     n_turns = 2 * half
 
     def reach(pair: _Pair) -> float:
-        """Return up to which distance from a whole number w k/N may lie."""
+        """Return the greatest distance of w k/N from a whole number."""
         square = (exponent + 1) / (2 * pair.variance) if pair.variance else 1.0
         return math.asin(math.sqrt(square)) / math.pi if square < 1 else 0.5
 
@@ -191,21 +191,21 @@ def _candidates(pairs: list[_Pair], half: int, exponent: float) -> list[int] | N
     for pair in pairs:
         angle = (pair.weight * k % n_turns) * (math.pi / n_turns)
         bound += 2 * pair.variance * np.sin(angle) ** 2
-        may_count = bound < exponent + 1e-6 * bound  # floats err far less
+        may_count = bound < exponent + 1e-6 * bound  # more than the floats' errors
         if not may_count.all():
             k, bound = k[may_count], bound[may_count]
     return [int(x) for x in k] if k.size * len(pairs) <= _MOST_FACTORS else None
 
 
 def _ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of all ranges, one after the other."""
+    """Return the concatenation of the ranges."""
     lengths = ends - starts
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
 
 
 class _SumLaw:
-    """The law of S, as far as its terms tell."""
+    """The law of S, enclosed by the chosen terms and a bound on the others."""
 
     def __init__(
         self,
@@ -213,23 +213,24 @@ class _SumLaw:
         v: Fraction,
         half: int,
         bits: int,
-        kept: Iterator[int] | list[int],
+        indices: Iterator[int] | list[int],
     ) -> None:
         self._n_turns, self._bits = 2 * half, bits
         self._v, self._cells = v, sum(pair.cells for pair in pairs)
         self._at = at = arithmetic(bits + 32 + self._cells.bit_length())
         small = at.up.mul_2exp(at.rational(1).upper, -bits - 6)
         self._terms: list[tuple[int, Interval]] = []
-        for k in kept:
+        for k in indices:
             f = self._at_turn(pairs, k)
-            if isinstance(kept, list) or f.upper > small:
+            if isinstance(indices, list) or f.upper > small:
                 each = at.scale(f, Fraction(1 if k == half else 2, self._n_turns))
                 wave = at.sin_of_turns(Fraction(k, 2 * self._n_turns))
                 self._terms.append((k, at.div(each, wave)))
             else:
                 break
-        rest = at.up.mul(small, 1 + half.bit_length())
-        self._less = at.up.add(rest, at.up.mul_2exp(at.rational(2).upper, -bits))  # wrapped, too
+        omitted = at.up.mul(small, 1 + half.bit_length())
+        wrapped = at.up.mul_2exp(at.rational(2).upper, -bits)
+        self._less = at.up.add(omitted, wrapped)
 
     def _at_turn(self, pairs: list[_Pair], k: int) -> Interval:
         """Return f(t_k)."""
@@ -278,13 +279,13 @@ def _characteristic(sigma2: Fraction, u: Fraction, at: Arithmetic) -> Interval:
 
 
 def _poisson_sum(sigma2: Fraction, u: Fraction, at: Arithmetic) -> Interval:
-    """Return A(u). Beyond abs(m) = M are at most 4 exp(-2 pi**2 sigma2 (M + 1/2)**2)."""
+    """Return A(u). Terms beyond abs(m) = M add at most 4 exp(-2 pi**2 sigma2 (M + 1/2)**2)."""
     rate = at.scale(at.mul(at.pi(), at.pi()), -2 * sigma2)
     total, m = at.exp(at.scale(rate, u**2)), 0
     while True:
-        rest = at.up.mul(at.exp(at.scale(rate, Fraction(2 * m + 1, 2) ** 2)).upper, 4)
-        if at.up.mul_2exp(rest, at.bits) <= 1:
-            return Interval(total.lower, at.up.add(total.upper, rest))
+        remainder = at.up.mul(at.exp(at.scale(rate, Fraction(2 * m + 1, 2) ** 2)).upper, 4)
+        if at.up.mul_2exp(remainder, at.bits) <= 1:
+            return Interval(total.lower, at.up.add(total.upper, remainder))
         m += 1
         for centre in (m, -m):
             total = at.add(total, at.exp(at.scale(rate, (u - centre) ** 2)))
@@ -297,24 +298,24 @@ def _poisson_at_0(sigma2: Fraction, at: Arithmetic) -> Interval:
 
 def _cosine_sum(sigma2: Fraction, u: Fraction, at: Arithmetic) -> Interval:
     """Return the sum over x of exp(-x**2/(2 sigma2)) cos(2 pi u x), sigma2 below 1/2."""
-    weights, rest = _weights(sigma2, at)
+    weights, remainder = _weights(sigma2, at)
     total = at.rational(1)
     for x, weight in enumerate(weights, 1):
         total = at.add(total, at.mul(weight, at.cos_of_turns(u * x)))
-    return Interval(at.down.sub(total.lower, rest), at.up.add(total.upper, rest))
+    return Interval(at.down.sub(total.lower, remainder), at.up.add(total.upper, remainder))
 
 
 @lru_cache(maxsize=64)
 def _weights(sigma2: Fraction, at: Arithmetic) -> tuple[list[Interval], Any]:
-    """Return 2 exp(-x**2/(2 sigma2)) for x = 1, 2, ..., and a bound on all that is left out.
+    """Return 2 exp(-x**2/(2 sigma2)) for x = 1, 2, ..., and a bound on the sum of the others.
 
-    Ratios fall from below 1/2 on, so that from x on there is at most twice what x has.
+    The ratios of neighbours are below 1/2, so the sum from x on is at most twice the term of x.
     """
     weights: list[Interval] = []
     while True:
         x = len(weights) + 1
         weight = at.scale(at.exp(at.rational(-(x**2) / (2 * sigma2))), 2)
-        rest = at.up.mul(weight.upper, 2)
-        if at.up.mul_2exp(rest, at.bits) <= 1:
-            return weights, rest
+        remainder = at.up.mul(weight.upper, 2)
+        if at.up.mul_2exp(remainder, at.bits) <= 1:
+            return weights, remainder
         weights.append(weight)

@@ -1,4 +1,4 @@
-"""Between which numbers a sum of counts lies."""
+"""Intervals that contain sums of true counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
-from ..data.entry import opened_values
+from ..data.entry import open_container
 from ..errors import ParameterValueError
 from ..laws import Law
 from ._checks import (
@@ -21,7 +21,7 @@ from ._checks import (
     gaussian_sigma2,
     integers_without_nulls,
     miss,
-    opened_column,
+    open_noisy_column,
 )
 from ._sum_of_gaussians import radius, variance
 
@@ -36,41 +36,41 @@ def total(
     *,
     confidence: object = 0.95,
 ) -> Estimate:
-    """Return the sum of counts, its standard error, and between which numbers it lies.
+    """Return the sum of counts, its standard error, and an interval that contains the true sum.
 
     Parameters
     ----------
     noisy : list, tuple, dict, ndarray, or a column of another library
-        Noisy counts, each with a draw of its own.
+        Noisy counts, each with its own draw.
     law : DiscreteGaussian, or a list of them
-        The noise, with mu = 0. A list has the law of each of the cells that are added.
+        The noise, with mu = 0. A list has one law for each cell of the sum.
     weights : list or array of integers, optional
-        By what each of the cells is multiplied: ``[1, -1]`` is a difference. None: 1. Series of
-        pandas need equal indexes.
+        The factor of each cell: ``[1, -1]`` is a difference. None means 1. Series of pandas need
+        equal indexes.
     axis : int, optional
-        Of an array: which axis to add along. None: all cells.
+        The axis of an array along which cells are added. None adds all cells.
     confidence : number, optional
         Between 0 and 1.
 
     Returns
     -------
     Estimate
-        value, low and high are Python integers; with `axis` arrays. error is a float.
+        Python integers and a float for error; with `axis`, four arrays.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If noisy are no integers, or have nulls, as a sum needs every count; if weights or laws are
-        not as many as the cells that are added; if a law is no discrete Gaussian.
+        If noisy has nulls or values that are not integers; if the number of weights or laws is not
+        the number of cells in the sum; if a law is not a discrete Gaussian.
 
     Notes
     -----
-    Guaranteed: the sum lies within, with at least the confidence; by the law of the noise itself,
-    not by the normal one, whose interval is too short in half of all cases. The radius is the least
-    that is proven to be enough, and the least there is, except in two cases. Of some ten cells with
-    little noise and large weights of many sizes, weights are rounded, and it is some 5 % more. Of
-    different weights and noise beyond 2**50 it is up to 39 % more. Cells must have independent
-    noise: not the same cell twice, nor what was computed from several.
+    Guaranteed: the interval contains the true sum with at least the confidence, by the law of the
+    noise itself. The normal law's interval is too short in half of all cases. The radius is the
+    least that suffices, except in two cases. For some ten cells with little noise and large weights
+    of many sizes, weights are rounded, and it is some 5 % more. For different weights and noise
+    beyond 2**50 it is up to 39 % more. Cells must have independent noise: no cell may occur twice
+    or be computed from others.
 
     References
     ----------
@@ -89,7 +89,7 @@ def total(
     """
     missed = miss(confidence)
     check_pairs(noisy, weights, "noisy and weights")
-    cells = integers_without_nulls(opened_column(noisy, "noisy").cells[0], "noisy")
+    cells = integers_without_nulls(open_noisy_column(noisy, "noisy").cells[0], "noisy")
     if axis is None:
         rows = cells.reshape(1, -1)
     else:
@@ -118,7 +118,7 @@ def _weights(weights: Any, n: int) -> list[int]:
     if not isinstance(flat, list | tuple) or len(flat) != n:
         raise ParameterValueError(f"weights must be a list of {n} integers, one for each cell")
     whole = integers_without_nulls(
-        opened_values(flat, floats=True, name="weights").cells[0], "weights"
+        open_container(flat, floats=True, name="weights").cells[0], "weights"
     )
     return [int(w) for w in whole.tolist()]
 
@@ -138,7 +138,7 @@ def _pairs(law: Any, weights: list[int] | None, n: int) -> Counter[tuple[int, Fr
 
 
 def _sums(rows: NDArray[Any], weights: list[int] | None) -> NDArray[Any]:
-    """Return the sums along the last axis: int64 where none can wrap, else Python integers."""
+    """Return the sums along the last axis: int64 if none can wrap, else Python integers."""
     if rows.dtype != object and rows.size:
         most = max(abs(int(rows.min())), abs(int(rows.max())))
         if most * sum(map(abs, weights or [rows.shape[-1]])) < _WORDS:

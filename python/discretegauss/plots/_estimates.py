@@ -13,7 +13,7 @@ from .. import estimate
 from .._inputs.decimal_text import rounded_down
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
-from ..data.entry import opened_values
+from ..data.entry import open_container
 from ..errors import ParameterValueError
 from ..selection import keep_rule
 from ._before_after import draw_bars, line_height, name_lines
@@ -66,7 +66,7 @@ def interval(
     ends = estimate.interval(
         noisy, law, confidence, queries=queries, at_least=at_least, columns=column
     )
-    cells = [opened_values(x, column, floats=True).cells[0] for x in (noisy, *ends)]
+    cells = [open_container(x, column, floats=True).cells[0] for x in (noisy, *ends)]
     counts, low, high = (np.asarray(x.integers, dtype=np.float64) for x in cells)
     if cells[0].nulls is not None:  # nulls get no mark
         counts = np.where(cells[0].nulls, np.nan, counts)

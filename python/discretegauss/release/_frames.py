@@ -13,10 +13,10 @@ from .._inputs.messages import describe
 from .._inputs.numbers import positive
 from .._inputs.source import Source
 from ..data.addition import How, noisy, require_room
-from ..data.cells import Opened
-from ..data.entry import opened_values
+from ..data.cells import Container
+from ..data.entry import open_container
 from ..data.groups import require_grouped
-from ..data.labelled import Labelled
+from ..data.labelled import LabelledTable
 from ..data.person import Counted, Counting, Person, checked_counting, require_person
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -218,15 +218,15 @@ class Plan(WithCost):
         return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
 
 
-def _open(frame: Any, table: Table, columns: object, floats: bool) -> Opened:
+def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
     """Open a frame, or refuse it if it is not as its table says."""
-    labelled = Labelled(frame, "the table")
+    labelled = LabelledTable(frame, "the table")
     if isinstance(labelled.table, dict):
         raise ParameterTypeError("the table must be a frame of pandas, polars or pyarrow, got dict")
     names = columns if table.columns is None else list(table.columns)
     if names is None:
         raise ParameterValueError("columns must name the column of counts, here or in its Table")
-    values = opened_values(labelled.table, names, floats=floats)
+    values = open_container(labelled.table, names, floats=floats)
     if values.n_columns != table.counting.columns:
         raise ParameterValueError(
             f"columns must name one column here, got {values.n_columns}: a Table with columns= may "

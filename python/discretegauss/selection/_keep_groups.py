@@ -45,7 +45,7 @@ from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from .._inputs.source import Source
 from ..data.cells import is_integer
-from ..data.entry import opened_values
+from ..data.entry import open_container
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import calibrate
@@ -248,7 +248,7 @@ def keep_groups(
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     rule = keep_rule(epsilon, delta, groups_per_person)
-    table = opened_values(counts, columns, floats=True, name="counts")
+    table = open_container(counts, columns, floats=True, name="counts")
     if len(table.cells) != 1:
         raise ParameterTypeError("columns must name the one column of counts")
     cells = table.cells[0]

@@ -88,7 +88,6 @@ from .._inputs.privacy_arguments import (
     checked_probability,
     positive_number,
     query_count,
-    sampling_rate,
     whole_sensitivity,
     word_count,
 )
@@ -96,6 +95,7 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
 from ._calibrate_shares import calibrate_shares
+from ._known_sample import Sample
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
 from .question import Change, is_vector, least_variance, refuse_vector
@@ -134,6 +134,7 @@ def calibrate(
     sensitivity: object = 1,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     beta: object = None,
     clients: int | None = None,
     dimension: int = 1,
@@ -164,6 +165,8 @@ def calibrate(
     sampling : number, optional
         The probability with which each person takes part in each query, independently; with epsilon
         and delta. **All noise must be there whether or not that person is sampled** (see `delta`).
+    secret_sample : bool, optional
+        False: an observer may know who is sampled, as for `delta`.
     beta : number, optional
         Of a generalised Gaussian: its exponent, at least 1.
     clients : int, optional
@@ -273,6 +276,7 @@ def calibrate(
         sensitivity,
         queries,
         sampling,
+        secret_sample,
         beta,
         clients,
         dimension,
@@ -283,9 +287,9 @@ def calibrate(
 
 
 @lru_cache(maxsize=64)
-def _delta(spec: LawSpec, change: int, queries: int, rate: Fraction, epsilon: Fraction) -> float:
+def _delta(spec: LawSpec, change: int, queries: int, sample: Sample, epsilon: Fraction) -> float:
     """Return delta; what the last searches tried is kept, so the same call again is fast."""
-    return cost_of(spec, change, queries, rate).delta(epsilon)
+    return cost_of(spec, change, queries, sample).delta(epsilon)
 
 
 class _Asked:
@@ -297,13 +301,15 @@ class _Asked:
         sensitivity: object,
         queries: object,
         sampling: object,
+        secret_sample: object,
         beta: object,
         clients: object,
         dimension: object,
         sum_norm: object,
     ) -> None:
         self.budget, self.sensitivity, self.beta = budget, sensitivity, beta
-        self.queries, self.rate = query_count(queries), sampling_rate(sampling)
+        self.queries, self.sample = query_count(queries), Sample.of(sampling, secret_sample)
+        self.rate = self.sample.rate
         self.clients = 1 if clients is None else word_count(clients, "clients")
         self.vector = dimension, sum_norm
         is_vector(*self.vector)  # or says what is wrong
@@ -335,7 +341,7 @@ class _Asked:
     def of_shares(self, law_of: Callable[[Fraction], Law]) -> Law:
         """Return the law of each share, or for vectors; its parameter is a variance."""
         change = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
-        return calibrate_shares(law_of, *self.epsilon_delta, change, self.queries, self.rate)
+        return calibrate_shares(law_of, *self.epsilon_delta, change, self.queries, self.sample)
 
     def is_of_shares(self) -> bool:
         """Return whether noise in shares is asked for, or for vectors."""
@@ -375,7 +381,7 @@ class _Asked:
         def excess(parameter: Fraction) -> float:
             """Return log(found/delta), at most 0 where the budget is met, and only there."""
             spec = centred(law_of(parameter))
-            found = _delta(spec, change, self.queries, self.rate, epsilon)
+            found = _delta(spec, change, self.queries, self.sample, epsilon)
             log = math.log(found) - log_delta if found else _NOTHING
             return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
@@ -571,7 +577,7 @@ class GaussianTarget(NamedTuple):
         if one is not None:
             law, change, factor = one
             return delta_is_at_most(law, gmpy2.mpq(self.epsilon), change, self.delta / factor)
-        return _delta(spec, self.change, self.queries, _ONE, self.epsilon) <= self.delta
+        return _delta(spec, self.change, self.queries, Sample(_ONE), self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:
         """Return about the sigma2 looked for, to six digits or so.

@@ -12,8 +12,12 @@ docs/concepts/accounting.md says how tight each is.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import matmul
 from typing import Any, TypeAlias
 
 import gmpy2
@@ -28,22 +32,23 @@ from .._inputs.privacy_arguments import (
     at_least_zero,
     positive_number,
     query_count,
-    sampling_rate,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
-from ..errors import ParameterTypeError
+from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
+from ._known_sample import Sample
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
 from .question import clients_of, is_vector, refuse_vector
 from .renyi import Bounds, RenyiCurve
-from .shares import cost_of_shares
+from .shares import Rounds, cost_of_shares
 from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
+_ONE = Fraction(1)
 
 #: What has a cost.
 Noise = Law | SumOfDraws | PrivacyLoss
@@ -53,12 +58,13 @@ _MOST_COMPOSED = 10**9
 
 
 def delta(
-    law: Noise,
+    law: Noise | Sequence[Noise],
     epsilon: object,
     sensitivity: object = 1,
     *,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
@@ -66,10 +72,11 @@ def delta(
 
     Parameters
     ----------
-    law : law, sum of shares, or PrivacyLoss
+    law : law, sum of shares, or PrivacyLoss; or a sequence of laws and sums
         The noise, added to an integer; its mu must be an integer. ``law.sum(n)`` is noise in shares
-        of n clients, the fewest who keep theirs to themselves. A PrivacyLoss has all but epsilon,
-        and the queries, in it already.
+        of n clients, the fewest who keep theirs to themselves. A sequence has the noise of each of
+        several queries, all of which one person may change: ``[law.sum(n) for n in (90, 100)]``. A
+        PrivacyLoss has all but epsilon, and the queries, in it already.
     epsilon : number
         At least 0; any number type of this package, taken exactly.
     sensitivity : number
@@ -77,13 +84,18 @@ def delta(
         of shares, the Euclidean norm of the change of a vector of integers.
     queries : int, optional
         One person may change so many answers, each by at most ``sensitivity``, each with noise of
-        its own; later ones may depend on earlier answers.
+        its own; later ones may depend on earlier answers. For a sequence of laws, how often all of
+        it is repeated.
     sampling : number, optional
         The probability with which each person takes part in each query, by a coin of its own that
         stays secret. **All noise that is counted must be there whether or not that person is
         sampled.** A client that is not sampled and sends nothing takes its share of noise along,
-        and the figure is then false: use ``sampling=1`` for that, or
+        and the figure is then false: use ``secret_sample=False`` for that, or
         ``SecureSum.message(vector, sampling=...)``.
+    secret_sample : bool, optional
+        False: an observer may know who is sampled, because only sampled clients send their noise,
+        say. The person's own share then counts among the n. Sampling no longer hides the person: it
+        only makes it part of fewer queries. The coins must not depend on data, noise or answers.
     dimension : int, optional
         How many integers such a vector has.
     sum_norm : number, optional
@@ -135,17 +147,18 @@ def delta(
     >>> dg.privacy.delta(dg.DiscreteLaplace(42), 1, queries=100) < 1e-6
     True
     """
-    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    cost = _cost(law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm)
     return cost.delta(at_least_zero(epsilon, "epsilon"))
 
 
 def log_delta(
-    law: Noise,
+    law: Noise | Sequence[Noise],
     epsilon: object,
     sensitivity: object = 1,
     *,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
@@ -153,7 +166,7 @@ def log_delta(
 
     Parameters
     ----------
-    law, epsilon, sensitivity, queries, sampling, dimension, sum_norm
+    law, epsilon, sensitivity, queries, sampling, secret_sample, dimension, sum_norm
         As for `delta`.
 
     Returns
@@ -175,17 +188,18 @@ def log_delta(
     >>> -5.01e11 < dg.privacy.log_delta(dg.DiscreteGaussian(10**12), 1) < -4.99e11
     True
     """
-    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    cost = _cost(law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm)
     return cost.log_delta(at_least_zero(epsilon, "epsilon"))
 
 
 def epsilon(
-    law: Noise,
+    law: Noise | Sequence[Noise],
     delta: object,
     sensitivity: object = 1,
     *,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
@@ -193,7 +207,7 @@ def epsilon(
 
     Parameters
     ----------
-    law, sensitivity, queries, sampling, dimension, sum_norm
+    law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm
         As for `delta`.
     delta : number
         Between 0 and 1, both excluded; for a discrete Laplace and a PrivacyLoss 0 is allowed: of
@@ -226,7 +240,7 @@ def epsilon(
     ... ]
     [3.54, 3.31]
     """
-    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    cost = _cost(law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm)
     exact = exact_rational(delta, "delta")
     if exact == 0 and (pure := cost.pure()) is not None:
         return pure
@@ -241,39 +255,64 @@ def _cost(
     sensitivity: object,
     queries: object,
     sampling: object,
+    secret_sample: object,
     dimension: object,
     sum_norm: object,
 ) -> _Cost:
-    count, rate = query_count(queries), sampling_rate(sampling)
+    count, sample = query_count(queries), Sample.of(sampling, secret_sample)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
-        if rate != 1 or positive_number(sensitivity, "sensitivity") != 1:
+        if sample != Sample(_ONE) or positive_number(sensitivity, "sensitivity") != 1:
             raise ParameterTypeError(
-                "sensitivity and sampling are in a PrivacyLoss already: give them to what makes it"
+                "sensitivity, sampling and secret_sample are in a PrivacyLoss already: give them "
+                "to what makes it"
             )
         return _Composed(law**count)
-    one, clients = clients_of(law)
-    if clients > 1 or _is_vector(one, sensitivity, dimension, sum_norm):
-        return cost_of_sum(
-            one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, rate
-        )
+    laws = law if isinstance(law, list | tuple) else [law]
+    if not laws:
+        raise ParameterValueError("law must have at least one entry, got none")
+    shares = Counter(clients_of(one) for one in laws)
+    how = sensitivity, dimension, sum_norm
+    if any(clients > 1 or _is_vector(one, *how) for one, clients in shares):
+        rounds = [
+            (one, SumOfGaussians(clients, *how), count * times)
+            for (one, clients), times in shares.items()
+        ]
+        return _cost_of_rounds(rounds, sample)
     refuse_vector(dimension, sum_norm, "this law")
-    return cost_of(centred(one), whole_sensitivity(sensitivity), count, rate)
+    change, numbers = whole_sensitivity(sensitivity), Counter[LawSpec]()
+    for (one, _), times in shares.items():
+        numbers[centred(one)] += count * times
+    if len(numbers) > 1:
+        return _cost_of_numbers(numbers, change, sample)
+    [(spec, total)] = numbers.items()
+    return cost_of(spec, change, total, sample)
 
 
-def cost_of_sum(one: Law, change: SumOfGaussians, count: int, rate: Fraction) -> _Cost:
+def _cost_of_rounds(rounds: Sequence[tuple[Law, SumOfGaussians, int]], sample: Sample) -> _Cost:
+    """Return what rounds cost, each with the law of a share, what changes, and how many."""
+    if len(rounds) == 1:
+        one, change, count = rounds[0]
+        return cost_of_sum(one, change, count, sample)
+    for one, _, _ in rounds:
+        _require_share(one._spec)
+    return cost_of_shares([Rounds(centred(one), change, n) for one, change, n in rounds], sample)
+
+
+def cost_of_sum(one: Law, change: SumOfGaussians, count: int, sample: Sample) -> _Cost:
     """Return what so many sums of shares give away, each share of this law."""
     spec = centred(one)
     if spec.kind is not Kind.SKELLAM or not change.of_a_number:
-        return cost_of_shares(spec, change, count, rate)
+        return cost_of_shares([Rounds(spec, change, count)], sample)
     total = spec._replace(parameter=spec.parameter * change.clients)
-    return cost_of(total, int(change.norm), count, rate)
+    return cost_of(total, int(change.norm), count, sample)
 
 
-def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
+def cost_of(spec: LawSpec, change: int, count: int, sample: Sample) -> _Cost:
     """Return what so many queries give away, with the noise of a law that is centred."""
-    if spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return cost_of_shares(spec, SumOfGaussians(1, change, 1, None), count, rate)
+    rate = sample.rate
+    if _is_wide(spec) or (rate < 1 and not sample.secret):
+        return _cost_of_numbers({spec: count}, change, sample)
     rho = None
     if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         rho = count * change**2 / (2 * spec.parameter)
@@ -285,6 +324,39 @@ def cost_of(spec: LawSpec, change: int, count: int, rate: Fraction) -> _Cost:
         return HockeyStick(spec, change)
     pure = formulas_of(spec).pure_epsilon(spec, change) if rate == 1 else None
     return _Composed(loss_of_queries(spec, change, count, rate), pure and pure * count, rho)
+
+
+def _cost_of_numbers(queries: Mapping[LawSpec, int], change: int, sample: Sample) -> _Cost:
+    """Return what queries of several laws give away together, or on a sample that is known."""
+    if any(map(_is_wide, queries)):
+        for spec in queries:
+            _require_share(spec)
+        of_number = SumOfGaussians(1, change, 1, None)
+        return cost_of_shares([Rounds(spec, of_number, n) for spec, n in queries.items()], sample)
+    loss = reduce(matmul, (loss_of_queries(one, change, n, *sample) for one, n in queries.items()))
+    if sample.rate < 1 and sample.secret:
+        return _Composed(loss)
+    pures: list[Any] = [formulas_of(spec).pure_epsilon(spec, change) for spec in queries]
+    pure = None
+    if None not in pures:
+        pure = sum(one * n for one, n in zip(pures, queries.values(), strict=True))
+    rho = None
+    if all(spec.kind is Kind.DISCRETE_GAUSSIAN for spec in queries):
+        rho = sum((n * change**2 / (2 * one.parameter) for one, n in queries.items()), Fraction(0))
+    return _Composed(loss, pure, rho)
+
+
+def _is_wide(spec: LawSpec) -> bool:
+    """Return whether only the Renyi divergences of the law are known."""
+    return spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE
+
+
+def _require_share(spec: LawSpec) -> None:
+    if spec.kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
+        raise ParameterValueError(
+            "law must have Gaussian and Skellam shares only, if one of its entries is a sum of "
+            "shares, or a Skellam law of a variance above 2**28"
+        )
 
 
 #: What answers: each has delta, log_delta, epsilon and pure.

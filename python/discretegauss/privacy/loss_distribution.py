@@ -27,6 +27,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
+from ._known_sample import KnownSample, Sample
 from ._loss_bounds import Direction
 from ._noise_of_sum import noise_of_sum
 from ._outcomes import (
@@ -350,6 +351,7 @@ def loss(
     sensitivity: object = 1,
     *,
     sampling: object = 1,
+    secret_sample: bool = True,
     width: object = None,
     most: object = _MOST,
 ) -> PrivacyLoss:
@@ -366,6 +368,8 @@ def loss(
         1]. Neighbours differ by one person, added or removed. **All noise must be in the answer
         whether or not that person is sampled**: a client that adds its share only if it is sampled
         shows by it that it is there, and the figure is false.
+    secret_sample : bool, optional
+        False: an observer may know who is sampled, as for `delta`.
     width : number, optional
         The width of the buckets, positive; by default it suits the question. One that makes more
         than ``most`` buckets of a release is refused.
@@ -402,7 +406,8 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
-    rate, change = sampling_rate(sampling), whole_sensitivity(sensitivity)
+    sample, change = Sample.of(sampling, secret_sample), whole_sensitivity(sensitivity)
+    rate = sample.rate if sample.secret else Fraction(1)
     if not isinstance(law, SumOfDraws):
         noise: Release = IntegerNoise.of(centred(law), change, rate)
     else:
@@ -418,6 +423,8 @@ def loss(
                 f"of {describe(repr(law))}; privacy.epsilon and delta need no loss"
             )
         noise = of_sum
+    if not sample.secret:
+        noise = KnownSample(noise, sample.rate)
     return PrivacyLoss._of_one(noise, width, most)
 
 
@@ -427,7 +434,9 @@ def loss_of_release(release: Release) -> PrivacyLoss:
 
 
 @lru_cache(maxsize=4)
-def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) -> PrivacyLoss:
+def loss_of_queries(
+    spec: LawSpec, change: int, queries: int, rate: Fraction, secret: bool = True
+) -> PrivacyLoss:
     """Return the loss of so many queries with the noise of a law that is centred.
 
     The last few are kept, with their sums.
@@ -435,7 +444,8 @@ def loss_of_queries(spec: LawSpec, change: int, queries: int, rate: Fraction) ->
     if queries.bit_length() > MOST_COUNT_BITS:
         rule = f"be below 2**{MOST_COUNT_BITS} for this noise"
         raise refused("queries", rule, queries, ParameterOverflowError)
-    return loss_of_release(IntegerNoise.of(spec, change, rate)) ** queries
+    release = IntegerNoise.of(spec, change, rate if secret else Fraction(1))
+    return loss_of_release(release if secret else KnownSample(release, rate)) ** queries
 
 
 def _cut_off(

@@ -70,7 +70,7 @@ def pair(pmf: Floats, v: tuple[int, ...]) -> tuple[Floats, Floats]:
 
 
 def true_deltas(pairs: list[tuple[Floats, Floats, int]], epsilons: list[float]) -> list[float]:
-    """Return lower bounds on delta of all rounds; each pair of laws is that of so many."""
+    """Return lower bounds on delta of all rounds, given pairs of laws and how often each occurs."""
     size, rounds = int(FAR / H), sum(times for _, _, times in pairs)
     length = rounds * 2 * size + 1
     transformed: Any = 1.0
@@ -235,7 +235,7 @@ def test_a_planted_sign_and_a_planted_factor_are_found(monkeypatch: pytest.Monke
 
 
 def test_long_vectors_cost_as_much_as_noise_of_a_centre() -> None:
-    """By q = 0.01, multiplier 1, 1000 rounds, 10**6 numbers: 2.1246, where a centre has 2.1245."""
+    """At q = 0.01, multiplier 1, 1000 rounds and 10**6 numbers: 2.1246, and a centre has 2.1245."""
     how: dict[str, Any] = {"sensitivity": 4000, "dimension": 10**6, "queries": 1000}
     law = dg.DiscreteGaussian(160_000).sum(100)
     found = privacy.epsilon(law, "1e-6", sampling="0.01", **how)
@@ -258,7 +258,7 @@ def test_noise_that_is_calibrated_for_a_sample_is_least(kind: Any) -> None:
 
 
 def test_one_number_costs_what_the_law_of_its_sum_does() -> None:
-    """The sum's own probabilities, as a pair of laws; its one law where shares are wide."""
+    """The loss is that of the sum's own probabilities, or of a single law if shares are wide."""
     law = dg.DiscreteGaussian("1/2").sum(3)
     found = privacy.epsilon(law, "1e-6", 2, sampling="0.1", queries=30)
     ours = privacy.loss(law, 2, sampling="0.1") ** 30
@@ -272,7 +272,7 @@ def test_one_number_costs_what_the_law_of_its_sum_does() -> None:
 
 
 def test_renyi_of_a_sample_is_the_binomial_formula() -> None:
-    """Both directions of the true divergence are below it, and one is equal for one number."""
+    """Both directions of the true divergence are at most it, and one is equal for one number."""
     q, order = Fraction(1, 10), 5
     found = privacy.renyi(dg.DiscreteLaplace(3), order, 2, sampling=q)
     x = np.arange(-200, 201)
@@ -336,13 +336,13 @@ def test_rounds_of_several_numbers_of_clients_cost_what_lies_between(
     assert cost([law.sum(21), law.sum(20), law.sum(20)], 10) == mixed
     same = privacy.delta([law.sum(20), law.sum(21), law.sum(20)], mixed, queries=10, **how)
     assert same <= 1.0001e-6
-    # two kinds of rounds that are all but alike, so that nothing is lost by composing them
+    # two kinds of rounds that are almost equal, so their composition must lose nothing
     other = kind(Fraction(40 * (10**9 + 1), 10**9))
     assert cost([law.sum(20), other.sum(20)], 15) == pytest.approx(cost(law.sum(20), 30), rel=2e-4)
 
 
 def test_a_known_sample_costs_the_mean_over_how_often_it_has_the_person() -> None:
-    """By q = 0.01, multiplier 1 and 1000 rounds: the mean of continuous Gaussians' deltas."""
+    """At q = 0.01, multiplier 1 and 1000 rounds: the mean of continuous Gaussians' deltas."""
     how: dict[str, Any] = {"sensitivity": 4000, "dimension": 10**6, "queries": 1000}
     law = dg.DiscreteGaussian(160_000).sum(100)
     found = privacy.epsilon(law, "1e-6", sampling="0.01", secret_sample=False, **how)

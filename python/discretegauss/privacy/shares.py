@@ -73,7 +73,7 @@ _UP: Any = _AT.up
 
 
 class Rounds(NamedTuple):
-    """Rounds that are alike: the centred law of each share, what one person changes, how often."""
+    """Equal rounds: the centred law of each share, what one person changes, and their number."""
 
     spec: LawSpec
     change: SumOfGaussians
@@ -107,12 +107,12 @@ _LARGEST = 1e250
 
 @dataclass(frozen=True)
 class SampledCurve:
-    """What rounds cost by the Renyi divergences of symmetric noise: Theorem 1 or 3.
+    """The cost of rounds by the Renyi divergences of symmetric noise: Theorem 1 or 3.
 
     Attributes
     ----------
     curves : list of (RenyiCurve, int)
-        Each curve is that of one round without sampling; the number says how many rounds have it.
+        The curve of one round without sampling, and the number of such rounds.
     sample : Sample
         Its rate is below 1.
     """
@@ -246,7 +246,7 @@ class Moved:
         """Return an upper bound on log(delta), at most 0."""
         gap = epsilon - fraction_of(self.shift)
         found = _UP.add(ZERO, self.loss.delta(max(gap, Fraction(0))))
-        if gap < 0:  # as exp(epsilon) falls from 1, delta grows by less than that
+        if gap < 0:  # as exp(epsilon) falls below 1, delta grows by at most the difference
             found = _UP.sub(found, gmpy2.mpq(gap))
         return min(_UP.add(_UP.log(found), self.log_factor), ZERO) if found else -gmpy2.inf()
 
@@ -288,7 +288,7 @@ def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[Moved]:
             parts.append(Moved(loss, term.log_factor, term.shift))
     if sample.rate < 1:
         return [reduce(matmul, parts)]
-    # All rounds together are one release, whose squared norm is the sum of theirs.
+    # All rounds together are one release. Its squared norm is the sum of the rounds' squared norms.
     loss = _gaussian_loss(1 / mu_squared, sample)
     return [Moved(loss, _total(t.log_factor for t in terms), _total(t.shift for t in terms))]
 

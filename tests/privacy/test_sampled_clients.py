@@ -23,6 +23,7 @@ import discretegauss as dg
 from discretegauss import privacy
 from discretegauss.privacy import _sampled_moment, shares
 from discretegauss.privacy._known_sample import KnownSample, Sample
+from discretegauss.privacy._outcomes import GaussianNoise
 from discretegauss.privacy.zcdp import SumOfGaussians
 
 Floats = NDArray[np.float64]
@@ -205,7 +206,7 @@ def test_faults_planted_in_a_known_sample_are_found(monkeypatch: pytest.MonkeyPa
         planted.setattr(_sampled_moment, "_grown", lambda cost, k: grown(lambda a: -cost(a), k))
         assert "SampledCurve" in names_of_wrong()
     monkeypatch.setattr(shares, "KnownSample", lambda release, rate: KnownSample(release, rate / 2))
-    assert names_of_wrong() == {"Moved", "vectors"}
+    assert names_of_wrong() == {"LossBound", "vectors"}
 
 
 def test_own_noise_that_follows_the_coin_is_found() -> None:
@@ -221,16 +222,13 @@ def test_own_noise_that_follows_the_coin_is_found() -> None:
 
 def test_a_planted_sign_and_a_planted_factor_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A divergence of the wrong sign in Theorem 1; twice the variance in Theorem 2."""
-    grown, of_gaussian = _sampled_moment._grown, privacy.PrivacyLoss.of_gaussian
+    grown, of = _sampled_moment._grown, GaussianNoise.of
     case: list[tuple[Any, int, int, int]] = [(dg.DiscreteGaussian(4), 2, 2, 1)]
     with monkeypatch.context() as planted:
         planted.setattr(_sampled_moment, "_grown", lambda cost, k: grown(lambda a: -cost(a), k))
         assert {one[6] for one in wrong_bounds(case, ("0.3",), (2,))[1]} >= {"SampledCurve"}
 
-    def of_twice(variance: Any, **how: Any) -> Any:
-        return of_gaussian(2 * variance, **how)
-
-    monkeypatch.setattr(privacy.PrivacyLoss, "of_gaussian", of_twice)
+    monkeypatch.setattr(GaussianNoise, "of", lambda sigma2, *how: of(2 * sigma2, *how))
     assert {one[6] for one in wrong_bounds(case, ("0.3",), (2,))[1]} == {"vectors"}
 
 

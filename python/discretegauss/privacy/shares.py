@@ -12,8 +12,8 @@ divergence D_a of whole order a is, in both directions, at most
 
 (a - 1) D_a is convex in a, so straight lines between whole orders are bounds.
 
-*Theorem 2.* `Moved`: S = n s is the sigma2 of all shares together, where s >= 1/4 or n = 1. With D
-the norm, k = min(d, D**2) the largest number of coordinates that change, and any b > 0, let
+*Theorem 2.* `by_gaussian`: S = n s is the sigma2 of all shares together, where s >= 1/4 or n = 1.
+With D the norm, k = min(d, D**2) the most coordinates that change, and any b > 0, let
 
     kappa = D**2 b/(2 S**2) + k tau,    A = 1 + q (exp(kappa) - 1),    q' = q exp(kappa)/A,
     log m = k (log(1 + eta) + tau/2),   eta = 2 sum of exp(-2 pi**2 j**2 S b/(S + b)), j >= 1.
@@ -24,11 +24,12 @@ Then R rounds have (epsilon, delta) with
 
 Here delta_G is that of R rounds of continuous Gaussian noise of variance S**2/(S + b), sampled with
 q'. For one number (2) holds without b and eta, with one discrete Gaussian of sigma2 = S in its
-place. Rounds that differ multiply their factors and compose their losses.
+place. The code has the factors of each round and each direction in the masses (_dominating.py),
+which is less than (2). Rounds that differ compose.
 
 *Theorem 3.* The observer may know the coin, and the person's share may follow it. Then a round that
 takes place costs what it costs without sampling: exp((a - 1) D_a) is at most 1 - q + q exp((a - 1)
-R_a), and (2) holds with A = exp(kappa) if delta_G is that of a known sample (_known_sample.py).
+R_a), and what dominates it without sampling dominates it in a known sample (_known_sample.py).
 
 *One number.* The loss is that of the sum's own law (_noise_of_sum.py).
 """
@@ -36,10 +37,10 @@ R_a), and (2) holds with A = exp(kappa) if delta_G is that of a known sample (_k
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import matmul
 from typing import Any, NamedTuple
 
@@ -52,9 +53,10 @@ from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic, fraction_of
 from .._certified.skellam import LARGEST_TABLE
 from .._law import Kind, LawSpec
+from ._dominating import Dominating, Moved
 from ._known_sample import KnownSample, Sample
 from ._noise_of_sum import noise_of_sum
-from ._outcomes import GaussianNoise
+from ._outcomes import GaussianNoise, IntegerNoise, Release
 from ._sampled_moment import sampled_moment
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
 from .question import Change
@@ -201,62 +203,60 @@ def _about(exact: Fraction) -> float:
 #: The widths b from which one is chosen.
 _WIDTHS = [Fraction(tenths, 10) for tenths in range(2, 41)]
 
-#: If the logarithm of a factor is above this, the bound says nothing.
-_MOST_FACTOR = 50
+#: If kappa or log(m) is above this, the bound says little.
+_MOST_EXCESS = 1
+
+#: So says the product of all rounds without sampling, if its factor is above this.
+_MOST_OF_ALL = 50
 
 #: About how much log(delta) falls as epsilon grows by 1, where b is chosen.
 _SLOPE = 10
 
 
 class _Excess(NamedTuple):
-    """The terms of (2) beside delta_G: R (log(m) + kappa), R log(A), and the rate q'."""
+    """The terms of (2) beside the release that dominates, in one direction."""
 
     log_factor: Any
     shift: Any
     rate: Fraction
 
 
-def _excess(log_m: Interval, kappa: Interval, sample: Sample, count: int) -> _Excess | None:
-    log_factor = _AT.scale(_AT.add(log_m, kappa), count).upper
-    if not log_factor <= _MOST_FACTOR:
+def _excess(log_m: Interval, kappa: Interval, sample: Sample) -> tuple[_Excess, _Excess] | None:
+    """Return the terms of one round: with the person against without, and the other way round."""
+    if not max(log_m.upper, kappa.upper) <= _MOST_EXCESS:
         return None
-    rate = sample.rate
-    if rate == 1 or not sample.secret:
-        return _Excess(log_factor, _AT.scale(kappa, count).upper, rate)
-    grown = _AT.shift(_AT.scale(_AT.expm1(kappa), rate), 1)
-    share = _AT.div(_AT.scale(_AT.exp(kappa), rate), grown).upper
-    sampled = Fraction(min(float_at_least(share), 1.0))
-    return _Excess(log_factor, _AT.scale(_AT.log(grown), count).upper, sampled)
+    if sample.rate == 1 or not sample.secret:
+        both = _Excess(_AT.add(log_m, kappa).upper, kappa.upper, Fraction(1))
+        return both, both
+    rate, without = sample.rate, 1 - sample.rate
+    a = _AT.shift(_AT.scale(_AT.expm1(kappa), rate), 1)
+    c = _AT.shift(_AT.scale(_AT.expm1(kappa), without), 1)
+    log_a, log_c = _AT.log(a), _AT.log(c)
+    rates = (_AT.div(_AT.scale(_AT.exp(kappa), rate), a), _AT.div(_AT.rational(rate), c))
+    here, other = (Fraction(min(float_at_least(one.upper), 1.0)) for one in rates)
+    return (
+        _Excess(_AT.add(log_m, log_a).upper, log_a.upper, here),
+        _Excess(_AT.add(log_m, kappa).upper, _AT.sub(kappa, log_c).upper, other),
+    )
 
 
 @dataclass(frozen=True)
-class Moved:
-    """(2): delta is at most exp(log_factor) times that of the loss at epsilon - shift."""
+class LossBound:
+    """A bound by a privacy loss that dominates the rounds."""
 
     loss: PrivacyLoss
-    log_factor: Any
-    shift: Any
-
-    def __matmul__(self, other: Moved) -> Moved:
-        """Return the bound on both together."""
-        log_factor = _UP.add(self.log_factor, other.log_factor)
-        return Moved(self.loss @ other.loss, log_factor, _UP.add(self.shift, other.shift))
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return an upper bound on log(delta), at most 0."""
-        gap = epsilon - fraction_of(self.shift)
-        found = _UP.add(ZERO, self.loss.delta(max(gap, Fraction(0))))
-        if gap < 0:  # as exp(epsilon) falls below 1, delta grows by at most the difference
-            found = _UP.sub(found, gmpy2.mpq(gap))
-        return min(_UP.add(_UP.log(found), self.log_factor), ZERO) if found else -gmpy2.inf()
+        found = _UP.add(ZERO, self.loss.delta(epsilon))
+        return min(_UP.log(found), ZERO) if found else -gmpy2.inf()
 
     def epsilon_upper(self, delta: Fraction) -> Any:
         """Return an upper bound on epsilon, at least 0."""
-        left = _AT.mul(_AT.rational(delta), _AT.exp(Interval(-self.log_factor, -self.log_factor)))
-        return _UP.add(self.shift, self.loss.epsilon(fraction_of(left.lower)))
+        return _UP.add(ZERO, self.loss.epsilon(delta))
 
 
-def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[Moved]:
+def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBound]:
     """Return (2) of vectors, for the width b that looks best; none if it would say nothing."""
     if any(one.is_skellam for one in rounds):
         return []
@@ -264,36 +264,47 @@ def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[Moved]:
         return []
     tried = []
     for b in _WIDTHS:
-        terms = [term for one in rounds if (term := _of_width(one, b, sample))]
+        terms = [found for one in rounds if (found := _of_width(one, b, sample))]
         if len(terms) == len(rounds):
             tried.append((b, terms))
 
-    def added(term: tuple[Fraction, list[_Excess]]) -> float:
+    def added(term: tuple[Fraction, list[tuple[_Excess, _Excess]]]) -> float:
         """Return about by how much epsilon is larger."""
         b, terms = term
         narrow = min(one.spec.parameter * one.change.clients for one in rounds)
-        excess = sum(float(one.log_factor / _SLOPE + one.shift) for one in terms)
-        return excess + log_of(1 + b / narrow)
+        excess = (float(here.log_factor / _SLOPE + here.shift) for here, _ in terms)
+        total = sum(_about(Fraction(one.times)) * x for one, x in zip(rounds, excess, strict=True))
+        return total + log_of(1 + b / narrow)
 
     if not tried:
         return []
     b, terms = min(tried, key=added)
-    parts, mu_squared = [], Fraction(0)
-    for one, term in zip(rounds, terms, strict=True):
+    variances = []
+    for one in rounds:
         total = one.spec.parameter * one.change.clients
-        variance = total**2 / (one.change.squared * (total + b))
-        mu_squared += one.times / variance
-        if sample.rate < 1:
-            loss = _gaussian_loss(variance, sample._replace(rate=term.rate)) ** one.times
-            parts.append(Moved(loss, term.log_factor, term.shift))
+        variances.append(total**2 / (one.change.squared * (total + b)))
     if sample.rate < 1:
-        return [reduce(matmul, parts)]
+        losses = [
+            _dominating(partial(_gaussian_noise, variance), term, sample) ** one.times
+            for one, term, variance in zip(rounds, terms, variances, strict=True)
+        ]
+        return [LossBound(reduce(matmul, losses))]
     # All rounds together are one release. Its squared norm is the sum of the rounds' squared norms.
-    loss = _gaussian_loss(1 / mu_squared, sample)
-    return [Moved(loss, _total(t.log_factor for t in terms), _total(t.shift for t in terms))]
+    counts = [one.times for one in rounds]
+    mu_squared = sum((n / v for n, v in zip(counts, variances, strict=True)), Fraction(0))
+    log_factor: Any = ZERO
+    shift: Any = ZERO
+    for n, (term, _) in zip(counts, terms, strict=True):
+        log_factor = _UP.add(log_factor, _UP.mul(term.log_factor, n))
+        shift = _UP.add(shift, _UP.mul(term.shift, n))
+    if not max(log_factor, shift) <= _MOST_OF_ALL:
+        return []
+    all_terms = _Excess(log_factor, shift, Fraction(1))
+    noise = partial(_gaussian_noise, 1 / mu_squared)
+    return [LossBound(_dominating(noise, (all_terms, all_terms), sample))]
 
 
-def _of_width(one: Rounds, b: Fraction, sample: Sample) -> _Excess | None:
+def _of_width(one: Rounds, b: Fraction, sample: Sample) -> tuple[_Excess, _Excess] | None:
     """Return the terms of (2) for a width b; None if they would say nothing."""
     change, total = one.change, one.spec.parameter * one.change.clients
     tau, eta = _tau(change, one.spec.parameter), _eta(total * b / (total + b))
@@ -302,20 +313,25 @@ def _of_width(one: Rounds, b: Fraction, sample: Sample) -> _Excess | None:
     places = min(change.dimension, math.floor(change.squared))
     log_m = _AT.scale(_AT.add(_AT.log1p(eta), _AT.scale(tau, Fraction(1, 2))), places)
     kappa = _AT.shift(_AT.scale(tau, places), change.squared * b / (2 * total**2))
-    return _excess(log_m, kappa, sample, one.times)
+    return _excess(log_m, kappa, sample)
 
 
-def _gaussian_loss(variance: Fraction, sample: Sample) -> PrivacyLoss:
-    """Return the loss of continuous Gaussian noise of this variance, or a little less."""
-    narrow = fraction_of(_AT.rational(variance).lower)
-    if sample.secret:
-        return PrivacyLoss.of_gaussian(narrow, sampling=sample.rate)
-    noise = GaussianNoise.of(gmpy2.mpq(narrow), gmpy2.mpq(1), Fraction(1))
-    return loss_of_release(KnownSample(noise, sample.rate))
+def _gaussian_noise(variance: Fraction, rate: Fraction) -> Release:
+    """Return continuous Gaussian noise of this variance, or a little less."""
+    narrow = gmpy2.mpq(_AT.rational(variance).lower)
+    return GaussianNoise.of(narrow, gmpy2.mpq(1), rate)
 
 
-def _total(numbers: Iterable[Any]) -> Any:
-    return reduce(_UP.add, numbers, ZERO)
+def _dominating(
+    noise: Callable[[Fraction], Release], terms: tuple[_Excess, _Excess], sample: Sample
+) -> PrivacyLoss:
+    """Return the loss of one round by (2), given the dominating release at each rate."""
+    here = Moved(noise(terms[0].rate), *terms[0][:2])
+    other = here if terms[0] == terms[1] else Moved(noise(terms[1].rate), *terms[1][:2])
+    release: Release = Dominating(here, other)
+    if not sample.secret:
+        release = KnownSample(release, sample.rate)
+    return loss_of_release(release)
 
 
 def _eta(r: Fraction) -> Interval | None:
@@ -335,32 +351,31 @@ def _tau(change: Change, sigma2: Fraction) -> Interval | None:
 
 # --- one number
 
-#: An excess below this changes no digit that anybody sees.
+#: If the factor of all rounds has a logarithm below this, it changes no digit that anybody sees.
 _NEXT_TO_NOTHING = 1e-12
 
 
-def by_one_number(one: Rounds, sample: Sample) -> Moved | None:
+def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
     """Return the loss of a sum of shares on one number that changes by an integer."""
-    spec, share, count = one
+    spec, share, times = one
     change = int(share.norm)
     total = spec._replace(parameter=spec.parameter * share.clients)
-    if count.bit_length() > MOST_COUNT_BITS or (one.is_skellam and total.parameter > LARGEST_TABLE):
+    if times.bit_length() > MOST_COUNT_BITS or (one.is_skellam and total.parameter > LARGEST_TABLE):
         return None
     if one.is_skellam:
-        return Moved(loss_of_queries(total, change, count, *sample), ZERO, ZERO)
-    excess = None
+        return LossBound(loss_of_queries(total, change, times, *sample))
+    terms = None
     if (tau := _tau(share, spec.parameter)) is not None:
-        excess = _excess(_AT.scale(tau, Fraction(1, 2)), tau, sample, count)
-    if excess is None or excess.log_factor > _NEXT_TO_NOTHING:
+        terms = _excess(_AT.scale(tau, Fraction(1, 2)), tau, sample)
+    if terms is None or times * terms[1].log_factor > _NEXT_TO_NOTHING:
         rate = sample.rate if sample.secret else Fraction(1)
         noise = noise_of_sum(spec, share.clients, change, rate)
         if noise is not None:
             release = noise if sample.secret else KnownSample(noise, sample.rate)
-            return Moved(loss_of_release(release) ** count, ZERO, ZERO)
-    if excess is None:
+            return LossBound(loss_of_release(release) ** times)
+    if terms is None:
         return None
-    loss = loss_of_queries(total, change, count, excess.rate, sample.secret)
-    return Moved(loss, excess.log_factor, excess.shift)
+    return LossBound(_dominating(partial(IntegerNoise.of, total, change), terms, sample) ** times)
 
 
 # --- together
@@ -370,7 +385,7 @@ def by_one_number(one: Rounds, sample: Sample) -> Moved | None:
 class Best(Bounds):
     """The least of several bounds."""
 
-    bounds: list[RenyiCurve | SampledCurve | Moved]
+    bounds: list[RenyiCurve | SampledCurve | LossBound]
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return the least bound."""
@@ -384,14 +399,15 @@ class Best(Bounds):
 def cost_of_shares(rounds: Sequence[Rounds], sample: Sample) -> Best:
     """Return what all rounds cost together."""
     curves = [(one.curve(), one.times) for one in rounds]
-    bounds: list[RenyiCurve | SampledCurve | Moved] = [_summed(curves)]
+    bounds: list[RenyiCurve | SampledCurve | LossBound] = [_summed(curves)]
     if sample.rate < 1:
         bounds.append(SampledCurve(curves, sample))
     exact = []
     if all(one.change.of_a_number for one in rounds):
         exact = [loss for one in rounds if (loss := by_one_number(one, sample))]
-    found = [reduce(matmul, exact)] if len(exact) == len(rounds) else by_gaussian(rounds, sample)
-    return Best([*bounds, *found])
+    if len(exact) < len(rounds):
+        return Best([*bounds, *by_gaussian(rounds, sample)])
+    return Best([*bounds, LossBound(reduce(matmul, (one.loss for one in exact)))])
 
 
 def _summed(curves: list[tuple[RenyiCurve, int]]) -> RenyiCurve:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+import gmpy2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -21,9 +22,12 @@ from scipy import stats
 
 import discretegauss as dg
 from discretegauss import privacy
+from discretegauss._certified.interval import Interval, arithmetic
 from discretegauss.privacy import _sampled_moment, shares
+from discretegauss.privacy._dominating import Dominating, Moved
 from discretegauss.privacy._known_sample import KnownSample, Sample
-from discretegauss.privacy._outcomes import GaussianNoise
+from discretegauss.privacy._outcomes import GaussianNoise, Outcome, Outcomes
+from discretegauss.privacy.loss_distribution import loss_of_release
 from discretegauss.privacy.zcdp import SumOfGaussians
 
 Floats = NDArray[np.float64]
@@ -230,6 +234,37 @@ def test_a_planted_sign_and_a_planted_factor_are_found(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(GaussianNoise, "of", lambda sigma2, *how: of(2 * sigma2, *how))
     assert {one[6] for one in wrong_bounds(case, ("0.3",), (2,))[1]} == {"vectors"}
+
+
+def test_excess_mass_is_taken_away_at_the_lowest_losses() -> None:
+    """Three rounds of three outcomes, enumerated, with a factor and a shift for each direction."""
+    p, q = (0.2, 0.3, 0.5), (0.6, 0.3, 0.1)
+
+    def exactly(mass: float) -> Interval:
+        return arithmetic(192).rational(Fraction(mass))
+
+    def moved(factor: float, shift: float) -> Moved:
+        pairs = [Outcome(exactly(a), exactly(b)) for a, b in zip(p, q, strict=True)]
+        return Moved(Outcomes(pairs, Fraction(1)), gmpy2.log(factor), gmpy2.mpfr(shift))
+
+    def delta_of(masses: list[float], losses: list[float], excess: float) -> float:
+        assert masses[0] > excess
+        masses = [masses[0] - excess, *masses[1:]]
+        found = 0.0
+        for three in itertools.product(zip(masses, losses, strict=True), repeat=3):
+            mass = math.prod(one for one, _ in three)
+            found += mass * max(-math.expm1(0.7 - sum(loss for _, loss in three)), 0)
+        return found
+
+    losses = [math.log(a / b) for a, b in zip(p, q, strict=True)]
+    wanted = [
+        delta_of([1.1 * a for a in p], [loss + 0.05 for loss in losses], 0.1),
+        delta_of([1.02 * b for b in q[::-1]], [0.3 - loss for loss in losses[::-1]], 0.02),
+    ]
+    loss = loss_of_release(Dominating(moved(1.1, 0.05), moved(1.02, 0.3))) ** 3
+    upper = [float(side.delta_above(Fraction("0.7"))) for side in loss._directions]
+    for found, exact in zip(upper, wanted, strict=True):
+        assert exact * (1 - 1e-9) <= found <= exact * 1.001
 
 
 def test_long_vectors_cost_as_much_as_noise_of_a_centre() -> None:

@@ -1,4 +1,4 @@
-"""Where certified numbers end: nothing asked, nothing decided, the last integers of floats."""
+"""The limits of certified numbers: empty input, undecided values, the last integers of floats."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_a_sum_whose_first_ratio_is_rounded_to_1_goes_on() -> None:
 
 
 def test_tails_next_to_the_last_integer_of_the_fast_way_are_left_to_the_other() -> None:
-    """Floats hold integers only up to a bound: a table of tails that passes it is not made."""
-    from discretegauss._certified import pair_arrays, pair_weights
+    """Floats hold integers only up to a bound. No table of tails goes beyond it."""
+    from discretegauss._certified import array_functions, array_weights
 
-    mu = pair_weights.LARGEST - 5
+    mu = array_weights.LARGEST - 5
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100), Fraction(mu))
-    assert pair_arrays.tail_table(law, mu, mu + 3, most=100) is not None
-    assert pair_arrays.tail_table(law, mu, mu + 20, most=100) is None
+    assert array_functions.tail_table(law, mu, mu + 3, most=100) is not None
+    assert array_functions.tail_table(law, mu, mu + 20, most=100) is None
 
 
 def test_quantiles_of_nothing_are_nothing() -> None:

@@ -1,7 +1,7 @@
 """Sums over the integers: against sums term by term in mpmath, and against each other.
 
-Where no sum can be taken (sigma = 10**50) the identities that tails obey are checked at a precision
-at which they tell: R(m) = 1 + w R(m + 1) with w the ratio of the two weights.
+If a sum takes too long (sigma = 10**50), identities of tails are checked at a sufficient precision:
+R(m) = 1 + w R(m + 1) with w the ratio of the two weights.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ SUM_BITS = 300
 def tail_by_terms(spec: LawSpec, d: F) -> Any:
     """The sum of exp(phi(d) - phi(y)) over y = d, d + 1, ..., to SUM_BITS; mu plays no part.
 
-    Where phi is linear d plays none either: one sum does for all.
+    If phi is linear, d does not matter either, and one sum is enough for all.
     """
     if spec.kind is Kind.DISCRETE_LAPLACE and d != 0:
         return tail_by_terms(spec, F(0))
@@ -118,7 +118,7 @@ def tail_by_terms(spec: LawSpec, d: F) -> Any:
 @pytest.mark.parametrize("spec", some(SPECS), ids=str)
 @pytest.mark.parametrize("bits", [60, 150])
 def test_tails_are_those_of_sums_in_mpmath(spec: LawSpec, bits: int) -> None:
-    """From the centre, near it and far out: enclosed, and as narrow as asked for."""
+    """Tails from the centre, near it and far out are enclosed, to the requested width."""
     size = max(1, math.isqrt(int(spec.parameter))) if spec.beta == 1 else int(spec.parameter) + 1
     with mp.workprec(SUM_BITS):
         slack = mpf(2) ** -(bits + 100)
@@ -191,7 +191,7 @@ def test_neighbouring_tails_differ_by_a_weight(spec: LawSpec, tenths: int) -> No
     bits = 60 + 2 * size.bit_length()
     m = 1 + size * tenths // 10
     if spec.beta > 100 and tenths > 10:
-        m = size // 2 + tenths  # beyond the edge nothing is left to compare
+        m = size // 2 + tenths  # beyond the edge all is 0
     at = arithmetic(bits + 20)
     here, after = tail_ratio(spec, m, bits), tail_ratio(spec, m + 3, bits)
     assert relative_width_below(here, bits)
@@ -263,7 +263,7 @@ def test_a_far_tail_of_thousands_of_bits_is_found() -> None:
     ],
 )
 def test_tails_of_wide_laws_are_the_closed_forms(exponent: int, bits: int) -> None:
-    """From mu on, and near it: beta = 1 is a geometric series, beta = 2 half a theta function.
+    """From mu on and near it, beta = 1 is a geometric series, beta = 2 half a theta function.
 
     To many bits, which take hundreds of corrections; and of wide laws, by circles that grow.
     """
@@ -283,7 +283,7 @@ def test_tails_of_wide_laws_are_the_closed_forms(exponent: int, bits: int) -> No
 @pytest.mark.parametrize("beta", [F(3, 2), F(100), *evidence(F(1001, 1000), F(3), F(999))], ids=str)
 @pytest.mark.parametrize("exponent", some([5, 10, 100], 2))
 def test_more_bits_tell_the_same_of_wide_laws(beta: F, exponent: int) -> None:
-    """With and without weights, near mu; with more bits other circles are chosen."""
+    """With and without weights, near mu. More bits choose other circles."""
     shape = Shape(F(10**exponent, 7), beta)
     for power in (0, 1, 2, 3, 4, beta):
         for d in (F(0), F(1, 3), F(200, 7)):
@@ -319,7 +319,7 @@ EXTREME = [
 
 @pytest.mark.parametrize("spec", EXTREME, ids=range(len(EXTREME)))
 def test_extreme_parameters_have_tails(spec: LawSpec) -> None:
-    """Up to 60 000 bits: an enclosure as narrow as asked for, and R >= 1."""
+    """Up to 60 000 bits, the enclosure has the requested width, and R >= 1."""
     bits = 80
     _, total = normaliser(spec, bits)
     assert relative_width_below(total, bits)
@@ -383,7 +383,7 @@ def test_the_incomplete_gamma_function_is_mpmaths(a: F, x: F, bits: int) -> None
 def test_the_gamma_function_of_many_bits_is_flints(
     a: F, bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In ball arithmetic, which takes a hundredth of mpmath's time and tells its own error."""
+    """In ball arithmetic, which is 100 times faster than mpmath and bounds its error."""
     flint = pytest.importorskip("flint")
     monkeypatch.setattr(flint.ctx, "prec", bits + 60)
     value = _gamma(a, bits)
@@ -418,7 +418,7 @@ def test_a_tail_from_below_the_centre_is_refused() -> None:
     ids=str,
 )
 def test_what_few_bits_enclose_is_there_with_many(spec: LawSpec, bits: int) -> None:
-    """What a sum leaves out is in its bounds: with few bits that is what they are made of."""
+    """Bounds include the remainder of a sum, which is most of them if bits are few."""
     for function in (
         _moments.mean,
         _moments.variance,
@@ -437,7 +437,7 @@ def test_what_few_bits_enclose_is_there_with_many(spec: LawSpec, bits: int) -> N
 @pytest.mark.parametrize("bits", [8, 14, 22, 36])
 @pytest.mark.parametrize("a", [F(1, 10), F(2, 5), F(2, 3)])
 def test_what_few_bits_enclose_of_the_incomplete_gamma_function(a: F, bits: int) -> None:
-    """As above, by the series and by the fraction."""
+    """The same for the series and the continued fraction."""
     for x in (F(1, 100), F(1, 2), F(3), F(20)):
         few, many = (scaled_gamma(a, arithmetic(400).rational(x), n) for n in (bits, 160))
         assert few.lower <= many.lower <= many.upper <= few.upper
@@ -445,7 +445,7 @@ def test_what_few_bits_enclose_of_the_incomplete_gamma_function(a: F, bits: int)
 
 @pytest.mark.parametrize("x", [F(1, 10**9), F(1, 3), F(1), F(7, 2)])
 def test_incomplete_gamma_of_a_tiny_a_is_an_exponential_integral(x: F) -> None:
-    """e**x Gamma(a, x) = e**x E1(x), but for about a part in 1/a."""
+    """e**x Gamma(a, x) is e**x E1(x), up to a part of about a."""
     for a in (F(1, 2**400), F(3, 7**23_000)):
         value = scaled_gamma(a, arithmetic(400).rational(x), 100)
         assert relative_width_below(value, 100)

@@ -12,14 +12,14 @@ import pytest
 from evidence_cases import some
 from law_sums import GG, G, L
 
-from discretegauss._certified import wide_tails
+from discretegauss._certified import array_tails
+from discretegauss._certified.array_functions import array_values
+from discretegauss._certified.array_weights import certified_tail
 from discretegauss._certified.double_double import Pairs
 from discretegauss._certified.double_double_functions import (
     exponential,
     logarithm,
 )
-from discretegauss._certified.pair_arrays import array_values
-from discretegauss._certified.pair_weights import certified_tail
 
 LAWS = [
     GG(100, "3/2"),
@@ -152,14 +152,14 @@ def test_a_sum_in_rows_is_the_sum() -> None:
 def test_tails_of_wide_laws_are_those_certified(law: Any) -> None:
     """From polynomials, to 2**-80: next to mu, at the ends of pieces, and far out."""
     spec, rng = law._spec, np.random.default_rng(6)
-    made = wide_tails._polynomials(spec)
+    made = array_tails._polynomials(spec)
     assert made is not None
     pieces = made.pieces
     some = rng.integers(0, pieces.starts.size, 5)
     js = [1, 8191, *pieces.starts[some] - 1, *pieces.starts[some], *pieces.centres[some] + 1]
     js = [*js, pieces.starts[0], pieces.starts[0] + 1, pieces.starts[-30]]
     ms = round(law.mu) + np.array(js)
-    tails = wide_tails.tails_in_pieces(spec, ms)
+    tails = array_tails.tails_in_pieces(spec, ms)
     assert tails is not None
     with gmpy2.context(precision=400):
         for m, tail in zip(ms.tolist(), _exact(tails), strict=True):

@@ -18,7 +18,7 @@ from evidence_cases import some
 from law_sums import GG, LAWS, G, L, weights
 from mpmath import mp, mpf
 
-from discretegauss._certified.pair_arrays import in_floats, tail_table, upper_tails
+from discretegauss._certified.array_functions import in_floats, tail_table, upper_tails
 from discretegauss._law import Kind, LawSpec
 from discretegauss._law_functions import quantiles as _quantile_arrays
 from discretegauss._law_functions.quantiles import _finder, _sure

@@ -17,9 +17,9 @@ from law_exact import Exact, in_mp
 from law_sums import GG, G, L
 from mpmath import mp, mpf
 
+from discretegauss._certified import array_functions as _vector
 from discretegauss._certified import floats as _floats
 from discretegauss._certified import moments as _moments
-from discretegauss._certified import pair_arrays as _vector
 from discretegauss._certified import probability as _probability
 from discretegauss._certified.interval import Interval, arithmetic
 from discretegauss._certified.laws_of_integers import normaliser, tail_ratio
@@ -317,7 +317,7 @@ def test_an_error_of_one_in_10_to_the_14_is_found(
     law: Any, planted: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted in one place at a time; in bounds and quantiles, the least there is."""
-    kept = (_probability.kept_normaliser, _vector._log_largest)
+    kept = (_probability.cached_normaliser, _vector._log_largest)
     for cache in kept:
         cache.cache_clear()
     if planted is not None:

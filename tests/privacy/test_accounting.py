@@ -35,7 +35,7 @@ def test_gaussian_pld_is_theorem_7_at_the_multiples(sigma2: str, change: int) ->
         j = round(t * change / sigma / interval)
         tight = delta(law, j * interval, change)
         found = distribution.get_delta_for_epsilon(j * interval)
-        # of very many integers, runs of them stand for each
+        # many integers are put into runs
         close = 1e-9 if sigma2 != "1e12" else 1e-3
         assert tight * (1 - FLOATS) <= found <= tight * (1 + close) + 1e-20
         between = (j + 0.4) * interval
@@ -89,12 +89,12 @@ def test_losses_beyond_the_range_count_as_infinite() -> None:
 
 
 def test_losses_below_the_range_count_as_one_in_it() -> None:
-    """No probability is lost, and none moved to a smaller loss: at multiples below 0, where those
-    losses count, the hockey stick is that of the definition (both directions are the same) or more.
+    """No probability is lost, and none moves to a smaller loss. At multiples below 0, which count
+    those losses, the hockey stick is at least that of the definition (both adjacencies agree).
     """
     law, h = dg.DiscreteGaussian(100), 0.05  # five losses to a multiple
-    (direction,) = dg.privacy.loss(law, width=Fraction(h))._directions
-    masses, _, rest = direction.masses()
+    (adjacency,) = dg.privacy.loss(law, width=Fraction(h))._adjacencies
+    masses, _, rest = adjacency.masses()
     found, _, infinite = _cut_off(masses, h, rest, math.exp(-11))
     assert math.exp(-14) < infinite < math.exp(-11)
     assert len(found) < len(masses)
@@ -107,7 +107,7 @@ def test_losses_below_the_range_count_as_one_in_it() -> None:
 
 
 def test_numpy_may_be_told_to_raise() -> None:
-    """The caller's settings are for the caller's arithmetic."""
+    """The caller's error settings do not matter."""
     expected = pld(dg.DiscreteGaussian(10), value_discretization_interval=0.1)
     with np.errstate(all="raise"):
         found = pld(dg.DiscreteGaussian(10), value_discretization_interval=0.1)
@@ -146,7 +146,7 @@ def test_the_laplace_as_an_event_is_itself_rounded_up() -> None:
 
 
 def test_events_of_what_is_almost_a_float_are_rounded_up() -> None:
-    """1 + 2**-100: no trace of it is left in 64 bits rounded down."""
+    """1 + 2**-100, which 64 bits rounded down do not show."""
     almost_1 = 1 + Fraction(1, 2**100)
     following = math.nextafter(1, 2)
     assert dp_event(dg.DiscreteGaussian(1 / (2 * almost_1))).rho == following
@@ -160,7 +160,7 @@ def test_the_continuous_gaussian_would_not_be_safe() -> None:
 
 
 def test_what_docs_privacy_md_says_of_subsampling() -> None:
-    """dp-accounting subsamples none of ours; it has distributions of its own, near to ours."""
+    """dp-accounting cannot sample our distributions; its own ones are close to ours."""
     rdp = pytest.importorskip("dp_accounting.rdp")
     law, laplace = dg.DiscreteGaussian(100), dg.DiscreteLaplace(10)
     for event in (dp_event(law), dp_event(laplace)):
@@ -205,7 +205,7 @@ def test_an_interval_that_is_no_float_is_refused_by_name(interval: Any) -> None:
 
 @pytest.mark.parametrize("n", range(3, 60))
 def test_an_interval_is_the_float_that_dp_accounting_is_given(n: int) -> None:
-    """Sums for a longer one would put masses on multiples that are not there, maybe too low."""
+    """A longer interval would put masses on multiples that do not exist, perhaps too low."""
     law = dg.DiscreteGaussian(5)
     found, same = (
         pld(law, value_discretization_interval=interval)

@@ -45,7 +45,7 @@ def test_theorem_14_adds_up_queries_with_a_sigma2_each() -> None:
 
 
 def renyi_over_order(scale: Fraction, change: int, order: Any) -> Any:
-    """D_a(P, Q)/a for the noise P and the noise Q moved by the change; a = 1 is the divergence."""
+    """D_a(P, Q)/a for the noise P and the moved noise Q; a = 1 is the divergence."""
     with mpmath.workdps(40):
         t, reach = mp(scale), int(250 * scale) + 2 * change + 5
         xs = range(-reach, reach + 1)
@@ -86,7 +86,7 @@ def test_laplace_rho_of_one_step_is_that_of_randomised_response() -> None:
 
 @pytest.mark.parametrize("digits", [1, 3, 5, 8, 12])
 def test_wide_laplace_rho_is_as_close(digits: int) -> None:
-    """For change 1 it is epsilon tanh(epsilon/2), which epsilon**2/2 comes close to."""
+    """For change 1 it is epsilon tanh(epsilon/2), which is close to epsilon**2/2."""
     found = rho(dg.DiscreteLaplace(10**digits))
     with mpmath.workdps(60):
         pure = mpmath.mpf(10) ** -digits
@@ -98,7 +98,7 @@ def test_wide_laplace_rho_is_as_close(digits: int) -> None:
 def test_with_few_bits_laplace_rho_is_an_upper_bound(
     bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where each rounding is large; in 80 bits and more none of them shows."""
+    """Few bits make each rounding large. From 80 bits on none of them shows."""
     cases = [(Fraction(n, 7), change) for n in (1, 5, 8, 20, 50) for change in (1, 2, 9)]
     exact = [rho(dg.DiscreteLaplace(scale), change) for scale, change in cases]
     few = arithmetic(bits)

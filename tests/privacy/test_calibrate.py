@@ -50,7 +50,7 @@ def test_sigma2_is_enough_and_a_thousandth_less_is_not(
     assert achieved(law.sigma2) <= float(d)
     assert achieved(one_digit_less(law.sigma2)) > float(d) * (1 - 1e-15)
     assert achieved(law.sigma2 * Fraction("0.999")) > float(d)
-    # never more noise than by way of zCDP, which rounds the same way
+    # never more noise than zCDP asks for, with the same rounding
     by_rho = queries * sensitivity**2 / (2 * Fraction(zcdp_rho(e, d)))
     assert law.sigma2 <= decimal_at(decimal_ordinal(by_rho))
 
@@ -136,7 +136,7 @@ def test_a_number_out_of_range_is_a_value_error_that_names_it(
 
 @pytest.mark.parametrize(("e", "queries"), [("900", 100), ("70", 10), ("60", 20), ("5e7", 10**6)])
 def test_noise_so_small_that_zcdp_decides_is_enough_too(e: str, queries: int) -> None:
-    """Where several queries have a factor of no use, or hardly any."""
+    """The density ratio of several queries is useless or nearly useless here."""
     law = calibrate(dg.DiscreteGaussian, epsilon=e, delta="1e-6", queries=queries)
     assert delta(law, e, queries=queries) <= 1e-6
     less = dg.DiscreteGaussian(one_digit_less(law.sigma2))
@@ -154,7 +154,7 @@ def test_noise_beyond_all_measure_is_an_overflow_error(e: Any, d: Fraction) -> N
 @pytest.mark.parametrize("e", [Fraction(1, 10**100), Fraction(10**50), Fraction(10**1000)])
 @pytest.mark.parametrize("d", [Fraction(1, 10**300), 1 - Fraction(1, 10**60)])
 def test_extreme_budgets_are_kept(e: Fraction, d: Fraction) -> None:
-    """By log(delta): the float of the second delta is 1, which says nothing of the noise."""
+    """log(delta) decides: the float of the second delta is 1, which tells nothing."""
     law = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d)
     with mpmath.workdps(400):
         log_d = mpmath.log(mp(d))
@@ -178,7 +178,7 @@ def test_least_finds_the_first_number_that_holds(answer: int, guess: int) -> Non
 def test_what_least_finds_holds_also_where_larger_numbers_do_not(
     holding: set[int], guess: int, bounded: bool
 ) -> None:
-    """As delta, which may grow with sigma2: what was not tried is not returned."""
+    """delta, too, may grow with sigma2: only a number that was tried is returned."""
     low = -80 if bounded else None
 
     def holds(n: int) -> bool:

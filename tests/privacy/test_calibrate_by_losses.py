@@ -15,7 +15,7 @@ from discretegauss.privacy import loss as loss_of
 
 @pytest.mark.parametrize("beta", [1, "3/2", 3])
 def test_the_budget_is_met_and_hardly_more(beta: object) -> None:
-    """Of one query, by the tight delta, which knows nothing of buckets."""
+    """The tight delta of one query, which uses no buckets, agrees."""
     law = privacy.calibrate(
         dg.GeneralizedGaussian, beta=beta, epsilon=1, delta="1e-5", sensitivity=2
     )
@@ -25,7 +25,7 @@ def test_the_budget_is_met_and_hardly_more(beta: object) -> None:
 
 @pytest.mark.parametrize(("beta", "epsilon"), [(20, 10), (8, 100), (1000, 0)])
 def test_steep_laws_meet_the_budget(beta: int, epsilon: int) -> None:
-    """At a crossing: a little less noise does not."""
+    """It is a crossing: a little less noise breaks the budget."""
     law = privacy.calibrate(dg.GeneralizedGaussian, beta=beta, epsilon=epsilon, delta="1e-2")
     less = dg.GeneralizedGaussian(law.scale * Fraction(9999, 10000), law.beta)
     assert privacy.delta(law, epsilon) <= Fraction(1, 100) < privacy.delta(less, epsilon)
@@ -57,7 +57,7 @@ def test_all_kinds_are_calibrated_for_samples(kind: Any) -> None:
     [
         ({"beta": "1/2"}, "beta must be at least 1, got '1/2'"),
         ({"delta": 1}, "delta must lie between 0 and 1"),
-        ({"delta": "1e-40"}, r"delta must be at least 2\*\*-100 for each query, .* got '1/1000"),
+        ({"delta": "1e-40"}, r"delta must be at least 2\*\*-100 for each query: .* got '1/1000"),
         ({"sampling": 2}, "sampling must be at most 1, got 2"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Several queries: against the sum of all outcomes, and the bounds that the argument rests on."""
+"""Several queries: against the sum of all outcomes, and the bounds that the proof uses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from privacy_reference import gaussian_weight, mp
 
 import discretegauss as dg
 from discretegauss._certified import convolution
-from discretegauss._certified.convolution import factor_upper
+from discretegauss._certified.convolution import density_ratio_upper
 from discretegauss._certified.interval import arithmetic
 from discretegauss._law import Kind, LawSpec
 from discretegauss.privacy import (
@@ -37,7 +37,7 @@ from discretegauss.privacy.hockey_stick import delta_enclosed
 
 
 def law_of_the_sum(sigma2: Fraction, queries: int, reach: int) -> dict[int, Any]:
-    """P(X_1 + ... + X_k = y) by convolution, each X cut at a reach where it weighs 10**-60."""
+    """P(X_1 + ... + X_k = y) by convolution, each X cut where it weighs 10**-60."""
     weight = gaussian_weight(sigma2)
     one = {x: weight(x) for x in range(-reach, reach + 1)}
     total = sum(one.values())
@@ -73,7 +73,7 @@ MORE_SUMS = [("1/2", "2"), ("1", "2"), ("2", "3"), ("3", "5"), ("8", "3")]
 @pytest.mark.parametrize(("sigma2", "queries"), [*SUMS, *evidence(*MORE_SUMS)])
 def test_delta_is_that_of_all_outcomes(sigma2: str, queries: str) -> None:
     exact_sigma2, k = Fraction(sigma2), int(queries)
-    law, factor = dg.DiscreteGaussian(sigma2), factor_upper(exact_sigma2, k)
+    law, factor = dg.DiscreteGaussian(sigma2), density_ratio_upper(exact_sigma2, k)
     for e, change in itertools.product((Fraction(1, 5), Fraction(2), Fraction(6)), (1, 2)):
         exact = delta_by_convolution(exact_sigma2, k, e, change)
         found = delta(law, e, change, queries=k)
@@ -88,7 +88,7 @@ def test_delta_is_that_of_all_outcomes(sigma2: str, queries: str) -> None:
 
 
 def test_epsilon_of_ten_queries_with_little_noise_is_the_least() -> None:
-    """By rho alone it was 48.75; dp-accounting's, of our `pld`, is 46.13."""
+    """rho alone gives 48.75, and dp-accounting with our `pld` 46.13."""
     law = dg.DiscreteGaussian("1/4")
     found = epsilon(law, "1e-5", queries=10)
     assert 46.12 < found < 46.13
@@ -139,13 +139,13 @@ def test_677_random_cases_are_never_below_the_exact_value_nor_1e_9_above() -> No
 
 
 def test_ten_million_narrow_queries_are_composed() -> None:
-    """By rho alone delta is next to 1; it is the probability that any draw is 1, exp(-50) each."""
+    """rho alone gives nearly 1. Delta is the probability that a draw is 1, exp(-50) for each."""
     law = dg.DiscreteGaussian("1/100")
     assert 10**7 * math.exp(-50) < delta(law, 50 * 10**7, queries=10**7) < 1e-13
 
 
 def test_queries_with_next_to_no_noise_give_all_away() -> None:
-    """Their number, or their losses, are far beyond what floats tell apart."""
+    """Their number or their losses are far beyond the precision of floats."""
     narrow, few = dg.DiscreteLaplace("1/100"), dg.DiscreteGaussian(Fraction(1, 10**7))
     assert delta(narrow, 1, queries=2**63) == 1
     assert epsilon(narrow, "1e-6", queries=2**63) >= 99 * 2**63
@@ -155,9 +155,9 @@ def test_queries_with_next_to_no_noise_give_all_away() -> None:
 
 
 def test_delta_is_tight_for_steep_tilts_and_where_newtons_steps_alternate() -> None:
-    """Of the first budgets next to no loss is above epsilon; of the last the tilt is hard to find.
+    """With the first budgets few losses exceed epsilon; with the last the tilt is hard to find.
 
-    By a tilt or a weight that is cut off delta was 400 times too large.
+    A tilt or a weight that is cut off makes delta 400 times too large.
     """
     check_laplaces(
         [
@@ -169,7 +169,7 @@ def test_delta_is_tight_for_steep_tilts_and_where_newtons_steps_alternate() -> N
 
 
 def test_log_delta_of_narrow_queries_is_an_upper_bound_loose_below_1e_30() -> None:
-    """Of three queries, by their convolution; never above that by way of rho."""
+    """The delta of three queries from their convolution is never above the one from rho."""
     law = dg.DiscreteGaussian("1/4")
     cost = 3 * rho(law)
     for e in (20, 40, 80):
@@ -206,7 +206,7 @@ def test_noise_for_several_queries_is_the_least_of_a_scan(e: str, queries: int) 
 
 @pytest.mark.parametrize(("sigma2", "change"), [("2", 1), ("2", 2), ("3/2", 2)])
 def test_delta_holds_for_an_adaptive_second_query(sigma2: str, change: int) -> None:
-    """By definition, with the worst change for each outcome of the first; in floats, so to 1e-9."""
+    """The definition, with the worst change for each outcome of the first; in floats, to 1e-9."""
     law, changes = dg.DiscreteGaussian(sigma2), range(-change, change + 1)
     p = {x: law.pmf(x) for x in range(-20, 21)}
     for e in (0.0, 0.3, 1.0, 2.0):
@@ -247,7 +247,7 @@ def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.Mon
             )
             eta = one + ku**2 / 2 * mpmath.exp(ku)
             assert eta <= convolution._eta_upper(Fraction(numerator, 32), k)
-            factor = factor_upper(Fraction(numerator, 32), k)
+            factor = density_ratio_upper(Fraction(numerator, 32), k)
             if factor is not None:
                 assert (1 + eta) / (1 - eta) <= mpmath.mpf(factor.numerator) / factor.denominator
                 told += 1
@@ -255,11 +255,15 @@ def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.Mon
 
 
 def test_the_factor_is_near_1_from_small_sigma2_on() -> None:
-    """What the documentation says of it."""
+    """The documentation has these numbers."""
     for queries in (2, 3, 10, 100, 1000):
-        assert 1 < factor_upper(Fraction(2), queries) < 1 + Fraction(1, 10**7)
-        assert 1 < factor_upper(Fraction(4), queries) < 1 + Fraction(1, 10**15)
-    assert factor_upper(Fraction(1, 10), 100) is factor_upper(Fraction(1, 100), 2) is None
+        assert 1 < density_ratio_upper(Fraction(2), queries) < 1 + Fraction(1, 10**7)
+        assert 1 < density_ratio_upper(Fraction(4), queries) < 1 + Fraction(1, 10**15)
+    assert (
+        density_ratio_upper(Fraction(1, 10), 100)
+        is density_ratio_upper(Fraction(1, 100), 2)
+        is None
+    )
 
 
 def test_where_the_factor_says_nothing_it_is_less_than_by_rho() -> None:
@@ -316,7 +320,7 @@ def test_more_queries_cost_more_and_epsilon_is_the_inverse(sigma2: str) -> None:
     for k in (2, 100, 10**6):
         found = epsilon(law, "1e-9", queries=k)
         assert delta(law, found, queries=k) <= 1e-9
-        # sums in buckets are a little below what is asked for
+        # buckets aim at a little less than the budget
         less = 1e-8 if sigma2 == "1" else 1e-14
         assert found == 0 or delta(law, found * (1 - less), queries=k) > 1e-9
 
@@ -328,7 +332,7 @@ def test_one_query_is_one_query() -> None:
 
 @pytest.mark.parametrize(("sigma2", "queries"), [("1/10", 200), ("1", 10**4), ("1/2", 1000)])
 def test_with_little_noise_and_many_queries_buckets_are_better(sigma2: str, queries: int) -> None:
-    """Where the law of the sum takes too long, the better bound is returned, and it holds."""
+    """The law of the sum would take too long. The better bound is returned, and it holds."""
     law = dg.DiscreteGaussian(sigma2)
     loss = dg.privacy.loss(law) ** queries
     found = epsilon(law, "1e-6", queries=queries)

@@ -1,4 +1,4 @@
-"""The noise that an error allows is the widest: proven for it, and not for the next decimal."""
+"""The noise for an error is the widest that is proven: the next decimal is not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_what_is_wrong_is_named(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("how", [{"error": 1000}, {"error": 300, "confidence": "0.999999"}])
 def test_wide_skellam_noise_is_found_for_an_error(how: dict[str, Any]) -> None:
-    """The widest of six digits, as for all kinds; the search starts near it."""
+    """The widest of six digits, as for all kinds. The search starts near it."""
     reach, tail = how["error"], (1 - Fraction(how.get("confidence", "0.95"))) / 2
     found = dg.privacy.calibrate(dg.Skellam, **how).variance
     following = decimal_at(decimal_ordinal(found) + 1)
@@ -78,7 +78,7 @@ def test_an_error_that_asks_for_wider_skellam_noise_than_is_known_is_refused() -
 
 
 def test_calibrate_takes_an_error_in_the_place_of_a_budget() -> None:
-    """Of every kind of noise; not beside a budget."""
+    """`calibrate` takes an error for every kind of noise, but not with a budget."""
     calibrate: Any = dg.privacy.calibrate
     law = calibrate(dg.DiscreteGaussian, error=5, queries=16)
     assert law.sigma2 == widest(dg.DiscreteGaussian, 5, confidence="0.95", queries=16)

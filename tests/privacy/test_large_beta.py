@@ -43,9 +43,9 @@ def steep_weight(scale: Fraction, beta: Fraction) -> Weight:
 @pytest.mark.parametrize("beta", ["1000", f"{10**6}/7", 2**20, 2**27, 2**29, 2**30, 2**40, 2**65])
 @pytest.mark.parametrize("scale", ["1", "10", "7/2", "1/3"])
 def test_delta_is_that_of_the_definition(scale: str, beta: str | int) -> None:
-    """It aborted, took a minute, or raised what was not ours.
+    """A loss may be close to epsilon = 1: loss(9) is 1 - 0.9**beta for a scale of 10.
 
-    With epsilon = 1 a loss may be next to it: loss(9) is 1 - 0.9**beta for a scale of 10.
+    Such laws must not abort, take a minute, or raise an error of Python.
     """
     law = dg.GeneralizedGaussian(scale, beta)
     weight = steep_weight(law.scale, law.beta)
@@ -75,7 +75,7 @@ def test_delta_is_that_of_the_definition(scale: str, beta: str | int) -> None:
 def test_epsilon_is_infinite_where_outcomes_tell_two_answers_apart(
     scale: Fraction | int, beta: int, change: int
 ) -> None:
-    """delta stays above 1/1000 for every epsilon. Of the second and third law epsilon was 0."""
+    """delta stays above 1/1000 for every epsilon."""
     law = dg.GeneralizedGaussian(scale, beta)
     assert delta(law, 2**1000, change) > 1e-3
     assert epsilon(law, "1/1000", change) == math.inf
@@ -91,7 +91,7 @@ def test_epsilon_of_large_beta() -> None:
 
 @needs_core
 def test_a_delta_below_all_floats_of_a_loss_beyond_them() -> None:
-    """phi(2) = 2**20000: nothing of 20 000 bits is written out; and phi(1) = 1 stays as it is."""
+    """phi(2) = 2**20000 is not computed to 20 000 bits, and phi(1) = 1 stays exact."""
     law = dg.GeneralizedGaussian(1, 20_000)
     assert delta(law, 2**20_001) == 5e-324
     assert log_delta(law, 2**20_001) < -(2.0**29)
@@ -102,7 +102,7 @@ def test_a_delta_below_all_floats_of_a_loss_beyond_them() -> None:
 
 @needs_core
 def test_the_first_large_loss_of_very_wide_noise_is_found() -> None:
-    """(x + s)**3 - x**3 is s**3 at x = 0. No integer of 65 000 bits is looked for to its last."""
+    """(x + s)**3 - x**3 is s**3 at x = 0. The search skips the last of 65 000 bits."""
     cubic = centred(dg.GeneralizedGaussian(2**65_000, 3))
     m, less = _exceeds_from(cubic, gmpy2.mpq(1), 2**65_000, 80) or (0, 1)
     assert abs(m) < 2**64_950
@@ -112,15 +112,15 @@ def test_the_first_large_loss_of_very_wide_noise_is_found() -> None:
 @needs_core
 @pytest.mark.evidence
 def test_the_wall_of_very_wide_and_steep_noise_is_found() -> None:
-    """In 5 s: no integer of 65 000 bits is looked for to its last."""
+    """It takes 5 s, because the search skips the last of 65 000 bits."""
     assert delta(dg.GeneralizedGaussian(LONG, 7**23_000), 1) == 5e-324
 
 
 @needs_core
 def test_a_law_of_65_kilobit_parameters() -> None:
-    """P(X = 0) = 1/(2 s) but for a part in beta; beyond the scale lies E1(1)/(2 beta).
+    """P(X = 0) is 1/(2 s) up to a part in beta, and the tail beyond the scale E1(1)/(2 beta).
 
-    The first took more than a minute, and `var` raised an OverflowError of Python's.
+    Neither may take a minute, and `var` must not raise an OverflowError of Python.
     """
     law = dg.GeneralizedGaussian(LONG, 3**40_000)
     log_3 = math.log(3)
@@ -164,5 +164,5 @@ for beta in (2**20, 2**29, 2**30, 2**40):
 
 @needs_core
 def test_little_memory_is_taken() -> None:
-    """4 MiB more are enough for an answer or an error of ours. It was an abort from 2**29 on."""
+    """4 MiB more are enough for an answer or for an error of the package."""
     subprocess.run([sys.executable, "-c", CALLS], check=True)

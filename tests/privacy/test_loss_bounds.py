@@ -1,4 +1,4 @@
-"""No bound of PrivacyLoss is on the wrong side, in neither direction, and they lie close."""
+"""Bounds of PrivacyLoss are on the right side, for both adjacencies, and close together."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from discretegauss.privacy import PrivacyLoss
 
 @pytest.mark.parametrize("block", [0, *evidence(*range(1000, 1250))])
 def test_bounds_are_on_their_sides(block: int) -> None:
-    """Of random releases and epsilons, against 60 digits; 5000 cases of both directions."""
+    """Random releases and epsilons, against 60 digits: 5000 cases of both adjacencies."""
     with mp.workdps(60), np.errstate(all="ignore"):
         for seed in range(20 * block, 20 * block + 20):
             case, chance = random_case(seed), random.Random(-1 - seed)
-            ways = case.loss._directions
-            farthest = min(700.0, max(way._largest for way in ways))
+            sides = case.loss._adjacencies
+            farthest = min(700.0, max(side._largest for side in sides))
             epsilon = chance.choice([0.0, farthest * chance.random() ** chance.choice([1, 3])])
             exact = case.deltas(epsilon)
             nearby = case.deltas(max(epsilon - 1 / 64, 0.0))  # an atom may lie just beyond epsilon
             for way, delta, near in zip(
-                ways if len(ways) == 2 else ways * 2, exact, nearby, strict=True
+                sides if len(sides) == 2 else sides * 2, exact, nearby, strict=True
             ):
                 lower = _exactly(way.delta_below(Fraction(epsilon)))
                 upper = _exactly(way.delta_above(Fraction(epsilon)))
@@ -52,7 +52,7 @@ def test_bounds_are_on_their_sides(block: int) -> None:
     [(20418, 95.7), (20509, 0.1), (20509, 0.01), (22459, 0.0019), (23161, 0.0021), (24590, 0.13)],
 )
 def test_bounds_lie_close_where_weights_overflow(seed: int, epsilon: float) -> None:
-    """Far out, near the largest finite loss, where the saddle point is, and below all losses."""
+    """Epsilon is near the largest finite loss, at the saddle point, or below all losses."""
     with mp.workdps(60):
         case = random_case(seed)
         low, high = case.loss.delta(epsilon, bounds=True)
@@ -69,7 +69,7 @@ def _exactly(value: Any) -> Any:
 
 @pytest.mark.parametrize("n", [8, 16, 128, 1024, 2**13])
 def test_transforms_are_as_good_as_is_said(n: int) -> None:
-    """Some values are the sums at 40 digits, and so are those back."""
+    """Some values, and their inverses, are the sums at 40 digits."""
     x = np.random.default_rng(n).random(n) ** 9
     x /= x.sum()
     found = transform(x)
@@ -85,7 +85,7 @@ def test_transforms_are_as_good_as_is_said(n: int) -> None:
 
 
 def test_exponentials_in_floats_are_as_good_as_is_said() -> None:
-    """At random, small and large arguments, at 60 digits."""
+    """Random, small and large arguments, at 60 digits."""
     rng = np.random.default_rng(1)
     a = np.concatenate([rng.uniform(-690, 690, 500), rng.normal(0, 1e-3, 500)])
     low = rng.uniform(-1, 1, a.size) * 2.0**-21

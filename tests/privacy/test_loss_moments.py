@@ -1,4 +1,4 @@
-"""Of more releases than buckets tell apart, moments bound the cost, from above and closely."""
+"""If there are too many releases for buckets, moments bound the cost from above, and closely."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def test_a_moment_is_not_below_that_of_any_outcomes_in_the_cells(seed: int, s: f
 def test_epsilon_of_very_many_releases_is_near_that_of_normal_losses(
     make: Callable[[], PrivacyLoss], releases: int
 ) -> None:
-    """So many losses sum to a normal one, whose mean and variance are those of its cells."""
+    """The sum of many losses is normal, with the mean and variance of its cells."""
     one = make()
-    cells = one._directions[0]._releases[0][0].cells(swapped=False, widest=1e-7, tilt=0.0)
-    loss, p = cells.loss[np.isfinite(cells.top)], cells.p_up[np.isfinite(cells.top)]
-    # a loss has the mean E(L) = E(L - 1 + exp(-L)), of which floats lose less
+    cells = one._adjacencies[0]._releases[0][0].cells(adding=False, widest=1e-7, tilt=0.0)
+    loss, p = cells.loss[np.isfinite(cells.spread)], cells.p_up[np.isfinite(cells.spread)]
+    # E(L) = E(L - 1 + exp(-L)), which cancels less in floats
     mean = releases * float(p @ (loss + np.expm1(-loss)))
     deviation = math.sqrt(releases * float(p @ loss**2))
     low, high = mean, mean + 10 * deviation
@@ -66,11 +66,11 @@ def test_epsilon_of_very_many_releases_is_near_that_of_normal_losses(
         epsilon = (low + high) / 2
         z = (epsilon - mean) / deviation
         tails = NormalDist().cdf(-z), NormalDist().cdf(-z - deviation)
-        # the second has the factor exp(epsilon - mean + deviation**2/2), to be taken with it
+        # the factor exp(epsilon - mean + deviation**2/2) belongs to the second tail
         second = math.exp(min(epsilon - mean + deviation**2 / 2, 700)) * tails[1]
         low, high = (epsilon, high) if tails[0] - min(second, tails[0]) > 1e-6 else (low, epsilon)
     many = one**releases
     found = many.epsilon("1e-6")
-    # masses of cells are rounded by 2**-46 each: of 10**18 that tells
+    # masses of cells are rounded by 2**-46 each, which matters for 10**18 releases
     assert 0.999 * low <= found <= (1.1 if releases > 10**13 else 1.03) * low
     assert many.delta(found) <= 1e-6

@@ -1,4 +1,4 @@
-"""A law that the package does not have: its Formulas, and a line in the registry, are all it needs.
+"""A new law needs only its Formulas and a line in the registry.
 
 Its weights are exp(-(abs(x) + x**2)/scale), which are neither a Gaussian's nor a Laplace's.
 """
@@ -24,13 +24,13 @@ SPEC = LawSpec(NEW, Fraction(7))
 
 
 class NewFamily(RationalFormulas):
-    """All that a law has to say."""
+    """The formulas that a new law must have."""
 
     def exact_phi(self, spec: LawSpec, x: int) -> Rational:
         return (abs(x) + x * x) / gmpy2.mpq(spec.parameter)
 
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
-        """Sum the terms; their ratios fall, so the rest is below a geometric series."""
+        """Sum the terms. Their ratios fall, so the remainder is below a geometric series."""
         at = arithmetic(bits + 20)
         total, x = at.rational(1), m
         while True:
@@ -60,7 +60,7 @@ class NewFamily(RationalFormulas):
         return x
 
 
-#: What else a Formulas has to answer, is not asked for here.
+#: This test does not use the other methods of Formulas.
 NewFamily.__abstractmethods__ = frozenset()
 
 
@@ -71,7 +71,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def delta_summed(epsilon: float, change: int) -> float:
-    """The sum over the integers of what P(X = x) exceeds exp(epsilon) P(X = x + change) by."""
+    """The sum over the integers of the excess of P(X = x) over exp(epsilon) P(X = x + change)."""
     weights = {x: math.exp(-(abs(x) + x * x) / 7) for x in range(-60, 61)}
     excess = (
         weights[x] - math.exp(epsilon) * weights[x + change]

@@ -1,4 +1,4 @@
-"""PrivacyLoss: its bounds hold the truth, however many releases, and lie close together."""
+"""The bounds of PrivacyLoss hold the truth for any number of releases, and are close together."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _exp(x: Fraction) -> Any:
 
 
 def _delta(p: Sequence[Any], q: Sequence[Any], epsilon: Fraction) -> Fraction:
-    """Return delta of a pair, outcome by outcome, the larger one of both directions."""
+    """Return delta of a pair, outcome by outcome, the larger one of both adjacencies."""
     factor, zero = _exp(epsilon), gmpy2.mpq(0)
     pairs = [(gmpy2.mpq(a), gmpy2.mpq(b)) for a, b in zip(p, q, strict=True)]
     one = sum((max(zero, a - factor * b) for a, b in pairs), zero)
@@ -43,7 +43,7 @@ def _law(rng: np.random.Generator, n: int) -> list[Fraction]:
 
 @pytest.mark.parametrize("trial", [*range(4), *evidence(*range(4, 12))])
 def test_bounds_hold_enumerated_products(trial: int) -> None:
-    """Of small pairs all outcomes of up to three releases are enumerated."""
+    """All outcomes of up to three releases of small pairs are enumerated."""
     rng = np.random.default_rng(trial)
     pairs = [(_law(rng, 4), _law(rng, 4)) for _ in range(2)]
     most = int(rng.choice([64, 4096, 2**17]))
@@ -143,7 +143,7 @@ def test_beta_1_and_2_are_the_other_laws() -> None:
 
 @pytest.mark.parametrize("releases", [1, 2])
 def test_sampled_noise_against_sums(releases: int) -> None:
-    """Integer by integer, both directions."""
+    """Integer by integer, for both adjacencies."""
     law, rate, reach = dg.DiscreteGaussian(4), gmpy2.mpq(1, 10), 30
     weights = [_exp(Fraction(-(x**2), 8)) for x in range(-reach, reach + 2)]
     total = sum(weights)
@@ -161,7 +161,7 @@ def test_sampled_noise_against_sums(releases: int) -> None:
 
 
 def test_continuous_gaussian_composed_is_one() -> None:
-    """N releases with variance s lose what one with variance s/N does."""
+    """N releases with variance s have the loss of one with variance s/N."""
     many = PrivacyLoss.of_gaussian(100) ** 1000
     one = PrivacyLoss.of_gaussian("1/10")
     for epsilon in (0, 4, 10):
@@ -179,7 +179,7 @@ def test_two_coordinates_may_be_worse_than_one() -> None:
 
 
 def test_a_fourth_power_is_far_from_one_coordinate() -> None:
-    """For beta = 4 the norm of (5, 5) is 5.95, and it loses far more than one change by 6."""
+    """For beta = 4 the norm of (5, 5) is 5.95, and it costs far more than one change by 6."""
     law = dg.GeneralizedGaussian(8, beta=4)
     two = loss_of(law, 5) ** 2
     assert two.delta(1, bounds=True) == pytest.approx((0.37026799,) * 2, rel=1e-5)
@@ -190,7 +190,7 @@ def test_a_fourth_power_is_far_from_one_coordinate() -> None:
 @pytest.mark.parametrize("releases", [1, 2, *evidence(3)])
 @pytest.mark.parametrize("beta", ["3/2", "3"])
 def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Fraction) -> None:
-    """All outcomes of up to three releases, at 60 digits; each direction for itself."""
+    """All outcomes of up to three releases, at 60 digits, for each adjacency."""
     law, change, reach = dg.GeneralizedGaussian(3, beta), 2, {"3/2": 22, "3": 10}[beta]
     with gmpy2.context(precision=_BITS):
         power = [
@@ -204,14 +204,14 @@ def test_generalised_noise_against_sums(beta: str, releases: int, sampling: Frac
         with_person = [rate * a + (1 - rate) * b for a, b in zip(here, moved, strict=True)]
         loss = loss_of(law, change, sampling=sampling) ** releases
         both = []
-        for one in loss._directions * 2 if sampling == 1 else loss._directions:
+        for one in loss._adjacencies * 2 if sampling == 1 else loss._adjacencies:
             both.append([(one.delta_below(e), one.delta_above(e)) for e in _EPSILONS])
         for (p, q), found in zip([(with_person, moved), (moved, with_person)], both, strict=True):
             for epsilon, (lower, upper) in zip(_EPSILONS, found, strict=True):
                 exact = _sum_over_outcomes(
                     p, q, gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(epsilon))), releases
                 )
-                # what lies beyond the reach is less than 1e-8
+                # the mass beyond the reach is below 1e-8
                 assert lower <= exact + gmpy2.mpfr("1e-8")
                 assert exact <= upper <= lower * gmpy2.mpfr("1.001") + gmpy2.mpfr("1e-8")
 
@@ -220,7 +220,7 @@ _EPSILONS = (Fraction(0), Fraction(1, 5), Fraction(1))
 
 
 def _sum_over_outcomes(p: list[Any], q: list[Any], factor: Any, releases: int) -> Any:
-    """The hockey stick, outcomes in any order counted once each."""
+    """The hockey stick, with outcomes in any order counted once."""
     total = gmpy2.mpfr(0)
     ways = {1: 1, 2: 2, 3: 6}[releases]
     for places in combinations_with_replacement(range(len(p)), releases):
@@ -264,7 +264,7 @@ def test_bounds_of_probabilities_are_taken_as_such() -> None:
 @pytest.mark.parametrize(("scale", "beta"), [(1, 20), ("5/2", 8), ("7/2", 1000), (4, 10**6)])
 @pytest.mark.parametrize("sampling", [1, Fraction(1, 10)])
 def test_steep_laws(scale: Any, beta: int, sampling: Any) -> None:
-    """Losses of 10**12 and of 1 lie side by side; two releases, all outcomes, both directions."""
+    """Losses of 10**12 and of 1 together; two releases, all outcomes, both adjacencies."""
     size = Fraction(scale)
     weights = []
     for x in range(-6, 7):
@@ -292,7 +292,7 @@ def test_lower_bounds_where_masses_without_are_next_to_nothing() -> None:
     """Beyond epsilon 88 they are below the unit of masses."""
     many = loss_of(dg.DiscreteGaussian(100)) ** 10**4
     lower, upper = many.epsilon("1e-6", bounds=True)
-    exact = 50 + 10 * 4.753424308822899  # the loss is N(50, 100), nearly
+    exact = 50 + 10 * 4.753424308822899  # the loss is nearly N(50, 100)
     assert lower <= upper < lower * 1.001
     assert abs(upper - exact) < 2
 
@@ -308,12 +308,12 @@ def test_lower_bounds_where_masses_without_are_next_to_nothing() -> None:
     ],
 )
 def test_a_width_of_too_many_buckets_is_refused(make: Callable[..., PrivacyLoss]) -> None:
-    """By name, before memory is asked for."""
+    """The error names the width, before memory is allocated."""
     with pytest.raises(ValueError, match=r"^width must be at least .* got '1e-90'") as refusal:
         make(width="1e-90", most=1000)
     make(
         width=str(refusal.value).split()[5].rstrip(","), most=1000
-    )  # what the message says will do
+    )  # the width in the message is enough
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_a_width_of_too_many_buckets_is_refused(make: Callable[..., PrivacyLoss]
     ],
 )
 def test_extreme_parameters_have_bounds(make: Callable[[], PrivacyLoss]) -> None:
-    """Composed, too; epsilons far below and beyond what is lost."""
+    """Also composed, with epsilons far below and above the losses."""
     for loss in (make(), make() ** 20):
         for epsilon in (0, "1e-300", 1, 10**300):
             lower, upper = loss.delta(epsilon, bounds=True)
@@ -352,7 +352,7 @@ def test_a_steep_sampled_gaussian_costs_what_being_sampled_does() -> None:
 
 
 def test_refusals() -> None:
-    """Parameters are checked as everywhere."""
+    """Parameters are checked as in all functions."""
     law = dg.DiscreteGaussian(4)
     with pytest.raises(ValueError, match="sampling must be at most 1, got 2"):
         loss_of(law, sampling=2)
@@ -378,7 +378,7 @@ BAD = ["x", None, float("nan"), -1, 1j, [1], True]
 
 @pytest.mark.parametrize("bad", BAD, ids=repr)
 def test_each_parameter_refuses_what_is_no_such_number(bad: Any) -> None:
-    """By its name."""
+    """The error names the parameter."""
     law, loss = dg.DiscreteGaussian(4), PrivacyLoss.of_pure(1)
     calls: list[tuple[str, Callable[[], object]]] = [
         ("law", lambda: loss_of(bad)),
@@ -399,7 +399,7 @@ def test_each_parameter_refuses_what_is_no_such_number(bad: Any) -> None:
 
 
 def test_handed_to_dp_accounting() -> None:
-    """Both directions, and nothing below."""
+    """Both adjacencies, and no smaller delta."""
     pytest.importorskip("dp_accounting")
     loss = loss_of(dg.DiscreteGaussian(4), sampling="1/10", width=2**-10)
     theirs = loss.to_dp_accounting()
@@ -407,12 +407,12 @@ def test_handed_to_dp_accounting() -> None:
 
 
 def test_a_change_far_beyond_the_noise_takes_little_memory() -> None:
-    """The integers between, where neither law has mass, were listed: 8 GB of them."""
+    """Integers between, where neither law has mass, are not listed: they would take 8 GB."""
     assert loss_of(dg.GeneralizedGaussian(100, "3/2"), 10**15).delta(1) > 1 - 1e-15
 
 
 def test_a_width_gives_what_it_says_where_a_sum_must_have_wider_buckets() -> None:
-    """A width that does not go into the losses was doubled; delta was 3e-3 larger, not 1e-6."""
+    """If a width that is no part of the losses is doubled, delta grows by 3e-3, not 1e-6."""
     for width in ("1e-5", "1e-7"):
         many = PrivacyLoss.of_laplace(200, cut=2500, width=width) ** 2**18
         for epsilon in (0, 8):
@@ -422,7 +422,7 @@ def test_a_width_gives_what_it_says_where_a_sum_must_have_wider_buckets() -> Non
 
 @pytest.mark.parametrize("law", [dg.DiscreteGaussian("1e-4000"), dg.DiscreteLaplace("1e-4000")])
 def test_losses_beyond_floats_are_infinite(law: Any) -> None:
-    """Of two releases and more Python raised an OverflowError of its own."""
+    """Several releases must not raise an OverflowError of Python."""
     many = loss_of(law) ** 3
     assert many.delta(10**9) == 1.0
     assert many.epsilon("1/2") == float("inf")

@@ -54,7 +54,7 @@ def test_divergences_are_the_sums_rounded_up(
 
 
 def test_an_order_next_to_1_is_the_kullback_leibler_divergence() -> None:
-    """Bits that cancel are made up for; the Laplace's is its rho."""
+    """More bits make up for those that cancel. That of the Laplace is its rho."""
     law, order = dg.DiscreteLaplace(3), 1 + 2.0**-52
     assert renyi(law, order, 2) == pytest.approx(float(dg.privacy.rho(law, 2)), rel=1e-14)
 
@@ -70,7 +70,7 @@ def test_no_vector_of_a_ball_loses_more(beta: str) -> None:
         if sum(v ** eval_fraction(beta) for v in vector) <= radius ** eval_fraction(beta):
             worst = max(worst, sum(of_one[v] for v in vector))
     assert worst <= bound * (1 + 1e-14)
-    # two coordinates of 4 have a norm of 5.04 for beta = 3, and lose more than one of 6 or less
+    # for beta = 3 two coordinates of 4 have a norm of 5.04, and cost more than one of 6 or less
     assert bound <= worst * {"1": 1 + 1e-12, "3/2": 1.1, "2": 1 + 1e-12, "3": 3.0}[beta]
 
 
@@ -85,7 +85,7 @@ def test_what_it_implies_is_the_conversion_of_rho() -> None:
 
 
 def test_too_many_integers_are_refused() -> None:
-    """By name, and before they are summed."""
+    """The error names the parameter, before anything is summed."""
     with pytest.raises(ParameterOverflowError, match=r"^order must be smaller for this law"):
         renyi(dg.GeneralizedGaussian(10**9, "3/2"), 2)
     with pytest.raises(ValueError, match=r"^order must be above 1, got 1"):

@@ -26,7 +26,8 @@ from discretegauss._certified.interval import Interval, arithmetic
 from discretegauss.privacy import _sampled_moment, shares
 from discretegauss.privacy._dominating import Dominating, Moved
 from discretegauss.privacy._known_sample import KnownSample, Sample
-from discretegauss.privacy._outcomes import GaussianNoise, Outcome, Outcomes
+from discretegauss.privacy._noise_outcomes import GaussianNoise
+from discretegauss.privacy._outcomes import Outcome, Outcomes
 from discretegauss.privacy.loss_distribution import loss_of_release
 from discretegauss.privacy.zcdp import SumOfGaussians
 
@@ -66,7 +67,7 @@ def changes(norm: int, dimension: int) -> Iterator[tuple[int, ...]]:
 
 
 def pair(pmf: Floats, v: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Return the noise moved by v, and not, on one grid."""
+    """Return the noise and the noise moved by v, on one grid."""
     p = q = np.ones(1)
     for change in v:
         p = np.outer(p, np.append(np.zeros(change), pmf)).ravel()
@@ -120,7 +121,7 @@ def wrong_bounds(
     seen: Callable[[Any, int], Floats] | None = None,
     secret: bool | None = None,
 ) -> tuple[int, list[Any]]:
-    """Return how many bounds were tried, and those that the truth exceeds.
+    """Return the number of bounds tried, and those that the truth exceeds.
 
     ``own``: the law of the sum with the person sampled, if its noise follows the coin. ``seen``:
     the law of the sum without the person, if an observer sees the coin. ``secret``: what the bounds
@@ -214,7 +215,7 @@ def test_faults_planted_in_a_known_sample_are_found(monkeypatch: pytest.MonkeyPa
 
 
 def test_own_noise_that_follows_the_coin_is_found() -> None:
-    """The trap: a client that is not sampled takes its share of noise along."""
+    """The trap: a client that is not sampled sends no noise either."""
 
     def with_own_share(law: Any, clients: int) -> Floats:
         return sum_pmf(law, clients + 1)
@@ -262,7 +263,7 @@ def test_excess_mass_is_taken_away_at_the_lowest_losses() -> None:
         delta_of([1.02 * b for b in q[::-1]], [0.3 - loss for loss in losses[::-1]], 0.02),
     ]
     loss = loss_of_release(Dominating(moved(1.1, 0.05), moved(1.02, 0.3))) ** 3
-    upper = [float(side.delta_above(Fraction("0.7"))) for side in loss._directions]
+    upper = [float(side.delta_above(Fraction("0.7"))) for side in loss._adjacencies]
     for found, exact in zip(upper, wanted, strict=True):
         assert exact * (1 - 1e-9) <= found <= exact * 1.001
 

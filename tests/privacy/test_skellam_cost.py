@@ -1,4 +1,4 @@
-"""The bounds hold for the true law of the sum, agree with mpmath, and with dp-accounting."""
+"""The bounds hold for the true law of the sum, and agree with mpmath and dp-accounting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discretegauss.privacy import calibrate, delta, epsilon, loss, renyi
 
 
 def formula(order: int, m: Any, norm: Any, sum_norm: Any, terms: slice = slice(None)) -> Any:
-    """Agarwal, Kairouz, Liu, Corollary 3.6, in mpmath; by one of the terms of its minimum."""
+    """Agarwal, Kairouz, Liu, Corollary 3.6, in mpmath, by one term of its minimum."""
     extra = ((2 * order - 1) * norm**2 + 6 * sum_norm) / (4 * m**2), 3 * sum_norm / (2 * m)
     return order * norm**2 / (2 * m) + min(extra[terms])
 
@@ -39,7 +39,7 @@ def test_renyi_is_the_formula_rounded_up(v: Any, n: int, norm: int, d: int, orde
 @pytest.mark.parametrize("m", [Fraction(1, 2), Fraction(3), Fraction(60)])
 @pytest.mark.parametrize("change", [1, 2, 5])
 def test_the_true_divergence_is_below(m: Fraction, change: int) -> None:
-    """Summed at 60 digits; where noise is wide, the bound is at most 5 % above."""
+    """Summed at 60 digits. For wide noise the bound is at most 5 % above."""
     with mpmath.workdps(60):
         v = mpmath.mpf(m.numerator) / m.denominator
         ks = range(-260, 261)
@@ -71,7 +71,7 @@ def least_of_whole_orders(at: Callable[[int], Any]) -> Any:
 @pytest.mark.parametrize("v", ["1e-320", "1/4", 3000, "1e12", *evidence("1e300")])
 @pytest.mark.parametrize("delta", ["1e-400", "1e-6", "1/2", "0.999999999"])
 def test_epsilon_is_the_least_of_all_whole_orders(v: str, delta: str) -> None:
-    """By either term of the bound, and no float below it."""
+    """Either term of the bound may decide. No float is below it."""
     how: dict[str, Any] = {"sensitivity": 12, "dimension": 50, "queries": 9}
     with mpmath.workdps(60):
         m = mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator * 7
@@ -89,7 +89,7 @@ def test_epsilon_is_the_least_of_all_whole_orders(v: str, delta: str) -> None:
 
 
 def test_epsilon_agrees_with_dp_accounting() -> None:
-    """The formula over the orders that Google's code takes, by dp-accounting's conversion."""
+    """The formula at the orders of Google's code, with dp-accounting's conversion."""
     rdp = pytest.importorskip("dp_accounting.rdp")
     orders = [*range(2, 129), 256]
     for v, n, norm, d, rounds in [
@@ -124,7 +124,7 @@ def test_calibrate_is_the_least_of_its_digits(budget: Any) -> None:
 
 
 def test_every_epsilon_above_0_has_its_noise() -> None:
-    """Orders grow with the variance, beyond every word."""
+    """Orders grow with the variance beyond machine words."""
     law = calibrate(Skellam, epsilon="1e-17", delta="1e-30", clients=2)
     assert 0.9e-17 < epsilon(law.sum(2), "1e-30", sum_norm=1) <= 1e-17
 
@@ -163,7 +163,7 @@ def test_the_bound_is_above_the_loss_of_many_rounds() -> None:
 
 
 def test_noise_that_is_calibrated_has_a_cost_however_wide_it_is() -> None:
-    """Beyond variances whose probabilities are known it is that of the Renyi divergences."""
+    """For variances without known probabilities it comes from the Renyi divergences."""
     how: dict[str, Any] = {"sensitivity": 30_000}
     law = calibrate(Skellam, epsilon=1, delta="1e-6", **how)
     assert law.variance > 2**28
@@ -199,7 +199,7 @@ def test_what_is_refused() -> None:
 
 @pytest.mark.parametrize(("e", "queries", "change"), [(1, 1, 1), (3, 20, 2), ("1/10", 3, 1)])
 def test_noise_for_one_number_is_the_least_of_its_digits(e: Any, queries: int, change: int) -> None:
-    """By Renyi divergences the variance was 1.14 to 1.5 times as large."""
+    """Renyi divergences would give 1.14 to 1.5 times the variance."""
     law = calibrate(Skellam, epsilon=e, delta="1e-6", sensitivity=change, queries=queries)
     less = Skellam(decimal_at(decimal_ordinal(law.variance) - 1))
     assert delta(law, e, change, queries=queries) <= 1e-6

@@ -15,7 +15,7 @@ from discretegauss.privacy import calibrate
 
 
 def real(number: Fraction) -> Any:
-    """As mpmath 1.3 can compare it."""
+    """A number that mpmath 1.3 can compare."""
     return mpmath.mpf(number.numerator) / number.denominator
 
 
@@ -47,7 +47,7 @@ def test_many_clients_are_bounded_from_above_and_closely() -> None:
 
 
 def test_noise_of_very_many_clients_is_found_at_once() -> None:
-    """Blocks of tau end where its terms change no more; sigma2 is that of tau = 0, nearly."""
+    """Blocks of tau end once its terms no longer change; sigma2 is nearly that of tau = 0."""
     n, change = 2**64 - 1, 2**33
     law = calibrate(dg.DiscreteGaussian, rho=1, sensitivity=change, clients=n)
     assert 2 < law.sigma2 < 8

@@ -1,4 +1,4 @@
-"""The least delta: Theorem 7 to 60 digits, the definition, and the way back to epsilon."""
+"""The least delta: Theorem 7 to 60 digits, the definition, and epsilon for a delta."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from discretegauss.privacy import (
     zcdp_delta_standard,
 )
 from discretegauss.privacy.hockey_stick import (
-    Enclosed,
+    Scaled,
     delta_enclosed,
     delta_is_at_most,
     relative_bits,
@@ -68,7 +68,7 @@ def epsilons(sigma2: Fraction, change: int) -> list[Fraction]:
 
 
 def test_the_reference_agrees_with_itself() -> None:
-    """Term by term and by Euler-Maclaurin: two ways to the same tail, to 60 digits."""
+    """Terms and Euler-Maclaurin are two methods for the same tail, to 60 digits."""
     with mpmath.workdps(80):
         for m in (0, 1, 77, 500, 3000):
             exact = tail_by_terms(Fraction(10**4), m)
@@ -77,7 +77,7 @@ def test_the_reference_agrees_with_itself() -> None:
 
 @pytest.mark.parametrize(("sigma2", "change"), list(product(SIGMA2, CHANGES)))
 def test_delta_is_theorem_7_rounded_up(sigma2: Fraction, change: int) -> None:
-    """Never below it, at most a float and a half above; its logarithm likewise, further down."""
+    """It is never below, and at most 1.5 floats above. The same holds for its logarithm."""
     law = dg.DiscreteGaussian(sigma2)
     for e in epsilons(sigma2, change):
         exact = delta_by_theorem_7(sigma2, e, change)
@@ -111,7 +111,7 @@ LAWS: list[tuple[Any, Any, str]] = [
 def test_delta_is_that_of_the_definition(
     law: Any, weight: Any, parameter: str, change: int
 ) -> None:
-    """The sum of what P exceeds e**eps Q by, over all integers that matter, either way round."""
+    """The sum of the excess of P over e**eps Q, over all integers that matter, in both orders."""
     for e in ("0", "1/7", "1", "3"):
         exact = delta_by_definition(weight(Fraction(parameter)), 450, Fraction(e), change)
         found = delta(law(parameter), e, change)
@@ -134,7 +134,7 @@ def test_delta_of_the_generalised_gaussian(scale: str, beta: str) -> None:
 
 @needs_core
 def test_a_generalised_gaussian_with_a_loss_that_is_epsilon() -> None:
-    """phi(x) = x**3/8 on x >= 0, so loss(1) = (8 - 1)/8 is rational, and no precision tells."""
+    """phi(x) = x**3/8 on x >= 0, so loss(1) = 7/8 is rational, and no precision decides."""
     law = dg.GeneralizedGaussian(2, 3)
     exact = delta_by_definition(generalized_weight(Fraction(2), Fraction(3)), 60, Fraction(7, 8), 1)
     assert exact <= delta(law, "7/8") <= exact * (1 + 1e-15)
@@ -142,7 +142,7 @@ def test_a_generalised_gaussian_with_a_loss_that_is_epsilon() -> None:
 
 @needs_core
 def test_a_loss_that_no_precision_tells_from_epsilon() -> None:
-    """phi(x) = x**(5/2), so loss(1) = 32 - 1 for a change of 3, and logarithms do not show it."""
+    """phi(x) = x**(5/2), so loss(1) = 31 for a change of 3, which logarithms do not show."""
     law = dg.GeneralizedGaussian(1, "5/2")
     exact = delta_by_definition(
         generalized_weight(Fraction(1), Fraction(5, 2)), 60, Fraction(31), 3
@@ -162,7 +162,7 @@ def test_a_generalised_gaussian_far_out() -> None:
 
 @needs_core
 def test_a_loss_that_hardly_ever_occurs_has_a_delta_below_all_floats() -> None:
-    """With beta near 1 the loss is 2 only from about x = 2**1000000 on: a bound is told."""
+    """With beta near 1 the loss is 2 only from about x = 2**1000000 on: the result is a bound."""
     for scale, beta in ((1, "1.000001"), (10**30, "1.0001")):
         law = dg.GeneralizedGaussian(scale, beta)
         assert delta(law, 2) == 5e-324
@@ -188,7 +188,7 @@ def test_mu_does_not_matter_if_it_is_an_integer() -> None:
     assert delta(dg.DiscreteGaussian(5, mu=7), 1) == delta(dg.DiscreteGaussian(5), 1)
 
 
-# --- the way back
+# --- epsilon for a delta
 
 
 @pytest.mark.parametrize("parameter", ["1/100", "1/4", "1", "355/113", "100", 10**6, 10**12])
@@ -226,7 +226,7 @@ def test_epsilon_of_the_discrete_laplace(scale: str | int, change: int) -> None:
 
 
 def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
-    """Only what is proven counts: a bound that the true delta might be under is no proof."""
+    """Only a proof counts: the true delta might be above a lower bound."""
     for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
         epsilon = gmpy2.mpq(1, 4)
         enclosed = delta_enclosed(spec, epsilon, 1, 300)
@@ -236,7 +236,7 @@ def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
 
 
 def test_delta_that_agrees_to_500_bits_counts_as_too_small() -> None:
-    """Or it would take more and more of them; one that is larger by 2**-400 of itself is enough."""
+    """Otherwise bits would grow without end. A delta larger by a part of 2**-400 is enough."""
     for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
         epsilon = gmpy2.mpq(1, 4)
         enclosed = delta_enclosed(spec, epsilon, 1, 2000)
@@ -248,7 +248,7 @@ def test_delta_that_agrees_to_500_bits_counts_as_too_small() -> None:
 
 
 def test_a_pure_epsilon_that_is_almost_a_float_is_rounded_up() -> None:
-    """1 + 2**-100, of which the 80 bits that are computed have no trace when rounded down."""
+    """1 + 2**-100, which 80 bits rounded down do not show."""
     law = dg.DiscreteLaplace(Fraction(2**100, 2**100 + 1))
     assert epsilon(law, 0) == math.nextafter(1, 2)
 
@@ -257,7 +257,7 @@ def test_a_pure_epsilon_that_is_almost_a_float_is_rounded_up() -> None:
 def test_the_search_for_epsilon_stays_among_the_floats(
     change: int, goal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where delta hardly falls Newton's step for log(epsilon) is long: exp of that is not tried."""
+    """If delta hardly falls, Newton's step for log(epsilon) is too long to be tried."""
     about, tried = hockey_stick.log_of_log, []
 
     def recorded(spec: Any, epsilon: Any, change: int, goal: Any) -> float:
@@ -306,7 +306,7 @@ def test_epsilon_is_found_in_few_steps_for_a_large_change(
 
 @pytest.mark.parametrize("digits", [20, 140, 190, 400])
 def test_epsilon_of_a_delta_next_to_1_is_the_least(digits: int) -> None:
-    """What delta leaves of 1 counts, which its own last bits do not tell."""
+    """1 - delta decides, which the last bits of delta do not show."""
     sigma2, rest = Fraction(10), Fraction(1, 10**digits)
     found = epsilon(dg.DiscreteGaussian(sigma2), 1 - rest, 300)
     assert rest_by_theorem_7(sigma2, Fraction(found), 300) >= mp(rest)
@@ -352,14 +352,14 @@ def test_delta_falls_with_sigma2_for_small_epsilon(
 
 
 def test_delta_may_grow_with_sigma2_for_large_epsilon() -> None:
-    """At sigma2 = 1/20 only x >= 1 has a loss above 10; at 2/25 still, and is likelier."""
+    """Only x >= 1 has a loss above 10, at sigma2 = 1/20 and at 2/25, where it is likelier."""
     assert delta(dg.DiscreteGaussian("1/20"), 10) < 5e-5
     assert delta(dg.DiscreteGaussian("2/25"), 10) > 1e-3
 
 
 @settings(max_examples=40, deadline=None)
 @given(sigma2=sigma2s, exponent=st.integers(-400, -1), change=changes)
-def test_epsilon_and_delta_arehockey_stick(sigma2: Fraction, exponent: int, change: int) -> None:
+def test_epsilon_and_delta_are_inverse(sigma2: Fraction, exponent: int, change: int) -> None:
     law, d = dg.DiscreteGaussian(sigma2), Fraction(2) ** exponent
     found = epsilon(law, d, change)
     assert Fraction(delta(law, found, change)) <= d * (1 + Fraction(1, 2**52))
@@ -368,7 +368,7 @@ def test_epsilon_and_delta_arehockey_stick(sigma2: Fraction, exponent: int, chan
 
 
 def test_relative_bits_are_never_too_many() -> None:
-    """Of 1 with a width of 2**-n at least n - 1 and at most n; of what may be 0, none."""
+    """1 with a width of 2**-n has n - 1 to n bits; a number that may be 0 has none."""
     for n in (5, 50, 500):
         above = gmpy2.mpfr(1 + gmpy2.mpq(1, 2**n), 600)
         assert n - 1 <= relative_bits(Interval(gmpy2.mpfr(1), above)) <= n
@@ -377,28 +377,28 @@ def test_relative_bits_are_never_too_many() -> None:
 
 
 def test_bounds_of_a_delta_are_bounds_at_any_precision() -> None:
-    """At 8 bits, where an operation that is rounded the wrong way shows; also of delta near 1."""
+    """With 8 bits a wrong direction of rounding shows; also for delta near 1."""
     generator, at = random.Random(1), arithmetic(400)
     for _ in range(500):
         shift = gmpy2.mpq(generator.randrange(4000), 97)
         factor = at.rational(Fraction(generator.randrange(1, 1009), 1009))
-        enclosed = Enclosed(shift, factor, None)
+        enclosed = Scaled(shift, factor, None)
         scale = at.exp(at.rational(-shift))
         assert enclosed.lower(8) <= at.mul(scale, factor).lower
         assert at.mul(scale, factor).upper <= enclosed.upper(8) <= 2 * enclosed.lower(8)
         assert at.shift(at.log(factor), -shift).upper <= enclosed.log_upper(8)
-        near_1 = Enclosed(gmpy2.mpq(0), at.sub(at.rational(1), factor), factor)
+        near_1 = Scaled(gmpy2.mpq(0), at.sub(at.rational(1), factor), factor)
         assert at.log1p(at.neg(factor)).lower <= near_1.log_upper(8)
 
 
 @pytest.mark.parametrize("in_eighths", [(2, 4), (6, 7)])
 def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int, int]) -> None:
-    """On the safe side however wide the enclosure; also by what is left of 1."""
+    """They are on the safe side for any enclosure, also from the complement."""
     low, high = (Fraction(n, 8) for n in in_eighths)
     at = arithmetic(80)
     factor = Interval(at.rational(low).lower, at.rational(high).upper)
     rest = at.sub(at.rational(1), factor) if low > 0.5 else None
-    number = Enclosed(gmpy2.mpq(0), factor, rest)
+    number = Scaled(gmpy2.mpq(0), factor, rest)
     assert number.lower() == low
     assert number.upper() == high
     assert abs(number.log_upper() - math.log(high)) < 1e-12
@@ -409,7 +409,7 @@ def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int,
 
 @needs_core
 def test_more_bits_are_right_of_the_generalised_gaussian_too() -> None:
-    """Whose exponents are taken to 60 bits: 120 bits, against the definition in 60 digits."""
+    """120 bits, against the definition in 60 digits; exponents begin with 60 bits."""
     law = dg.GeneralizedGaussian("5/2", "3/2")
     exact = delta_by_definition(generalized_weight(law.scale, law.beta), 80, Fraction(1, 2), 2)
     found = delta_enclosed(centred(law), gmpy2.mpq(1, 2), 2, 120)
@@ -425,7 +425,7 @@ def test_more_bits_are_right_of_the_generalised_gaussian_too() -> None:
 
 @pytest.mark.parametrize("digits", [5, 30, 200])
 def test_delta_next_to_the_pure_epsilon_is_the_float_above(digits: int) -> None:
-    """There all but the last bits cancel: (1 - exp(e - 1/t))/(1 + exp(-1/t)) at sensitivity 1."""
+    """All but the last bits cancel: (1 - exp(e - 1/t))/(1 + exp(-1/t)) at sensitivity 1."""
     pure, gap = Fraction(1, 3), Fraction(1, 10**digits)
     with mpmath.workdps(DIGITS):
         exact = -mpmath.expm1(-mp(gap)) / (1 + mpmath.exp(-mp(pure)))
@@ -433,7 +433,7 @@ def test_delta_next_to_the_pure_epsilon_is_the_float_above(digits: int) -> None:
         assert math.nextafter(math.nextafter(found, 0), 0) < exact <= found
 
 
-# --- extremes, and what is refused
+# --- extremes and refusals
 
 
 @pytest.mark.parametrize("log2_sigma2", [-30000, -300, 300, 2000, 4001, 50000])
@@ -507,7 +507,7 @@ def test_a_delta_is_between_0_and_1(bad: Any) -> None:
 def test_epsilon_is_found_of_noise_that_is_almost_laplace_however_wide(
     beta: str, delta_: str
 ) -> None:
-    """The search passes losses so rare that no outcome of theirs is looked for."""
+    """The search passes losses so rare that it looks for no outcome with them."""
     law = dg.GeneralizedGaussian(10**30, beta)
     found = epsilon(law, delta_)
     assert 0 < found < math.inf

@@ -35,8 +35,8 @@ from discretegauss.privacy.zcdp import (
     turning_point,
 )
 
-# --- the formula of Corollary 13 as printed, by MPFR with 1000 bits, minimised by golden section:
-#     another arithmetic, another minimiser and another form than those of the package
+# --- the formula of Corollary 13 as printed, by MPFR with 1000 bits, minimised by golden section.
+#     Its arithmetic, minimiser and form differ from those of the package.
 
 
 def exact_log_delta(rho: Fraction, epsilon: Fraction, steps: int = 90) -> gmpy2.mpfr:
@@ -74,7 +74,7 @@ def golden_minimum(
 
 
 def allows(rho: Fraction, epsilon: Fraction, delta: Fraction, steps: int = 90) -> bool:
-    """Whether rho-zCDP implies (epsilon, delta) by Corollary 13."""
+    """Return whether rho-zCDP implies (epsilon, delta) by Corollary 13."""
     with gmpy2.context(gmpy2.get_context(), precision=1000):
         return bool(exact_log_delta(rho, epsilon, steps) <= gmpy2.log(gmpy2.mpfr(gmpy2.mpq(delta))))
 
@@ -141,7 +141,7 @@ def test_rho_is_a_lower_bound_within_two_ulp(epsilon: Fraction, delta: Fraction)
 
 @pytest.mark.parametrize(("epsilon", "k"), list(product((0, 1, 1000), (30, 300, 1000, 10000))))
 def test_rho_is_so_where_delta_is_next_to_1(epsilon: int, k: int) -> None:
-    """At delta = 1 - 10**-k it is epsilon + log(10**k), to about k digits: by s = 10**-k."""
+    """At delta = 1 - 10**-k it is epsilon + log(10**k), to about k digits (s = 10**-k)."""
     rho = zcdp_rho(epsilon, 1 - Fraction(1, 10**k))
     with gmpy2.context(gmpy2.get_context(), precision=1000):
         exact = epsilon + k * gmpy2.log(gmpy2.mpfr(10))
@@ -161,7 +161,7 @@ def test_the_older_conversion_is_its_formula_rounded_up(rho: Fraction, epsilon: 
 
 
 def test_values_known_from_elsewhere() -> None:
-    """OpenDP 0.16 (make_zCDP_to_approxDP) gives these for rho = 0.1, by its own minimiser."""
+    """OpenDP 0.16 (make_zCDP_to_approxDP) has these for rho = 0.1, from its own minimiser."""
     assert zcdp_epsilon("0.1", "1e-6") == pytest.approx(2.141938928385474, rel=1e-14)
     assert zcdp_delta("0.1", "2.1") == pytest.approx(1.5570051527653162e-06, rel=1e-12)
 
@@ -170,7 +170,7 @@ def test_extreme_numbers_neither_overflow_nor_underflow_the_unsafe_way() -> None
     huge, tiny = Fraction(2) ** 4000, Fraction(1, 2**4000)
     assert zcdp_delta(huge, 1) == 1.0
     assert zcdp_delta(huge, huge) == 1.0
-    assert zcdp_delta(1, 1e308) == 5e-324  # far below every float, and yet not 0
+    assert zcdp_delta(1, 1e308) == 5e-324  # below every float, but not 0
     assert zcdp_delta(tiny, 0) == 5e-324
     assert zcdp_delta(0, 0) == 0.0
     assert zcdp_epsilon(huge, "1e-6") == math.inf
@@ -188,7 +188,7 @@ rationals = st.fractions(min_value=0, max_value=10**9, max_denominator=10**9)
 @settings(max_examples=30, deadline=None)
 @given(epsilon=rationals, delta=st.fractions(0, 1).filter(lambda d: 0 < d < 1))
 def test_the_three_conversions_agree(epsilon: Fraction, delta: Fraction) -> None:
-    """There and back again loses no more than the rounding."""
+    """A conversion and its inverse lose only the rounding."""
     rho = zcdp_rho(epsilon, delta)
     assert zcdp_epsilon(rho, delta) <= float(epsilon) * (1 + 1e-9) + 1e-12
     assert zcdp_delta(rho, epsilon) <= float(delta) * (1 + 1e-6)
@@ -234,11 +234,11 @@ def test_what_is_no_number_is_a_type_error_that_names_it(bad: object) -> None:
         zcdp_rho(1, bad)
 
 
-# --- the directions of rounding, which do not show in a float where 80 or 192 bits are computed
+# --- the directions of rounding, which floats from 80 or 192 bits do not show
 
 
 def at_s(name: str, x: Fraction, y: Fraction, s: gmpy2.mpq) -> gmpy2.mpfr:
-    """f(s), epsilon(s) or rho(s), as the module has them, of rho and epsilon, or one and delta."""
+    """f(s), epsilon(s) or rho(s) of the module, given two of rho, epsilon and delta."""
     with gmpy2.context(gmpy2.get_context(), precision=1000):
         a, b = gmpy2.mpfr(gmpy2.mpq(x)), gmpy2.mpfr(gmpy2.mpq(y))
         inverse, log = gmpy2.log1p(1 / gmpy2.mpfr(s)), gmpy2.log1p(gmpy2.mpfr(s))
@@ -251,7 +251,7 @@ def at_s(name: str, x: Fraction, y: Fraction, s: gmpy2.mpq) -> gmpy2.mpfr:
 
 @pytest.mark.parametrize("name", ["delta", "epsilon", "rho"])
 def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each rounding is on the safe side at any precision; s itself is an exact number of 6 bits."""
+    """Each rounding is on the safe side at any precision; s is an exact number of 6 bits."""
     generator, at = random.Random(1), arithmetic(9)
     found_s: list[gmpy2.mpq] = []
 

@@ -1,1 +1,1 @@
-"""Numbers with proven error bounds: interval arithmetic, and the laws' sums by it."""
+"""Numbers with proven error bounds: interval arithmetic, and the sums of the laws."""

@@ -1,13 +1,13 @@
-"""The law of a sum of independent draws: as the law of one, up to a factor; and from below.
+"""The law of a sum of independent draws: nearly the law of one draw, or by convolution.
 
-*Of discrete Gaussians the sum is nearly one.* k draws of N_Z(0, sigma2) sum to N_Z(0, k sigma2), up
-to a factor within (1 - eta)/(1 + eta) and (1 + eta)/(1 - eta) of every probability, for the eta of
-`factor_upper` (privacy/hockey_stick.py has the proof).
+*A sum of discrete Gaussian draws is nearly one draw.* k draws of N_Z(0, sigma2) sum to
+N_Z(0, k sigma2), up to a factor between (1 - eta)/(1 + eta) and (1 + eta)/(1 - eta) of every
+probability. eta is that of `density_ratio_upper`, and privacy/hockey_stick.py has the proof.
 
-*A convolution.* It is computed in integers: masses in units of 2**-bits, rounded down, and down
-again after each product. So each is at most the probability of its integer, and what all of them
-lack of 1 bounds every error at once: T(m) = P(S >= m) is at least the sum of the masses from m on,
-and above it by at most what is missing, as P(S < m) is at least the sum of those before m.
+*A convolution.* It is computed in integers. Masses are in units of 2**-bits, rounded down, also
+after each product. So each is at most the probability of its integer, and the mass missing from 1
+bounds every error at once. T(m) = P(S >= m) is at least the sum of the masses from m on. It exceeds
+that sum by at most the missing mass, because P(S < m) is at least the sum of the masses before m.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .laws_of_integers import formulas_of, normaliser
 
 _AT = arithmetic(64)
 
-#: Products of at most so many bits are taken: they need some milliseconds, and less than the
-#: memory that `arithmetic` asks for first.
+#: The most bits of a product. It takes milliseconds, and less memory than `arithmetic` makes sure
+#: of.
 _MOST_PRODUCT_BITS = 2**21
 
 
 class Tails(NamedTuple):
-    """Lower bounds on T(first), T(first + 1), ..., and what they lack, in units of 2**-bits."""
+    """Lower bounds on T(first), T(first + 1), ..., and the missing mass, in units of 2**-bits."""
 
     bits: int
     first: int
@@ -47,7 +47,7 @@ class Tails(NamedTuple):
 
 @lru_cache(maxsize=4)
 def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
-    """Return bounds on the tails of the sum; None where the masses are too many.
+    """Return bounds on the tails of the sum; None if there are too many masses.
 
     The law of one is centred.
     """
@@ -56,7 +56,7 @@ def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
         return None
     for binary_digit in bin(draws)[3:]:
         for factor in [masses, single] if binary_digit == "1" else [masses]:
-            slot = 2 * bits + len(factor).bit_length()  # a sum of so many products fits
+            slot = 2 * bits + len(factor).bit_length()  # fits a sum of len(factor) products
             if slot * (len(masses) + len(factor)) > _MOST_PRODUCT_BITS:
                 return None
             product = gmpy2.pack(masses, slot) * gmpy2.pack(factor, slot)
@@ -70,7 +70,7 @@ def tails_of_sum(one: LawSpec, draws: int, bits: int) -> Tails | None:
 def masses_below(spec: LawSpec, bits: int) -> list[Any]:
     """Return the probabilities of one draw in units of 2**-bits, rounded down, -r to r.
 
-    None at all where these alone are too many for any product.
+    The list is empty if these alone are too many for any product.
     """
     at = arithmetic(bits + 32)
     total = normaliser(spec, bits + 32)[1]
@@ -86,24 +86,24 @@ def masses_below(spec: LawSpec, bits: int) -> list[Any]:
 
 
 def _trimmed(masses: list[Any]) -> list[Any]:
-    """Return them without zeros at the ends; they are symmetric."""
+    """Return symmetric masses without the zeros at the ends."""
     zeros = next(i for i, mass in enumerate(masses) if mass)
     return masses[zeros : len(masses) - zeros]
 
 
-def factor_upper(sigma2: Fraction, queries: int) -> Any:
-    """Return an upper bound, as an mpq, on (1 + eta)/(1 - eta); None where eta may be above 1/2."""
+def density_ratio_upper(sigma2: Fraction, queries: int) -> Any:
+    """Return an upper bound on (1 + eta)/(1 - eta), an mpq; None if eta may be above 1/2."""
     eta = _eta_upper(sigma2, queries)
     if eta > 0.5:
         return None
-    exact = gmpy2.mpq(eta) if eta > 2.0**-80 else gmpy2.mpq(1, 2**80)  # of few bits
+    exact = gmpy2.mpq(eta) if eta > 2.0**-80 else gmpy2.mpq(1, 2**80)  # an mpq of few bits
     return (1 + exact) / (1 - exact)
 
 
 def _eta_upper(sigma2: Fraction, queries: int) -> Any:
     up, down = _AT.up, _AT.down
     pi_squared = down.square(down.const_pi())
-    # exp is taken of numbers rounded towards 0, so the results are too large
+    # exponents are rounded towards 0, so their exponentials are upper bounds
     half_c = down.mul(pi_squared, gmpy2.mpq(sigma2))
     q = up.exp(up.minus(half_c))
     a = up.exp(up.minus(down.mul(half_c, gmpy2.mpq(2 * (queries - 1), queries))))

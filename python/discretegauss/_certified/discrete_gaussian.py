@@ -23,7 +23,7 @@ from .formulas import About, RationalFormulas, nearest_integer, term_by_term
 from .gaussian_tail import gaussian_tail
 from .interval import Arithmetic, Interval, Rational, arithmetic
 
-#: Of a smaller sigma2 sums are taken term by term, of others by Poisson summation.
+#: Sums for a smaller sigma2 are taken term by term, others by Poisson summation.
 _SMALL_SIGMA2 = Fraction(1, 2)
 
 
@@ -47,8 +47,8 @@ class DiscreteGaussianFormulas(RationalFormulas):
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return j**2/(2 sigma2) + j (m0 - mu)/sigma2.
 
-        The pairs are good to 2**-105, each product of pairs to 2**-102, so the sum to 2**-100 times
-        the first term; that is at most 2 E + 1/sigma2.
+        The relative error of the pairs is 2**-105 and of each product of pairs 2**-102. So the
+        error of the sum is at most 2**-100 times the first term, which is at most 2 E + 1/sigma2.
         """
         rate, offset = _rate_and_offset(spec)
         square, square_low = exact_product(steps, steps)
@@ -74,14 +74,14 @@ class DiscreteGaussianFormulas(RationalFormulas):
         return math.isqrt(math.floor(spec.parameter))
 
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
-        """Return the moments up to the order, about an origin that suits the law."""
+        """Return the moments up to the order, about an origin that the law chooses."""
         if spec.parameter < _SMALL_SIGMA2:
             return term_by_term(self, spec, bits, order)
         return _moments_by_poisson(spec, bits, order)
 
-    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, sensitivity: int) -> int | None:
         """Return the least x whose loss, (2 x D + D**2)/(2 sigma2), is above epsilon."""
-        threshold = epsilon * gmpy2.mpq(spec.parameter) / change - gmpy2.mpq(change, 2)
+        threshold = epsilon * gmpy2.mpq(spec.parameter) / sensitivity - gmpy2.mpq(sensitivity, 2)
         return int(threshold.numerator // threshold.denominator) + 1
 
 
@@ -100,7 +100,7 @@ def _normaliser_by_poisson(sigma2: Fraction, offset: Fraction, bits: int) -> Int
         sqrt(2 pi sigma2) (1 + 2 sum over k >= 1 of q**(k**2) cos(2 pi k mu)),
         q = exp(-2 pi**2 sigma2) <= exp(-pi**2).
 
-    What follows the term k is at most 2 q**((k+1)**2)/(1 - q) <= 3 q**((k+1)**2).
+    All after the term k is at most 2 q**((k+1)**2)/(1 - q) <= 3 q**((k+1)**2).
     """
     at = arithmetic(bits + 20)
     pi = at.pi()
@@ -113,8 +113,10 @@ def _normaliser_by_poisson(sigma2: Fraction, offset: Fraction, bits: int) -> Int
         if at.up.mul_2exp(size.upper, bits + 6) <= 1:
             break
         total = at.add(total, at.scale(at.mul(size, at.cos_of_turns(k * offset)), 2))
-    rest = at.scale(size, 3)
-    total = Interval(at.down.sub(total.lower, rest.upper), at.up.add(total.upper, rest.upper))
+    remainder = at.scale(size, 3)
+    total = Interval(
+        at.down.sub(total.lower, remainder.upper), at.up.add(total.upper, remainder.upper)
+    )
     unit = at.sqrt(at.scale(pi, 2 * sigma2))
     at_m0 = at.exp(at.rational(offset * offset / (2 * sigma2)))
     return at.mul(at.mul(unit, total), at_m0)
@@ -124,15 +126,16 @@ def _moments_by_poisson(spec: LawSpec, bits: int, order: int) -> About:
     """Return the moments of the Gaussian for sigma2 >= 1/2, from the Poisson sums.
 
     The Fourier transform of y**n exp(-y**2/(2 sigma2)) at k is (-i sigma)**n He_n(t) times that of
-    the same without y**n, t = 2 pi sigma k, He_n the Hermite polynomial. So, with Y = X - mu, sums
-    over k >= 1, q_k = exp(-t**2/2), c_k = cos(2 pi k mu), s_k = sin(2 pi k mu), E(Y**n) Z is
+    exp(-y**2/(2 sigma2)), with t = 2 pi sigma k and He_n the Hermite polynomial. Let Y = X - mu,
+    q_k = exp(-t**2/2), c_k = cos(2 pi k mu) and s_k = sin(2 pi k mu). With sums over k >= 1,
+    E(Y**n) Z is
 
         sigma**n ((n - 1)!! + 2 (-1)**(n/2) sum He_n(t) q_k c_k),    n even,
         2 sigma**n (-1)**((n + 1)/2) sum He_n(t) q_k s_k,            n odd
 
-    (Z itself for n = 0). By Cramer's inequality (Abramowitz and Stegun 22.14.17) abs(He_n(t)) is
-    below 1.09 sqrt(n!) exp(t**2/4); t >= 4.4, so from one k to the next this bound on a summand
-    falls to less than half, and what is left from k on is at most 5 sqrt(n!) exp(-t**2/4).
+    (for n = 0 it is Z). By Cramer's inequality (Abramowitz and Stegun 22.14.17) abs(He_n(t)) is
+    below 1.09 sqrt(n!) exp(t**2/4). Because t >= 4.4, this bound on a summand falls to less than
+    half from one k to the next. So the remainder from k on is at most 5 sqrt(n!) exp(-t**2/4).
     """
     sigma2, mu = spec.parameter, spec.mu
     at = arithmetic(bits + 20 + order)
@@ -142,8 +145,8 @@ def _moments_by_poisson(spec: LawSpec, bits: int, order: int) -> About:
     for k in count(1):
         t = at.scale(unit, k)
         t2 = at.mul(t, t)
-        rest = at.mul(largest, at.exp(at.scale(t2, Fraction(-1, 4)))).upper
-        if at.up.mul_2exp(rest, bits + 6) <= 1:
+        remainder = at.mul(largest, at.exp(at.scale(t2, Fraction(-1, 4)))).upper
+        if at.up.mul_2exp(remainder, bits + 6) <= 1:
             break
         q = at.scale(at.exp(at.scale(t2, Fraction(-1, 2))), 2)
         cosine, sine = at.mul(q, at.cos_of_turns(k * mu)), at.mul(q, at.sin_of_turns(k * mu))
@@ -152,7 +155,7 @@ def _moments_by_poisson(spec: LawSpec, bits: int, order: int) -> About:
             term = at.mul(hermite, sine if n % 2 else cosine)
             sums[n] = (at.sub if (n + 1) // 2 % 2 else at.add)(sums[n], term)
             before, hermite = hermite, at.sub(at.mul(t, hermite), at.scale(before, n))
-    sums = [Interval(at.down.sub(s.lower, rest), at.up.add(s.upper, rest)) for s in sums]
+    sums = [Interval(at.down.sub(s.lower, remainder), at.up.add(s.upper, remainder)) for s in sums]
     standard = [at.div(s, sums[0]) for s in sums[1:]]  # E((Y/sigma)**n)
     raw = [
         at.mul(s, at.power(at.rational(sigma2), Fraction(n, 2))) for n, s in enumerate(standard, 1)

@@ -45,9 +45,9 @@ class DiscreteLaplaceFormulas(RationalFormulas):
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return abs(j)/scale, less by 2 abs(m0 - mu)/scale on mu's side of m0.
 
-        As abs(x - mu) is abs(j) + abs(m0 - mu) unless x is beyond mu, seen from m0. The pairs are
-        good to 2**-105, each product of pairs to 2**-102, so the result to 2**-100 times the first
-        term; that is at most E + 1/scale.
+        abs(x - mu) is abs(j) + abs(m0 - mu) unless x is beyond mu, seen from m0. The relative error
+        of the pairs is 2**-105 and of each product of pairs 2**-102. So the error of the result is
+        at most 2**-100 times the first term, which is at most E + 1/scale.
         """
         rate, offset, side = _rate_and_offset(spec)
         distance = np.abs(steps)
@@ -65,16 +65,17 @@ class DiscreteLaplaceFormulas(RationalFormulas):
         """Return the scale, rounded down."""
         return math.floor(spec.parameter)
 
-    def pure_epsilon(self, spec: LawSpec, change: int) -> Rational:
-        """Return change/scale, the loss at every x >= mu."""
-        return change / gmpy2.mpq(spec.parameter)
+    def pure_epsilon(self, spec: LawSpec, sensitivity: int) -> Rational:
+        """Return sensitivity/scale, the loss at every x >= mu."""
+        return sensitivity / gmpy2.mpq(spec.parameter)
 
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
         """Return the moments of the Laplace, from geometric sums on both sides of mu.
 
-        From distance a on, the distances are a + j with weights exp(-j/s), j = 0, 1, ... The means
-        of powers of j, with u = 1/(exp(1/s) - 1), are u, u + 2 u**2, u + 6 u**2 + 6 u**3, ...: of
-        j**n the sum of c(n, k) u**k, c(n, k) = k! S(n, k) with Stirling numbers of the second kind.
+        From distance a on, the distances are a + j with weights exp(-j/s), j = 0, 1, ... With
+        u = 1/(exp(1/s) - 1), the means of j, j**2, j**3, ... are u, u + 2 u**2,
+        u + 6 u**2 + 6 u**3, ... The mean of j**n is the sum of c(n, k) u**k, c(n, k) = k! S(n, k)
+        with Stirling numbers of the second kind.
         """
         s, mu = spec.parameter, spec.mu
         at = arithmetic(bits + 20 + order)
@@ -108,20 +109,20 @@ class DiscreteLaplaceFormulas(RationalFormulas):
         energy = at.scale(at.div(beyond, total), 1 / s)
         return About(mu, [mean_of(n) for n in range(1, order + 1)], energy, at)
 
-    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, sensitivity: int) -> int | None:
         """Return the least x whose loss is above epsilon.
 
         It is (2 x + D)/scale on -D <= x <= 0, and D/scale on x >= 0.
         """
-        if epsilon >= self.pure_epsilon(spec, change):
+        if epsilon >= self.pure_epsilon(spec, sensitivity):
             return None
-        threshold = (epsilon * gmpy2.mpq(spec.parameter) - change) / 2
+        threshold = (epsilon * gmpy2.mpq(spec.parameter) - sensitivity) / 2
         return int(threshold.numerator // threshold.denominator) + 1
 
 
 @lru_cache(maxsize=64)
 def _rate_and_offset(spec: LawSpec) -> tuple[Pair, Pair, int]:
-    """Return 1/scale, 2 abs(m0 - mu)/scale, and on which side of m0 mu is."""
+    """Return 1/scale, 2 abs(m0 - mu)/scale, and the side of m0 on which mu lies."""
     delta = nearest_integer(spec.mu) - spec.mu
     offset = 2 * abs(delta) / spec.parameter
     return rational_pair(1 / spec.parameter), rational_pair(offset), -1 if delta > 0 else 1

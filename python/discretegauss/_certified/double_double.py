@@ -1,9 +1,9 @@
-"""Sums of two floats: twice the digits, without error where the functions say so.
+"""Pairs of floats whose sum has twice the digits of a float.
 
-Products of two floats are split into two floats (Dekker), sums likewise (Knuth). Of sums and
-products of pairs the relative errors are those proven by Joldes, Muller and Popescu (Tight and
-rigorous error bounds for basic building blocks of double-word arithmetic, ACM Transactions on
-Mathematical Software 44, 2017), given that nothing under- or overflows.
+A product of two floats is exactly a sum of two floats (Dekker), and so is a sum (Knuth). If nothing
+under- or overflows, the relative errors of sums and products of pairs are those proven by Joldes,
+Muller and Popescu (Tight and rigorous error bounds for basic building blocks of double-word
+arithmetic, ACM Transactions on Mathematical Software 44, 2017).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .interval import Interval, arithmetic
 
 Floats = NDArray[np.float64]
 
-#: Of parameters in this range, and centres below the other bound, no product under- or overflows.
+#: No product under- or overflows if the parameter and the centre are in these ranges.
 _SMALLEST_PARAMETER, _LARGEST_PARAMETER = Fraction(1, 2**20), Fraction(2**900)
 _LARGEST_MU = 2**61
 
-#: Arrays of this length stay in the processor's cache, with all that is computed from them.
+#: Arrays of this length, and those computed from them, fit the processor's cache.
 _CHUNK = 4096
 
 
@@ -43,7 +43,7 @@ class Pairs(NamedTuple):
 
 
 def pair(value: Interval) -> Pair:
-    """Return the number as a pair, to a relative error of 2**-105 if it is that narrow."""
+    """Return the number as a pair. A narrow interval gives a relative error of 2**-105."""
     high = float_nearest(value)
     at = arithmetic(200)
     return Pair(high, float_nearest(at.shift(value, -Fraction(high))))
@@ -82,7 +82,7 @@ def exact_sum(a: Floats, b: Floats | float) -> tuple[Floats, Floats]:
 
 
 def normalised(a: Floats, b: Floats) -> Pairs:
-    """Return a + b, where b is no larger than a, as a pair; exactly (Dekker)."""
+    """Return a + b as a pair, exactly, if abs(b) <= abs(a) (Dekker)."""
     s = a + b
     return Pairs(s, b - (s - a))
 
@@ -90,7 +90,8 @@ def normalised(a: Floats, b: Floats) -> Pairs:
 def pair_sum(a: Pairs, b: Pairs | Pair) -> Pairs:
     """Return a + b (SloppyDWPlusDW).
 
-    The error is at most 2**-103 (abs(a) + abs(b)); of numbers of one sign 3 * 2**-106 of the sum.
+    The error is at most 2**-103 (abs(a) + abs(b)), and 3 * 2**-106 abs(a + b) if a and b have the
+    same sign.
     """
     high, low = exact_sum(a.high, b.high)
     return normalised(high, low + (a.low + b.low))

@@ -4,19 +4,19 @@ For a function g of x >= 0 that tends to 0 with its derivatives, and any p >= 1,
 
     g(0) + g(1) + ... = integral of g + g(0)/2 - sum for k = 1..p of B_2k/(2k)! g^(2k-1)(0) + R
 
-where R is the integral of -B_2p({x})/(2p)! g^(2p)(x) over x >= 0 (NIST DLMF 2.10(i)). As
+where R is the integral of -B_2p({x})/(2p)! g^(2p)(x) over x >= 0 (NIST DLMF 2.10(i)). Because
 abs(B_2p({x}))/(2p)! <= 2 zeta(2p)/(2 pi)**(2p) and zeta(2p) <= zeta(2) < 2,
 
     abs(R) <= 4/(2 pi)**(2p) integral of abs(g^(2p)).
 
-If g is analytic in the discs of radius r around all x >= 0, Cauchy bounds the derivative there:
-abs(g^(2p)(x)) <= (2p)!/r**(2p) M(x) with M(x) the maximum of abs(g) on the circle. Together
+If g is analytic in the discs of radius r around all x >= 0, Cauchy bounds its derivative there:
+abs(g^(2p)(x)) <= (2p)!/r**(2p) M(x), where M(x) is the maximum of abs(g) on the circle. Together
 
     abs(R) <= 4 (2p)!/(2 pi r)**(2p) integral of M                          (*)
 
-which for 2p about 2 pi r is about exp(-2 pi r), and takes few terms if r may be much larger.
-Discs that grow with x, of radius (x/y) r at x >= y, do as well: the integral is then that of
-(y/x)**(2p) M(x), which is no more than about y max M / (2p - 1) however long g takes to fall.
+For 2p about 2 pi r this is about exp(-2 pi r). If r may be much larger, few terms are enough. Discs
+may also grow with x, with radius (x/y) r at x >= y. The integral is then that of (y/x)**(2p) M(x),
+which is at most about y max M / (2p - 1), however slowly g falls.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import gmpy2
 
 from .interval import Arithmetic, Interval
 
-#: By then p terms, at a cost of p**2 products, take minutes.
+#: The most terms p. They cost p**2 products, which take minutes.
 _MOST_TERMS = 2**14
 
 
@@ -59,7 +59,9 @@ def corrections(taylor: Sequence[Interval], terms: int, at: Arithmetic) -> Inter
         The Taylor coefficients of g at 0, g^(n)(0)/n!, for n < 2 terms.
     """
     total = at.scale(taylor[0], Fraction(1, 2))
-    numbers = _bernoulli_even(max(32, 1 << (terms - 1).bit_length()))  # few lengths, all kept
+    numbers = _bernoulli_even(
+        max(32, 1 << (terms - 1).bit_length())
+    )  # of few lengths, which are cached
     for k in range(1, terms + 1):
         total = at.sub(total, at.scale(taylor[2 * k - 1], numbers[k - 1] / (2 * k)))
     return total
@@ -72,13 +74,13 @@ def remainder_factor(terms: int, radius: Fraction, at: Arithmetic) -> Interval:
     return at.div(factorial, at.power(two_pi_r, 2 * terms))
 
 
-# --- planning: floats choose how many terms and what radius; (*) then says how good that was
+# --- planning: floats choose the number of terms and the radius; (*) then bounds the error
 
 
 def log_of(value: Fraction) -> float:
     """Return the natural logarithm of a positive rational of any size, as a float.
 
-    To a small relative error, also where value is near 1 and the logarithm near 0.
+    Its relative error is small, also if the value is near 1 and the logarithm near 0.
     """
     above, below = value.numerator, value.denominator
     if 2 * abs(above - below) < below:
@@ -95,8 +97,8 @@ def log_remainder_factor(terms: int, log_radius: float) -> float:
 def terms_for(log_radius: float, log_goal: float) -> int | None:
     """Return the fewest terms whose remainder factor is at most exp(log_goal), or None.
 
-    The factor falls with the number p of terms as long as 2p < 2 pi r. There it is at most about
-    exp(-2p), so that more terms than the goal has nats are never needed.
+    The factor falls with the number p of terms while 2p < 2 pi r. There it is at most about
+    exp(-2p), so at most -log_goal terms are needed.
     """
     low, high = 0, max(8, math.ceil(min(-log_goal, _MOST_TERMS)))
     if log_radius < math.log(high / math.pi):

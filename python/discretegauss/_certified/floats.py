@@ -1,4 +1,4 @@
-"""How enclosed numbers become floats: the one next to an end, or the value rounded."""
+"""Conversion of enclosed numbers to floats: the nearest float, or the next one to an end."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .interval import Interval, Real, arithmetic
 #: lower <= true value <= upper
 Bounds = tuple[float, float]
 
-#: An enclosure at some number of bits, for `float_value`.
+#: Returns an enclosure computed with some number of bits, for `float_value`.
 Enclosure = Callable[[int], Interval]
 
-#: What `float_value` asks for first: enough, unless most digits cancel.
+#: The first precision that `float_value` tries. It is enough unless most digits cancel.
 FIRST_BITS = 72
 _LAST_BITS = FIRST_BITS * 2**9
 
@@ -29,17 +29,18 @@ def float_bounds(enclosure: Enclosure) -> Bounds:
     Raises
     ------
     ArithmeticError
-        If some 37 000 bits do not tell: as good as never, and never a wrong answer.
+        If about 37 000 bits do not decide, which practically never happens.
 
     Notes
     -----
-    Two steps, as a value that is itself a float is enclosed by its neighbours.
+    They may be two steps apart, because the enclosure of a value that is itself a float reaches
+    both neighbours.
     """
     return _narrow(enclosure)[1]
 
 
 def float_value(enclosure: Enclosure) -> float:
-    """Return the value as a float: correctly rounded, or the other neighbour in a close case."""
+    """Return the value as a float, correctly rounded or, in a close case, the other neighbour."""
     return float_nearest(_narrow(enclosure)[0])
 
 
@@ -58,7 +59,7 @@ def _narrow(enclosure: Enclosure) -> tuple[Interval, Bounds]:
 
 
 def _about(x: Real) -> float:
-    """Return a float next to x; an mpq beyond all floats raises in float()."""
+    """Return a float next to x, or infinity if float() raises because an mpq is too large."""
     try:
         return float(x)
     except OverflowError:
@@ -90,11 +91,11 @@ def float_at_least(x: Real) -> float:
 
 
 def float_nearest(a: Interval) -> float:
-    """Return the float nearest to the middle of a: the rounded value, if a is narrow."""
+    """Return the float nearest to the middle of a. If a is narrow, it is the rounded value."""
     low, high = float_at_most(a.lower), float_at_least(a.upper)
     if low == high:
         return low
-    if math.isinf(low) or math.isinf(high):  # as rounding does, from half a step past the last one
+    if math.isinf(low) or math.isinf(high):  # rounding overflows half a step past the last float
         if a.lower < -_TO_INFINITY:
             return low
         return high if a.upper > _TO_INFINITY or math.isinf(low) else low

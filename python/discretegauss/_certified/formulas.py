@@ -1,12 +1,12 @@
-"""What is computed of a law: its weights, tails, normaliser, moments, thresholds of its loss.
+"""The interface of a kind of law: its weights, tails, normaliser, moments and loss thresholds.
 
 A law gives the integer x the weight exp(-phi(x)), phi convex and symmetric about mu. Each kind of
-law has one `Formulas` object, in a file of its own: `discrete_gaussian.py`, `discrete_laplace.py`,
-`generalized_gaussian.py` and `skellam.py`. `laws_of_integers.py` says which object is whose. Here
-are results that follow from phi and the tails alone, as the sums term by term.
+law has one `Formulas` object, in its own file: `discrete_gaussian.py`, `discrete_laplace.py`,
+`generalized_gaussian.py` or `skellam.py`. `laws_of_integers.py` maps kinds to objects. This file
+has the results that follow from phi and the tails, for example sums term by term.
 
-The objects hold no parameters: each method is given the law. ``bits`` is the aim: a relative width
-of 2**-bits. The result is an enclosure whatever its width.
+The objects hold no parameters; each method takes the law. ``bits`` is the aim, a relative width of
+2**-bits. The result is an enclosure, whatever its width.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def mirrored(spec: LawSpec) -> LawSpec:
 
 
 def nearest_integer(mu: Fraction) -> int:
-    """Return the integer nearest to mu, where the weight is largest; the upper one of two."""
+    """Return the integer nearest to mu, the upper one of two. Its weight is the largest."""
     return math.floor(mu + Fraction(1, 2))
 
 
 class About(NamedTuple):
-    """Moments about some origin."""
+    """Moments about an origin."""
 
     origin: Fraction | int
     raw: list[Interval]
@@ -44,7 +44,7 @@ class About(NamedTuple):
 
 
 class Formulas(ABC):
-    """What is computed of a law of integers, whatever its parameters."""
+    """The functions of one kind of law of integers, for all parameters."""
 
     @abstractmethod
     def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
@@ -65,34 +65,36 @@ class Formulas(ABC):
     def normaliser(self, spec: LawSpec, m0: int, bits: int) -> Interval:
         """Return the weight of all integers in units of that of m0, the integer nearest mu."""
         at = arithmetic(bits + 10)
-        # x >= m0 and, mirrored, x <= m0 - 1; one of the two ends may lie on the wrong side of mu
+        # x >= m0, and mirrored x <= m0 - 1; one of the two may lie on the wrong side of mu
         right, left = self._from(spec, m0, bits), self._from(mirrored(spec), 1 - m0, bits)
         return at.add(right, at.mul(left, self.weight_ratio(spec, m0 - 1, m0, bits)))
 
     def _from(self, spec: LawSpec, m: int, bits: int) -> Interval:
-        """Return `tail_ratio`, also for m below mu by less than 1."""
+        """Return `tail_ratio`; m may be below mu by less than 1."""
         if m >= spec.mu:
             return self.tail_ratio(spec, m, bits)
         at = arithmetic(bits + 10)
-        rest = at.mul(self.tail_ratio(spec, m + 1, bits), self.weight_ratio(spec, m + 1, m, bits))
-        return at.add(at.rational(1), rest)
+        remainder = at.mul(
+            self.tail_ratio(spec, m + 1, bits), self.weight_ratio(spec, m + 1, m, bits)
+        )
+        return at.add(at.rational(1), remainder)
 
     def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
-        """Return s and beta with phi(x) = (abs(x - mu)/s)**beta, if there are such."""
+        """Return s and beta with phi(x) = (abs(x - mu)/s)**beta, if the law has this form."""
         raise NotImplementedError
 
     def tail_bound(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval | None:
-        """Return a bound of its own on P(X >= m); None: by the law with density exp(-phi)."""
+        """Return the law's own bound on P(X >= m); None if the density exp(-phi) is to give it."""
         return None
 
     def has_exponents(self, spec: LawSpec) -> bool:
-        """Return whether `exponents` is good for the law: nothing under- or overflows."""
+        """Return whether `exponents` works for the law, so that nothing under- or overflows."""
         return parameters_in_range(spec.parameter, spec.mu)
 
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return phi(m0 + j) - phi(m0) for integers j of at most 2**53, m0 the integer nearest mu.
 
-        The error is that of each law; 1000 and more may stand for anything above 760.
+        Each law states its error. A result of 1000 or more means any number above 760.
         """
         raise NotImplementedError
 
@@ -102,27 +104,27 @@ class Formulas(ABC):
 
     @abstractmethod
     def whole_width(self, spec: LawSpec) -> int:
-        """Return about how wide the law is, in integers, rounded down."""
+        """Return about the width of the law, in integers, rounded down."""
 
-    def pure_epsilon(self, spec: LawSpec, change: int) -> Rational | None:
-        """Return the largest phi(x + change) - phi(x), change at least 1; None if there is none."""
+    def pure_epsilon(self, spec: LawSpec, sensitivity: int) -> Rational | None:
+        """Return the largest phi(x + sensitivity) - phi(x); None if there is none."""
         return None
 
     def exact_variance(self, spec: LawSpec) -> Fraction | None:
-        """Return the variance where it is known exactly."""
+        """Return the variance if it is known exactly."""
         return None
 
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
-        """Return bounds of the mean that cost less than `moments`, if there are any."""
+        """Return bounds on the mean that cost less than `moments`, if there are any."""
         return None
 
     def has_moments(self, spec: LawSpec, order: int) -> bool:
-        """Return whether `moments` knows those up to the order; up to 4 all do."""
+        """Return whether `moments` works up to the order. Up to 4 it always does."""
         return True
 
     @abstractmethod
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
-        """Return the moments up to the order, about an origin that suits the law."""
+        """Return the moments up to the order, about an origin that the law chooses."""
 
 
 class RationalFormulas(Formulas):
@@ -133,10 +135,10 @@ class RationalFormulas(Formulas):
         """Return phi(x)."""
 
     @abstractmethod
-    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, change: int) -> int | None:
-        """Return the least x with phi(x + change) - phi(x) > epsilon; None if there is none.
+    def loss_exceeds_from(self, spec: LawSpec, epsilon: Any, sensitivity: int) -> int | None:
+        """Return the least x with phi(x + sensitivity) - phi(x) > epsilon; None if there is none.
 
-        The law is centred, epsilon an mpq of at least minus the largest loss, change at least 1.
+        The law is centred, epsilon an mpq of at least minus the largest loss.
         """
 
     def exact_log_ratio(self, spec: LawSpec, x: int, y: int) -> Rational:
@@ -154,8 +156,8 @@ class RationalFormulas(Formulas):
     def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
         """Return exp(phi(y) - phi(x)), the weight of x in units of that of y.
 
-        The exponential turns absolute errors of its argument into relative ones; beyond 2**30 it
-        leaves the range of exponents.
+        The exponential turns absolute errors of its argument into relative ones. Arguments beyond
+        2**30 leave the range of exponents.
         """
         log = self.exact_log_ratio(spec, x, y)
         size = log.numerator.bit_length() - log.denominator.bit_length() + 1
@@ -193,11 +195,11 @@ def _side(
 ) -> _Side:
     """Return the sums of n**i w, i = 0..order, and of e w, over n = 1, 2, ...
 
-    w = exp(-e) is the weight of m0 + n or of m0 - n, in units of that of m0.
-    e is convex in n and e(0) = 0 is its least value, so that ratios of w fall, and so do those of
-    n**i w, of which n**order w is the largest. After it, with ratio q to the term before, at most
-    q/(1 - q) of it remains. For e w: e exp(-e) <= exp(-e/2), as e exp(-e/2) <= 1, and the ratios of
-    exp(-e/2) are the roots of those of w.
+    w = exp(-e) is the weight of m0 + n or of m0 - n, in units of the weight of m0. e is convex in n
+    and has its least value e(0) = 0. So the ratios of neighbouring w fall, and so do those of
+    n**i w. The largest of these is n**order w. If its ratio to the term before is q, at most
+    q/(1 - q) of it remains after it. For e w, e exp(-e) <= exp(-e/2) because e exp(-e/2) <= 1, and
+    the ratios of exp(-e/2) are the square roots of those of w.
     """
     zero = at.rational(0)
     sums, energy = [zero] * (order + 1), zero
@@ -214,17 +216,19 @@ def _side(
         root = at.up.exp(at.up.div(step, 2))
         if q < 1 and root < 1:
             last = at.scale(w, n**order).upper
-            rest = at.up.div(at.up.mul(last, q), at.down.sub(1, q))
-            rest_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
-            small = _small(rest, sums[0].lower, bits) and _small(rest_energy, energy.lower, bits)
+            remainder = at.up.div(at.up.mul(last, q), at.down.sub(1, q))
+            remainder_energy = at.up.div(at.up.mul(half, root), at.down.sub(1, root))
+            small = _small(remainder, sums[0].lower, bits) and _small(
+                remainder_energy, energy.lower, bits
+            )
             if small or (w.lower <= 0 and q < 0.5):
                 return _Side(
-                    [Interval(s.lower, at.up.add(s.upper, rest)) for s in sums],
-                    Interval(energy.lower, at.up.add(energy.upper, rest_energy)),
+                    [Interval(s.lower, at.up.add(s.upper, remainder)) for s in sums],
+                    Interval(energy.lower, at.up.add(energy.upper, remainder_energy)),
                 )
         previous = log
     raise AssertionError  # count never ends
 
 
-def _small(rest: object, total: object, bits: int) -> bool:
-    return bool(arithmetic(32).up.mul_2exp(rest, bits + 3) <= total)
+def _small(remainder: object, total: object, bits: int) -> bool:
+    return bool(arithmetic(32).up.mul_2exp(remainder, bits + 3) <= total)

@@ -1,17 +1,18 @@
-"""Fourier transforms of real arrays, with an error that is proven beforehand.
+"""Fourier transforms of real arrays, with an error bound that is known beforehand.
 
-numpy's transform is as good, and says so nowhere; this one is made of additions and multiplications
-of floats alone (IEEE 754, u = 2**-53), so that its error can be counted. It is Stockham's: in each
-of ``stages`` steps, of radix 4 (the last may be 2), every value passes two complex sums (u each), a
-product (sqrt(5) u; Brent, Percival and Zimmermann, Mathematics of Computation 76, 2007) by a root
-of unity that is wrong by 1.01 u. So each output is the sum of x_j w**(j k) (1 + e_j) with
+numpy's transform is as accurate but promises no bound. This one uses only additions and
+multiplications of floats (IEEE 754, u = 2**-53), so its error can be counted. It is Stockham's
+algorithm. Each of ``stages`` steps has radix 4, or 2 for the last. In each step a value passes two
+complex sums (u each) and a product (sqrt(5) u; Brent, Percival and Zimmermann, Mathematics of
+Computation 76, 2007) with a root of unity whose error is 1.01 u. So each output is the sum of
+x_j w**(j k) (1 + e_j) with
 
     abs(e_j) <= E = 6 u stages,
 
-a bound for each output by the sum of the absolute values of the inputs.
+which bounds the error of each output by E times the sum of the absolute values of the inputs.
 
-Two real values make one complex. What untwines them, X = (Z + Z')/2 + w (Z - Z')/2i, has twice that
-error, and 7 u of its own.
+Two real values make one complex value. The step that separates them again,
+X = (Z + Z')/2 + w (Z - Z')/2i, doubles the error and adds 7 u.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ Complexes = NDArray[np.complex128]
 
 _U = 2.0**-53
 
-#: Roots of unity are products of numbers from tables of so many.
+#: Roots of unity are products of entries of tables of 2**_TABLE_BITS numbers.
 _TABLE_BITS = 4
 
 
 def _stages(n: int) -> int:
-    """Return how many steps a complex transform of n takes."""
+    """Return the number of steps of a complex transform of n values."""
     return n.bit_length() // 2
 
 
 def transform_error(n: int) -> float:
-    """Return how far `transform` of n numbers is off, if their absolute values sum to 1."""
+    """Return the error bound of `transform` of n numbers whose absolute values sum to 1."""
     return (2 * 6 * _stages(n // 2) + 8) * _U
 
 
 def inverse_error(n: int) -> float:
-    """Return how far `inverse` is off, if the absolute values it is given sum to n/4."""
+    """Return the error bound of `inverse` for absolute values that sum to n/4."""
     return (6 * _stages(n // 2) + 9) * _U
 
 
@@ -62,8 +63,8 @@ def transform(x: Floats) -> Complexes:
 def inverse(spectrum: Complexes) -> Floats:
     """Return the real numbers of which this is the `transform`.
 
-    Each is off by at most `inverse_error` times 4/n times the sum of the absolute values; and an
-    error in the spectrum moves each by at most 4/n times the sum of its absolute values.
+    The error of each is at most `inverse_error` times 4/n times the sum of the absolute values.
+    Errors in the spectrum add at most 4/n times the sum of their absolute values.
     """
     half = spectrum.size - 1
     roots = _roots(2 * half)
@@ -74,7 +75,7 @@ def inverse(spectrum: Complexes) -> Floats:
 
 
 def _stockham(z: Complexes, roots: Complexes) -> Complexes:
-    """Return the transform of complex numbers, in order; roots are those of at least z.size."""
+    """Return the transform of complex numbers, in order. ``roots`` has at least z.size roots."""
     n, done = z.size, 1
     while n > 2:
         quarter, step = n // 4, roots.size // n
@@ -96,7 +97,7 @@ def _stockham(z: Complexes, roots: Complexes) -> Complexes:
 
 @lru_cache(maxsize=8)
 def _roots(n: int) -> Complexes:
-    """Return exp(-2 pi i k/n), k = 0, ..., n - 1, each to 1.01 u: products in pairs of floats."""
+    """Return exp(-2 pi i k/n), k = 0, ..., n - 1, each to 1.01 u, as products of pairs."""
     bits = n.bit_length() - 1
     found: tuple[Pairs, Pairs] | None = None
     for shift in range(0, bits, _TABLE_BITS):
@@ -105,12 +106,12 @@ def _roots(n: int) -> Complexes:
         found = table if found is None else _products(table, found)
     cosines, sines = found or _table(Fraction(1), 1)
     result = cosines.high - 1j * sines.high
-    result.flags.writeable = False  # it is kept
+    result.flags.writeable = False  # it is cached
     return result
 
 
 def _table(step: Fraction, count: int) -> tuple[Pairs, Pairs]:
-    """Return cosines and sines of 0, 1, ... steps of so many turns."""
+    """Return cosines and sines of 0, 1, ..., count - 1 steps. A step is in turns."""
     at = arithmetic(160)
     cosines = [pair(at.cos_of_turns(i * step)) for i in range(count)]
     sines = [pair(at.sin_of_turns(i * step)) for i in range(count)]
@@ -122,7 +123,7 @@ def _arrays(values: list[Pair]) -> Pairs:
 
 
 def _products(a: tuple[Pairs, Pairs], b: tuple[Pairs, Pairs]) -> tuple[Pairs, Pairs]:
-    """Return cosines and sines of all sums of two angles, those of b beside each other."""
+    """Return cosines and sines of all sums of two angles; the index of b varies fastest."""
 
     def outer(x: Pairs, y: Pairs) -> Pairs:
         shape = x.high.size, y.high.size

@@ -4,7 +4,7 @@ With d = m - mu >= 0 the tail from m, in units of its first term, is
 
     R = sum over j >= 0 of exp(-(2 d j + j**2)/(2 sigma2)).
 
-Two ways, whichever is cheaper: the sum itself, where it has few terms; and Euler-Maclaurin.
+The cheaper of two methods computes it: the sum itself if it has few terms, or Euler-Maclaurin.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .euler_maclaurin import corrections, log_of, remainder_factor, terms_for
 from .incomplete_gamma import scaled_gamma
 from .interval import Interval, Rational, Real, arithmetic
 
-#: exp(-x) below 2**-bits for x above bits times this.
+#: exp(-x) is below 2**-bits if x is above bits times this.
 _LOG_2 = math.log(2)
 
-#: A term of Euler-Maclaurin costs about so many of the direct sum; the integral so many more, and
-#: as many again for each sigma that it begins away from mu, up to ten. Measured.
+#: Measured costs, in terms of the direct sum: of a term of Euler-Maclaurin, of its integral, and
+#: for each sigma of the integral's distance from mu, up to ten.
 _TERM_COST = 80
 _INTEGRAL_COST = 150
 _DEPTH_COST = 90
@@ -48,12 +48,12 @@ def gaussian_tail(sigma2: Fraction, d: Fraction, bits: int) -> Interval:
 def direct_sum(first: Rational, growth: Rational, guard: int, bits: int) -> Interval:
     """Return 1 + q_0 + q_0 q_1 + ... with q_j = exp(-first - j growth), first > 0, growth >= 0.
 
-    In integers, units of 2**-places, every product rounded down. Both exponentials are at most 2
-    units above their integers. The errors e of q_j and E of term n then obey, as no number is above
-    1, e' <= e + 3 and E' <= E + e + 1: so q_j is off by at most 2 + 3 j units, term n by
-    3 n (n + 1)/2, and the sum of the terms before it by (n - 1) n (n + 1)/2. `guard` bits are for
-    that. The ratios fall, so a term t of ratio q to the one before it and all that follow are at
-    most t/(1 - q).
+    The sum is computed in integers, in units of 2**-places, and every product is rounded down. Both
+    exponentials are at most 2 units above their integers. No number is above 1, so the errors e of
+    q_j and E of term n obey e' <= e + 3 and E' <= E + e + 1. Hence q_j is off by at most 2 + 3 j
+    units, term n by 3 n (n + 1)/2, and the sum of the terms before it by (n - 1) n (n + 1)/2.
+    ``guard`` bits make up for this. The ratios fall, so a term t of ratio q to the one before it
+    and all later terms sum to at most t/(1 - q).
     """
     places = bits + 12 + guard
     at = arithmetic(places + 8)
@@ -65,14 +65,14 @@ def direct_sum(first: Rational, growth: Rational, guard: int, bits: int) -> Inte
 
     q = units(at.exp(at.rational(-first)).lower)
     c = units(at.exp(at.rational(-growth)).lower)
-    enough = one >> (bits + 2)  # for the rest: the sum is at least 1
+    enough = one >> (bits + 2)  # for the remainder, because the sum is at least 1
     term = total = one
     for n in count(1):
         term = term * q >> places
         if term < enough and q + 3 * n < one:
-            rest = (term + 3 * n * (n + 1) // 2) * one // (one - q - 3 * n) + 1
-            if rest <= enough:
-                most = total + (n - 1) * n * (n + 1) // 2 + rest
+            remainder = (term + 3 * n * (n + 1) // 2) * one // (one - q - 3 * n) + 1
+            if remainder <= enough:
+                most = total + (n - 1) * n * (n + 1) // 2 + remainder
                 down, up = at.down, at.up
                 return Interval(
                     down.div_2exp(down.add(total, 0), places), up.div_2exp(up.add(most, 0), places)
@@ -91,13 +91,13 @@ def _log_of_direct_terms(sigma2: Fraction, d: Fraction, bits: int) -> float:
 
 
 def _depth(sigma2: Fraction, d: Fraction) -> float:
-    """Return about d/sigma; infinity from some 10**13 on."""
+    """Return about d/sigma, or infinity from about 10**13 on."""
     far = d and log_of(d) - log_of(sigma2) / 2 > 30
     return math.inf if far else float(d * d / sigma2) ** 0.5
 
 
 class _Plan(NamedTuple):
-    """How to apply Euler-Maclaurin: radius r, terms p, and which bound on the integral of M."""
+    """The use of Euler-Maclaurin: radius r, terms p, and the kind of bound on the integral of M."""
 
     radius: Fraction
     terms: int
@@ -106,7 +106,7 @@ class _Plan(NamedTuple):
 
 
 def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
-    """Choose by floats; `_growth` then bounds exactly what was chosen."""
+    """Return a plan chosen in floats. `_growth` then bounds its error exactly."""
     log_sigma = log_of(sigma2) / 2
     a = _depth(sigma2, d)
     near = a < 4
@@ -139,13 +139,13 @@ def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
     M is the maximum of abs(f) on circles of radius r, f(x) = exp(-X**2/(2 sigma2)) with X = x - mu.
     For z = a + ib on the circle, Re (X + z)**2 = (X + a)**2 - r**2 + a**2.
 
-    near: that is at least X**2/2 - r**2, whatever a is. Integrated over X >= d, where X**2/2 >=
-    d**2/2 + (X - d)**2/2, it gives at most exp(r**2/(2 sigma2) - d**2/(4 sigma2)) sqrt(pi sigma2),
-    and f(m) = exp(-d**2/(2 sigma2)).
+    near: Re (X + z)**2 is at least X**2/2 - r**2 for every a. On X >= d, X**2/2 is at least
+    d**2/2 + (X - d)**2/2. So the integral is at most
+    exp(r**2/(2 sigma2) - d**2/(4 sigma2)) sqrt(pi sigma2), and f(m) = exp(-d**2/(2 sigma2)).
 
-    far: it is X**2 + 2 X a + 2 a**2 - r**2 >= X**2 - 2 X r - r**2. With X = d + u, in units of
-    f(m), the exponent is at most (d r + r**2/2)/sigma2 - u (d - r)/sigma2, and with r <= d/2 the
-    integral over u at most 2 sigma2/d.
+    far: Re (X + z)**2 = X**2 + 2 X a + 2 a**2 - r**2 is at least X**2 - 2 X r - r**2. With
+    X = d + u, in units of f(m), the exponent is at most (d r + r**2/2)/sigma2 - u (d - r)/sigma2.
+    Because r <= d/2, the integral over u is at most 2 sigma2/d.
     """
     at = arithmetic(64)
     r = plan.radius
@@ -159,7 +159,7 @@ def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
 def _euler_maclaurin(sigma2: Fraction, d: Fraction, bits: int, plan: _Plan) -> Interval:
     """Return R by the formula of euler_maclaurin.py, for g(u) = exp(-(2 d u + u**2)/(2 sigma2)).
 
-    Its integral is (s/2) e**x Gamma(1/2, x) with s**2 = 2 sigma2, x = d**2/s**2. Its Taylor
+    The integral of g is (s/2) e**x Gamma(1/2, x) with s**2 = 2 sigma2, x = d**2/s**2. Its Taylor
     coefficients obey (n + 1) c_(n+1) = -(d c_n + c_(n-1))/sigma2.
     """
     at = arithmetic(bits + 40 + int(max(0.0, plan.log_growth) / _LOG_2))

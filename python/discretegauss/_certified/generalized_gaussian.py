@@ -29,20 +29,20 @@ from .formulas import About, Formulas, nearest_integer, term_by_term
 from .generalized_tail import Shape, exponent_guard, generalized_tail, log_ratio, phi
 from .interval import Arithmetic, Interval, arithmetic
 
-#: Moments of a smaller scale are summed term by term.
+#: Moments are summed term by term if the scale is smaller.
 _SMALL_SCALE = 2
 
 #: Weighted tails are proven up to this power.
 _MOST_MOMENTS = 4
 
-#: Exponents in pairs of floats are for these parameters.
+#: Exponents in pairs of floats are proven for these parameters.
 _LARGEST_BETA, _LARGEST_SCALE = 2**16, 2**60
 _MOST_PHI_M0 = 64
 
-#: Logarithms of phi beyond which phi is next to 0, or above 1000.
+#: The logarithms of a negligible phi, and of a phi above 1000.
 _LEAST_LOG, _MOST_LOG = -200.0, 7.0
 
-#: A smaller distance from mu is none.
+#: A smaller distance from mu counts as 0.
 _NO_DISTANCE = 2.0**-200
 
 
@@ -64,8 +64,8 @@ class GeneralizedGaussianFormulas(Formulas):
     def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
         """Return exp(phi(y) - phi(x)), the weight of x in units of that of y.
 
-        The exponential turns absolute errors of its argument into relative ones; beyond 2**30 it
-        leaves the range of exponents.
+        The exponential turns absolute errors of its argument into relative ones. Arguments beyond
+        2**30 leave the range of exponents.
         """
         ends = self.log_weight_ratio(spec, x, y, 32)
         size = max(gmpy2.get_exp(end) if gmpy2.is_regular(end) else 0 for end in ends)
@@ -92,13 +92,14 @@ class GeneralizedGaussianFormulas(Formulas):
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
         """Return exp(beta log(y/s)) - phi(m0), y = abs(j + m0 - mu).
 
-        With u = 2**-100: y/s is good to u/4 as a ratio, its logarithm l to 3 u + u/8 abs(l), g =
-        beta l to 3 beta u + u/4 abs(g), and exp(g) as a ratio to (3 beta + 1) u + u/2 abs(g). Where
-        g > 7, phi is above 1000, and that is returned; otherwise abs(g) exp(g) is at most 7 phi +
-        1. So is exp(-200) for what is below, and 0 where y is below 2**-200: errors of less than u.
-        In all E is good to
+        Let u = 2**-100. The relative error of y/s is u/4. The error of its logarithm l is
+        3 u + u/8 abs(l), and of g = beta l it is 3 beta u + u/4 abs(g). The relative error of
+        exp(g) is then (3 beta + 1) u + u/2 abs(g). If g > 7, phi is above 1000 and 1000 or more is
+        returned. Otherwise abs(g) exp(g) is at most 7 phi + 1. A smaller phi than exp(-200) becomes
+        exp(-200), and phi becomes 0 if y is below 2**-200. Both errors are below u. In all, the
+        error of E is at most
 
-            (3 beta + 8) u (phi + 1)    below    (beta + 3) 2**-98 (E + 65).
+            (3 beta + 8) u (phi + 1)    <    (beta + 3) 2**-98 (E + 65).
         """
         c = _pairs(spec)
 
@@ -128,11 +129,12 @@ class GeneralizedGaussianFormulas(Formulas):
     def mean_near_mu(self, spec: LawSpec, bits: int) -> Interval | None:
         """Return mu +- (1 + beta)/(6 Z), which holds the mean; Z is the sum of exp(-phi).
 
-        The mean is mu + A/Z, A the sum of g(x - mu) with g(y) = y exp(-phi(y)). g' = (1 - beta
-        phi(y)) exp(-phi(y)) has a bounded variation V. So (Poisson) A is the integral of g, which
-        is 0 as g is odd, and terms for k = 1, -1, 2, ... of size at most V/(2 pi k)**2: together
-        V/12. On y > 0, g' falls from 1 to -beta exp(-1 - 1/beta), at phi = 1 + 1/beta, and rises to
-        0, and it is even: V is at most 2 + 4 beta/e < 2 + 2 beta.
+        The mean is mu + A/Z, with A the sum of g(x - mu) for g(y) = y exp(-phi(y)). The derivative
+        g' = (1 - beta phi(y)) exp(-phi(y)) has a bounded variation V. By Poisson summation A is the
+        integral of g, which is 0 because g is odd, plus terms for k = 1, -1, 2, ... of size at most
+        V/(2 pi k)**2. These sum to at most V/12. On y > 0, g' falls from 1 to
+        -beta exp(-1 - 1/beta), at phi = 1 + 1/beta, and then rises to 0. It is even, so V is at
+        most 2 + 4 beta/e < 2 + 2 beta.
         """
         at = arithmetic(bits + 10)
         m0 = nearest_integer(spec.mu)
@@ -143,14 +145,14 @@ class GeneralizedGaussianFormulas(Formulas):
         return Interval(at.down.sub(mu.lower, off), at.up.add(mu.upper, off))
 
     def has_moments(self, spec: LawSpec, order: int) -> bool:
-        """Return whether `moments` knows those up to the order."""
+        """Return whether `moments` works up to the order."""
         return order <= _MOST_MOMENTS or spec.parameter < _SMALL_SCALE
 
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:
-        """Return the moments up to the order, about an origin that suits the law.
+        """Return the moments up to the order, about an origin that the law chooses.
 
-        From one-sided sums of (y/s)**e exp(-phi(y)), e = 0..order, beta. The order is at most 4:
-        generalized_tail.py proves no others.
+        They come from one-sided sums of (y/s)**e exp(-phi(y)), e = 0..order and e = beta. The order
+        is at most 4, because generalized_tail.py proves no others.
         """
         if spec.parameter < _SMALL_SCALE:
             return term_by_term(self, spec, bits, order)

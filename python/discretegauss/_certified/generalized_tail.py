@@ -1,17 +1,17 @@
 """Tails of the discrete generalised Gaussian, at a cost that does not grow with the scale.
 
-Let phi(y) = (y/s)**beta, f = exp(-phi), and d = m - mu >= 0. The tail from m, each term with a
-weight that is a power of its distance from mu over the scale, in units of f(m), is
+Let phi(y) = (y/s)**beta, f = exp(-phi), and d = m - mu >= 0. The weight of a term is a power of its
+distance from mu over the scale. The weighted tail from m, in units of f(m), is
 
     R_e = sum over y = d, d + 1, d + 2, ... of (y/s)**e exp(phi(d) - phi(y)),      e >= 0.
 
-Up to three pieces, in this order:
+It has up to three pieces, in this order:
 
-- *flat*: where phi is below 2**-bits, f is 1 (large beta);
-- *explicit*: term by term, either to the end or
-- *Euler-Maclaurin* from a distance where f is smooth on the scale of 1: f has a branch point at
-  y = 0, so that the circles of Cauchy's estimate must stay clear of it, and in a sector around the
-  positive axis where exp(-z**beta) is small.
+- *flat*: the terms with phi below 2**-bits, if beta is large. There f is 1.
+- *explicit*: term by term, either to the end or up to the next piece.
+- *Euler-Maclaurin*: from a distance at which f is smooth on the scale of 1. f has a branch point at
+  y = 0. The circles of Cauchy's estimate must stay clear of it, and within a sector around the
+  positive axis in which exp(-z**beta) is small.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from .incomplete_gamma import scaled_gamma
 from .interval import Arithmetic, Interval, arithmetic
 
 _LOG_2 = math.log(2)
-_LOG_LARGEST = 650.0  # exp of it is a float, and far too large for any use here
+_LOG_LARGEST = 650.0  # its exponential is a float, and too large for any use here
 _INFINITY = gmpy2.inf()
 
-#: Fewer terms than this are not worth a piece of their own.
+#: Fewer flat terms than this are taken explicitly.
 _FEWEST_FLAT = 4
 
-#: From this beta on growing circles start too far from mu, if that is not in the flat piece.
+#: From this beta on, growing circles start too far from mu unless the flat piece covers that part.
 _STEEP = 1000
 
 #: An explicit term takes about 20 microseconds; Euler-Maclaurin with p terms 600 + 3 p**2.
 _EXPLICIT_COST, _INTEGRAL_COST, _SQUARE_COST = 20.0, 600.0, 3.0
 
-#: From this beta on powers are taken by logarithms, which are accurate next to 1; smaller ones lose
-#: 16 bits at most.
+#: From this beta on, powers are computed from logarithms, which are accurate near 1. Powers of
+#: smaller exponents lose at most 16 bits.
 _LARGE_BETA = 2**16
 
-#: No power loses more bits that are needed. beta log(y/s) may be far longer, but then phi(y) is
-#: beyond 2**(2**20), or below 2**-(2**20), and only that counts.
+#: The most bits that a power can lose and that matter. beta log(y/s) may be far longer. But then
+#: phi(y) is above 2**(2**20) or below 2**-(2**20), and nothing else matters.
 _MOST_GUARD = 40
 
-#: Logarithms beyond this are no farther.
+#: Logarithms are limited to this size.
 _FAR_LOG = 1e300
 
-#: Nobody waits longer. It takes tens of thousands of bits more than the scale has.
+#: The most microseconds. Only tens of thousands of bits more than the scale has take longer.
 _MOST_COST = 1e8
 
 
@@ -63,7 +63,7 @@ class Shape(NamedTuple):
 
 
 def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
-    """Return phi(y) for y >= 0; relative error about beta log(y/scale) units of the last place."""
+    """Return phi(y) for y >= 0, to about beta log(y/scale) units of the last place."""
     if y == 0:
         return at.rational(0)
     if shape.beta >= _LARGE_BETA:
@@ -72,7 +72,7 @@ def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
 
 
 def whole_ratio(a: Fraction | int, b: Fraction | int) -> tuple[Any, Any]:
-    """Return two mpz in the ratio a/b. Its lowest terms take milliseconds where they are long."""
+    """Return two mpz in the ratio a/b, not in lowest terms, which may take milliseconds."""
     return gmpy2.mpz(a.numerator) * b.denominator, gmpy2.mpz(b.numerator) * a.denominator
 
 
@@ -82,7 +82,7 @@ def quotient(a: Any, b: Any, at: Arithmetic) -> Interval:
 
 
 def log_quotient(a: Fraction | int, b: Fraction | int, at: Arithmetic) -> Interval:
-    """Return log(a/b) of positive numbers, to full relative precision: next to 1, too."""
+    """Return log(a/b) of positive numbers, to full relative precision also near 1."""
     above, below = whole_ratio(a, b)
     if 2 * abs(above - below) <= below:
         return at.log1p(quotient(above - below, below, at))
@@ -92,7 +92,7 @@ def log_quotient(a: Fraction | int, b: Fraction | int, at: Arithmetic) -> Interv
 def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int = 0) -> Interval:
     """Return R_power for any d >= 0, aiming at a relative width of 2**-bits.
 
-    power is 0, 1, 2, 3, 4 or beta (with d = 0 the first term is then 0, as 0**0 = 1 and 0**e = 0).
+    power is 0, 1, 2, 3, 4 or beta. If d = 0, the first term is 1 for power 0 and else 0.
     """
     plan = _plan(shape, d, bits)
     at = arithmetic(bits + 40 + bits.bit_length() + exponent_guard(shape, d + 1) + plan.guard)
@@ -102,15 +102,15 @@ def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int
         return at.add(total, _explicit_to_the_end(shape, d, phi_d, plan.flat, power, bits, at))
     for j in range(plan.flat, plan.start):
         total = at.add(total, _term(shape, d, phi_d, j, power, at))
-    rest = _euler_maclaurin(shape, d + plan.start, bits, plan.radius, plan.terms, power, at)
+    remainder = _euler_maclaurin(shape, d + plan.start, bits, plan.radius, plan.terms, power, at)
     ratio = at.exp(log_ratio(shape, d, d + plan.start, phi_d, at))
-    return at.add(total, at.mul(rest, ratio))
+    return at.add(total, at.mul(remainder, ratio))
 
 
 def exponent_guard(shape: Shape, y: Fraction) -> int:
-    """Return about log2 of beta log(y/scale): bits that a power through the logarithm loses.
+    """Return about log2 of beta log(y/scale), the bits that a power by the logarithm loses.
 
-    At most 40: see `_MOST_GUARD`.
+    The result is at most `_MOST_GUARD`.
     """
     spread = abs(log_of(y) - log_of(shape.scale)) + 1
     lost = max(0, int((log_of(shape.beta) + math.log(spread)) / _LOG_2)) + 2
@@ -121,7 +121,7 @@ def exponent_guard(shape: Shape, y: Fraction) -> int:
 
 
 def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arithmetic) -> Interval:
-    """Return phi(a) - phi(b) for b >= a >= 0, phi_a = phi(a), without losing digits."""
+    """Return phi(a) - phi(b) for b >= a >= 0 and phi_a = phi(a), without losing digits."""
     if a == b:
         return at.rational(0)
     if phi_a.upper <= 2:  # nothing cancels
@@ -145,12 +145,12 @@ def _term(
     log = log_ratio(shape, d, d + j, phi_d, at)
     if power in range(5) or d + j == 0:
         return at.mul(at.exp(log), _weight(shape, d + j, power, at))
-    # by logarithms: of a large power the weight may be above, and the rest below, all exponents
+    # by logarithms: a large power may overflow while its factor underflows
     return at.exp(at.add(log, at.scale(log_quotient(d + j, shape.scale, at), power)))
 
 
 def _next_ratio(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
-    """Return the ratio of the term at y + 1 to that at y > 0."""
+    """Return the ratio of the term at y + 1 to the term at y > 0."""
     log = log_ratio(shape, y, y + 1, phi(shape, y, at), at)
     return at.exp(at.add(log, at.scale(at.log1p(at.rational(1 / y)), power)))
 
@@ -164,10 +164,10 @@ def _explicit_to_the_end(
     bits: int,
     at: Arithmetic,
 ) -> Interval:
-    """Return the terms from j = first on, all of them.
+    """Return the sum of all terms from j = first on.
 
-    phi is convex and (y/s)**e log-concave, so each ratio of a term to the one before is at most the
-    ratio before it: after a term t of ratio q < 1 there remains at most t q/(1 - q).
+    phi is convex and (y/s)**e log-concave, so the ratios of each term to the one before fall. After
+    a term t of ratio q < 1, at most t q/(1 - q) remains.
     """
     total = at.rational(0)
     before = at.rational(0)
@@ -175,12 +175,12 @@ def _explicit_to_the_end(
         term = _term(shape, d, phi_d, j, power, at)
         total = at.add(total, term)
         q = at.up.div(term.upper, before.lower) if before.lower > 0 else _INFINITY
-        if term.lower <= 0 < d + j:  # below the smallest number: the ratio by itself
+        if term.lower <= 0 < d + j:  # the term may have underflowed: use its ratio
             q = _next_ratio(shape, d + j, power, at).upper
         if q < 1:
-            rest = at.up.div(at.up.mul(term.upper, q), at.down.sub(1, q))
-            if at.up.mul_2exp(rest, bits + 3) <= total.lower or (term.lower <= 0 and q < 0.5):
-                return Interval(total.lower, at.up.add(total.upper, rest))
+            remainder = at.up.div(at.up.mul(term.upper, q), at.down.sub(1, q))
+            if at.up.mul_2exp(remainder, bits + 3) <= total.lower or (term.lower <= 0 and q < 0.5):
+                return Interval(total.lower, at.up.add(total.upper, remainder))
         before = term
     raise AssertionError  # count never ends
 
@@ -189,12 +189,12 @@ def _explicit_to_the_end(
 
 
 def _flat(shape: Shape, d: Fraction, n: int, power: Fraction | int, at: Arithmetic) -> Interval:
-    """Return the first n terms, all taken to be (y/s)**power, less what phi can take away.
+    """Return bounds on the sum of the first n terms, which are nearly (y/s)**power.
 
-    f(y)/f(d) is at most 1 and at least exp(-phi(y)), where phi(y) is at most phi at the last of
-    them. Sums of y**power: exact for integers up to 4; of phi, which is convex, at most the largest
-    and the integral of phi up to there, y/(beta + 1) times the largest, which is small against the
-    whole sum, about s/beta.
+    f(y)/f(d) is at most 1 and at least exp(-phi(y)), and phi(y) is at most phi at the last term.
+    Sums of y**power are exact for integers up to 4. For power beta the terms are phi, which is
+    convex. Their sum is at most the largest term plus the integral up to there, which is y/(beta +
+    1) times the largest. This is small against the whole sum, which is about s/beta.
     """
     if n == 0:
         return at.rational(0)
@@ -228,7 +228,7 @@ def _power_sum(n: int, i: int) -> Fraction:
 
 
 class _Plan(NamedTuple):
-    """flat terms, then explicit ones up to start, then Euler-Maclaurin (radius None: explicit)."""
+    """Flat terms, explicit ones up to start, then Euler-Maclaurin unless radius is None."""
 
     flat: int
     start: int = 0
@@ -238,7 +238,7 @@ class _Plan(NamedTuple):
 
 
 def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
-    """Choose by floats, on logarithms; what was chosen is then computed with its own error."""
+    """Return a plan chosen in floats, on logarithms. Its errors are bounded when it is used."""
     goal = (bits + 6) * _LOG_2
     log_beta = log_of(shape.beta)
     log_s, log_d = log_of(shape.scale), log_of(d) if d else -math.inf
@@ -247,7 +247,7 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     flat = 0
     if log_phi < log_flat:
         flat = _flat_terms(shape, d, Fraction(-log_flat) / shape.beta)
-    # from the end of the flat to where phi has grown by `goal`
+    # from the end of the flat piece to where phi has grown by goal
     log_end = log_s + log_flat * math.exp(-log_beta)
     log_from, log_phi_from = (log_end, log_flat) if flat else (log_d, log_phi)
     log_n = _log_of_explicit_terms(log_s, log_from, log_phi_from, log_beta, goal)
@@ -270,13 +270,13 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
         if cost < best_cost:
             guard = int(2 * max(0.0, log_growth - log_tail) / _LOG_2)
             best, best_cost = _Plan(flat_part, start, radius, terms, guard), cost
-    if best_cost * (1 + bits / 1000) > _MOST_COST:  # numbers of many bits take so much longer
+    if best_cost * (1 + bits / 1000) > _MOST_COST:  # arithmetic of many bits is slower
         raise ArithmeticError(f"a tail to {bits} bits would take more than minutes")
     return best
 
 
 def _log_phi(shape: Shape, y: Fraction) -> float:
-    """Return about log(phi(y)), y > 0: beta log(y/s), where floats end far beyond them."""
+    """Return about log(phi(y)) = beta log(y/s), y > 0, limited to `_FAR_LOG`."""
     if shape.beta < _LARGE_BETA:
         return float(shape.beta) * (log_of(y / shape.scale))
     at = arithmetic(64)
@@ -285,7 +285,7 @@ def _log_phi(shape: Shape, y: Fraction) -> float:
 
 
 def _flat_terms(shape: Shape, d: Fraction, below: Fraction) -> int:
-    """Return how many of d, d + 1, ... are at most scale exp(-below), or one less."""
+    """Return the number of d, d + 1, ... that are at most scale exp(-below), or one less."""
     at = arithmetic(64 + max(0, shape.scale.numerator.bit_length()))
     end = at.scale(at.exp(at.rational(-below)), shape.scale).lower
     n = math.floor(int(gmpy2.mpz(at.down.floor(end))) - d) + 1
@@ -295,11 +295,11 @@ def _flat_terms(shape: Shape, d: Fraction, below: Fraction) -> int:
 def _log_of_explicit_terms(
     log_s: float, log_from: float, log_phi: float, log_beta: float, goal: float
 ) -> float:
-    """Return about log n, phi(y + n) = phi(y) + goal, from log y and log phi(y)."""
+    """Return about log n with phi(y + n) = phi(y) + goal, given log y and log phi(y)."""
     if log_from == -math.inf:
         return log_s + math.log(goal) * math.exp(-log_beta)
-    above = math.log(goal) - log_phi  # of goal/phi(y)
-    if above < -30:  # n/y is small: log1p and expm1 are as good as their arguments
+    above = math.log(goal) - log_phi  # log of goal/phi(y)
+    if above < -30:  # n/y is so small that log1p and expm1 equal their arguments
         return log_from + above - log_beta
     log_v = math.log(max(above, 0.0) + math.log1p(math.exp(-abs(above)))) - log_beta
     if log_v < -30:
@@ -317,11 +317,11 @@ def _circles(
     log_phi: float,
     log_s: float,
 ) -> list[tuple[Fraction, Fraction]]:
-    """Return radii r to try, and how many r Euler-Maclaurin then starts away from mu.
+    """Return radii r to try, each with the least distance from mu for Euler-Maclaurin, in r.
 
-    exp(-2 pi r) is below 2**-bits, and r not far beyond the decay length. Where that is long,
-    circles that grow need to reach 2**-bits only in units of it; see `_growth` for how near to mu:
-    there few terms come before them, or flat ones.
+    exp(-2 pi r) is below 2**-bits, and r is not far beyond the decay length. If the decay length is
+    large, growing circles need to reach 2**-bits only in units of it. `_growth` says how near to mu
+    they may start. Few terms, or flat ones, come before them.
     """
     clear = max(Fraction(2), Fraction(9, 10) * shape.beta)
     radii = [Fraction(bits * twentieths, 20) for twentieths in (3, 4, 6, 10, 16)]
@@ -346,9 +346,9 @@ def _log_length(log_y: float, log_phi: float, log_s: float, log_beta: float) -> 
 def _log_growth(
     log_y: float, log_phi_y: float, log_r: float, log_s: float, log_beta: float
 ) -> float:
-    """Return about the logarithm of what `_growth` bounds (power 0).
+    """Return about the logarithm of the integral that `_growth` bounds (power 0).
 
-    log(phi(y)) is as it is, no multiple of a difference of logarithms, as beta magnifies it.
+    log(phi(y)) is an argument because beta would magnify the error of a difference of logarithms.
     """
     log_x, log_phi_x = log_y, log_phi_y
     grown = math.log(0.9) + log_beta + log_r
@@ -356,10 +356,10 @@ def _log_growth(
         log_x, log_phi_x = grown, _times_beta(grown - log_s, log_beta)
     t = math.exp(log_r - log_x)
     beta_t = math.exp(log_beta + log_r - log_x)
-    # beta log1p(-t), where t may be too small for floats
+    # beta log1p(-t); t may be too small for floats
     log_kappa = beta_t * (math.log1p(-t) / t if t > 1e-9 else -1.0)
     log_kappa += math.log1p(-2 * math.sin(math.pi * beta_t / 6) ** 2)
-    # 1 - k is about beta t where that is small
+    # 1 - k is about beta t if that is small
     log_missing = (
         math.log(-math.expm1(log_kappa)) if log_kappa < -1e-9 else log_beta + log_r - log_x
     )
@@ -370,7 +370,7 @@ def _log_growth(
         log_x - log_beta - log_phi_x - log_kappa, log_s - log_kappa * math.exp(-log_beta)
     )
     if log_x == log_y:
-        # of power beta the whole is beta times less
+        # for power beta the whole sum is smaller by a factor of beta
         return far + min(log_integral, log_x + log_beta)
     far += log_integral
     beyond = log_phi_x + beta_t * (math.log1p(t) / t if t > 1e-9 else 1.0)
@@ -378,7 +378,7 @@ def _log_growth(
 
 
 def _times_beta(log: float, log_beta: float) -> float:
-    """Return beta log, where floats end far beyond them."""
+    """Return beta log, limited to `_FAR_LOG`."""
     return math.copysign(min(abs(log) * math.exp(min(log_beta, 600.0)), _FAR_LOG), log)
 
 
@@ -388,20 +388,21 @@ def _growth(
     """Return a bound on the integral of M from y on, in units of f(y); radius <= y/2.
 
     M(x) is the maximum of abs((z/s)**e f(z)) on the circle of radius r around x, as in
-    euler_maclaurin.py. There abs(z) <= x + r, and z = w e**(i b) with w >= x - r and abs(b) <=
-    asin(t) <= (pi/3) t, where t = r/x <= 1/2 (asin is convex). With X = max(y, (9/10) beta r):
+    euler_maclaurin.py. On the circle abs(z) <= x + r, and z = w e**(i b) with w >= x - r. Because
+    asin is convex, abs(b) <= asin(t) <= (pi/3) t with t = r/x <= 1/2. X is max(y, (9/10) beta r).
 
-    x >= X: beta b <= (pi/3)(10/9) < pi/2, so that Re phi(z) = phi(w) cos(beta b) >= k phi(x), k =
-    (1 - r/X)**beta cos((pi/3) beta r/X), and with c = (1 + r/X)**e (for e = beta below exp(10/9)),
-    M(x) <= c (x/s)**e exp(-k phi(x)). From X on that integrates to c s/beta k**-a Gamma(a, k
-    phi(X)), a = (e + 1)/beta.
+    x >= X: beta b <= (pi/3)(10/9) < pi/2, so Re phi(z) = phi(w) cos(beta b) >= k phi(x), with k =
+    (1 - r/X)**beta cos((pi/3) beta r/X). With c = (1 + r/X)**e, which is below exp(10/9) for
+    e = beta, M(x) <= c (x/s)**e exp(-k phi(x)). From X on that integrates to c s/beta k**-a
+    Gamma(a, k phi(X)), a = (e + 1)/beta.
 
-    y <= x < X, if there are such: Re phi(z) >= -abs(phi(z)) >= -phi(x + r), so M(x) is at most
+    y <= x < X: if there are such x, Re phi(z) >= -abs(phi(z)) >= -phi(x + r), so M(x) is at most
     ((X + r)/s)**e exp(phi(X + r)).
 
-    Where there are none, also with circles of radius t x, t = r/y, around all x: the same bound
-    c (x/s)**e exp(-k phi(x)) on M(x) holds, as t is what it was. On x >= y it is largest where
-    phi(x) = v = max(phi(y), e/(beta k)), and (y/x)**(2p) integrates to y/(2p - 1).
+    If there are none, growing circles are possible, too: of radius t x with t = r/y around all x.
+    The same bound c (x/s)**e exp(-k phi(x)) on M(x) holds, because t has not changed. On x >= y it
+    is largest at the x with phi(x) = v = max(phi(y), e/(beta k)), and (y/x)**(2p) integrates to
+    y/(2p - 1).
     """
     e = Fraction(power)
     end = max(y, Fraction(9, 10) * shape.beta * radius)
@@ -431,7 +432,7 @@ def _growth(
 
 
 def _integer_bits(x: Interval) -> int:
-    """Return how many bits stand before the point of x; none if x is no ordinary number."""
+    """Return the number of bits before the point of x, or 0 if x is not a regular number."""
     return max(0, gmpy2.get_exp(x.upper)) if gmpy2.is_regular(x.upper) else 0
 
 
@@ -444,9 +445,9 @@ def _euler_maclaurin(
     power: Fraction | int,
     at: Arithmetic,
 ) -> Interval:
-    """Return R_power from y on, in units of f(y): of g(u) = ((y + u)/s)**e f(y + u)/f(y).
+    """Return R_power from y on, in units of f(y): the sum of g(u) = ((y + u)/s)**e f(y + u)/f(y).
 
-    Its integral is s/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
+    The integral of g is s/beta e**x Gamma((e + 1)/beta, x), x = phi(y). The Taylor coefficients
     c_n of exp(-phi(y) ((1 + u/y)**beta - 1)) obey n c_n = -phi(y) sum of k b_k c_(n-k), k = 1..n,
     with k b_k = beta binom(beta - 1, k - 1)/y**k.
     """
@@ -484,11 +485,11 @@ def _euler_maclaurin(
 def _times_power(
     taylor: list[Interval], shape: Shape, y: Fraction, e: Fraction, at: Arithmetic
 ) -> list[Interval]:
-    """Return the Taylor coefficients of ((y + u)/s)**e times a function, from its own."""
+    """Return the Taylor coefficients of ((y + u)/s)**e g(u), given those of g."""
     factors = [_weight(shape, y, e, at)]  # (y/s)**e binom(e, k)/y**k
     for k in range(1, len(taylor)):
         if e == k - 1:
-            break  # an integer power: the binomials end
+            break  # the power is an integer, so the binomials end
         factors.append(at.scale(factors[-1], (e - k + 1) / (k * y)))
     product = []
     for n in range(len(taylor)):

@@ -1,9 +1,9 @@
-"""The upper incomplete gamma function, scaled: e**x Gamma(a, x), enclosed.
+"""The scaled upper incomplete gamma function e**x Gamma(a, x), with proven bounds.
 
     Gamma(a, x) = integral from x to infinity of t**(a - 1) e**-t dt
 
-It is the integral of exp(-(y/s)**beta), from which the sums over integers start: with a = 1/beta,
-and a = 1/2 for the Gaussian, where it is a complementary error function. Scaled, it neither
+With a = 1/beta it is the integral of exp(-(y/s)**beta), from which the sums over integers start.
+For the Gaussian a is 1/2, and it is a complementary error function. With the factor e**x it neither
 underflows nor loses digits for large x.
 """
 
@@ -17,24 +17,25 @@ import gmpy2
 
 from .interval import Arithmetic, Interval, arithmetic
 
-#: From some 4000 bits on the series of `_gamma` is faster than MPFR's first gamma function: ten
-#: times at 10**4 bits, where that takes a second, and no signal is heard. Measured.
+#: From about 4000 bits on, the series of `_gamma` is faster than the first call of MPFR's gamma
+#: function, measured: ten times at 10**4 bits. MPFR takes a second there and blocks signals.
 _MANY_BITS = 4000
-#: The series multiplies and divides by numbers about this times the bits: words.
+#: The series multiplies and divides by numbers up to about this times the bits, which fit words.
 _SHORT = 2**24
 
 
 def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = None) -> Interval:
     """Return e**x Gamma(a, x) for a rational a > 0 and x >= 0, aiming at a relative width 2**-bits.
 
-    x_to_a is x**a, for those who know it better than by x: that may be below the smallest number.
+    x_to_a is x**a, if the caller knows it better than x, which may be below the smallest number.
 
     Notes
     -----
     Integration by parts, Gamma(a, x) = (a - 1) Gamma(a - 1, x) + x**(a - 1) e**-x, brings a into
-    (0, 1] by sums of positive terms. There, the continued fraction converges in about (bits / 6)**2
-    / x steps and the series in about 3 x + bits / log(bits / x): the one for x above bits / 16, the
-    other below. An x that is wide gives a wide result; the series loses some bits/8 of its bits.
+    (0, 1] by sums of positive terms. Then the continued fraction converges in about
+    (bits / 6)**2 / x steps, and the series in about 3 x + bits / log(bits / x). The fraction is
+    used if x is above bits / 16, and else the series. A wide x gives a wide result; the series
+    loses about bits/8 of its bits.
     """
     at = arithmetic(bits + 40 + 2 * bits.bit_length())
     if a > 1:
@@ -52,7 +53,7 @@ def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = 
 def _by_error_function(x: Interval, bits: int) -> Interval:
     """Return e**x Gamma(1/2, x) = sqrt(pi) e**x erfc(sqrt(x)), by MPFR's erfc.
 
-    An error of x counts in full in e**x and in erfc, not relative to x: log2(x) bits are lost.
+    e**x and erfc turn an absolute error of x into a relative one, so log2(x) bits are lost.
     """
     at = arithmetic(bits + 20)
     root = arithmetic(bits + 40).sqrt(x)
@@ -62,15 +63,15 @@ def _by_error_function(x: Interval, bits: int) -> Interval:
 def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) -> Interval:
     """Return e**x Gamma(a, x) for 0 < a < 1, x > 0.
 
-    x**-a e**x Gamma(a, x) is the integral of exp(-u) u**-a / (x + u) du / Gamma(1 - a), a Stieltjes
-    transform, and has the S-fraction
+    x**-a e**x Gamma(a, x) is the integral of exp(-u) u**-a / (x + u) du / Gamma(1 - a). This is a
+    Stieltjes transform, and has the S-fraction
 
         1/(x + (1-a)/(1 + 1/(x + (2-a)/(1 + 2/(x + ...)))))
 
     All its elements are positive and the moments grow like factorials (Carleman's condition), so it
-    converges for every x > 0, and each convergent lies on the other side of the value than the next
-    (NIST DLMF 8.9.2 and 3.10(ii)). Convergents are A/B with A, B sums of positive terms: lower ends
-    come from lower ends, upper from upper.
+    converges for every x > 0, and the value lies between each convergent and the next (NIST DLMF
+    8.9.2 and 3.10(ii)). Convergents are A/B with A and B sums of positive terms, so lower ends
+    depend only on lower ends, and upper ends on upper ends.
     """
     down, up = at.down, at.up
     x_low, x_high = x
@@ -97,7 +98,7 @@ def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) 
             den_high = up.add(den_old_high, up.mul(den_high, c_high))
         lower = down.div(num_low, den_high)
         upper = up.div(num_old_high, den_old_low)
-        # the rounding errors of k steps may be all that is left of the width
+        # after many steps the width may be rounding errors only
         if up.mul_2exp(up.sub(upper, lower), bits + 2) <= lower or k > 64 * bits:
             return at.mul(at.power(x, a), Interval(lower, upper))
 
@@ -105,11 +106,13 @@ def _by_continued_fraction(a: Fraction, x: Interval, bits: int, at: Arithmetic) 
 def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> Interval:
     """Return e**x Gamma(a, x) for 0 < a < 1 and x >= 0 of moderate size.
 
-    e**x Gamma(a, x) = e**x Gamma(a) - x**a (1/a + x/(a (a+1)) + x**2/(a (a+1) (a+2)) + ...): the
-    terms after one of ratio q < 1 to it sum to at most q/(1 - q) times it, as ratios fall. The
-    difference is about x**(a-1), and the minuend e**x/a, so x/log(2) + log2(1/a) bits cancel.
+    e**x Gamma(a, x) = e**x Gamma(a) - x**a (1/a + x/(a (a+1)) + x**2/(a (a+1) (a+2)) + ...). Ratios
+    of terms fall, so the terms after one of ratio q < 1 sum to at most q/(1 - q) times it. The
+    difference is about x**(a-1) and the minuend e**x/a, so x/log(2) + log2(1/a) bits cancel.
     """
-    if x.upper > 64 * bits:  # x is hardly known: the integral of (x + u)**(a - 1) e**-u falls
+    if (
+        x.upper > 64 * bits
+    ):  # x is hardly known: use the integral of (x + u)**(a - 1) e**-u, which falls
         unknown = arithmetic(bits)
         return Interval(unknown.rational(0).lower, unknown.rational(1 / a).upper)
     size = a.denominator.bit_length() - a.numerator.bit_length()
@@ -133,9 +136,9 @@ def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> 
         sum_low, sum_high = down.add(sum_low, term_low), up.add(sum_high, term_high)
         if q_high < 0.5 and up.mul_2exp(term_high, at.bits) <= sum_low:
             break
-    # the ratios after it are smaller still than q < 1/2, so the rest is at most this last term
+    # later ratios are below q < 1/2, so the remainder is at most this last term
     sum_high = up.add(sum_high, term_high)
-    # x**a by x, where it is known: of a small a hardly anything of x's width is left
+    # x**a from x if x > 0: a small a leaves little of the width of x
     power = at.power(x, a) if x.lower > 0 or x_to_a is None else x_to_a
     return at.sub(whole, at.mul(power, Interval(sum_low, sum_high)))
 
@@ -143,14 +146,14 @@ def _by_series(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None) -> 
 def _of_tiny_a(a: Fraction, x: Interval, bits: int) -> Interval:
     """Return e**x Gamma(a, x) for an a far below 2**-bits, and x > 0 of moderate size.
 
-    Of `_by_series` both sides are 1/a and little more. Divided by a they are, with a series S = 1 +
-    x/(a+1) + x**2/((a+1) (a+2)) + ...,
+    Both sides of `_by_series` are a little above 1/a. With the series S = 1 + x/(a+1) +
+    x**2/((a+1) (a+2)) + ..., their difference is
 
         e**x (Gamma(1+a) - 1)/a + (e**x - S)/a - S (x**a - 1)/a.
 
-    Gamma(1+a) = e**g with g as in `Arithmetic.gamma`. As 1 - 1/((1+a/1) ... (1+a/n)) is at most
-    a H_n, H_n = 1 + 1/2 + ... + 1/n, and at least a H_n - (a n)**2, e**x - S is at most a T, with T
-    the sum of H_n x**n/n!, and at least a T - a**2 (x**2 + x) e**x.
+    Gamma(1+a) = e**g with g as in `Arithmetic.gamma`. 1 - 1/((1+a/1) ... (1+a/n)) is at most a H_n,
+    H_n = 1 + 1/2 + ... + 1/n, and at least a H_n - (a n)**2. So e**x - S is at most a T, with T the
+    sum of H_n x**n/n!, and at least a T - a**2 (x**2 + x) e**x.
     """
     at = arithmetic(bits + 60 + 2 * bits.bit_length() + int(1.5 * float(x.upper)))
     down, up = at.down, at.up
@@ -160,7 +163,7 @@ def _of_tiny_a(a: Fraction, x: Interval, bits: int) -> Interval:
     g = at.neg(at.mul(euler, small))
     g = Interval(g.lower, up.add(g.upper, up.mul(small.upper, small.upper)))
     total = at.mul(exp, at.div(at.expm1(g), small))
-    # T: after a term of ratio q < 1/2 to the one before it there is at most as much again
+    # T: after a term of ratio q < 1/2, at most as much again remains
     term, harmonic, t = x, at.rational(1), x
     for n in count(2):
         term = at.scale(at.mul(term, x), Fraction(1, n))
@@ -178,10 +181,10 @@ def _of_tiny_a(a: Fraction, x: Interval, bits: int) -> Interval:
 
 @lru_cache(maxsize=16)
 def _gamma(a: Fraction, bits: int) -> Interval:
-    """Return Gamma(a) for 0 < a < 1, to a relative width of about 2**-bits; the last few are kept.
+    """Return Gamma(a) for 0 < a < 1, to a relative width of about 2**-bits; cached.
 
     Gamma(a) = n**a e**-n (1/a + n/(a (a+1)) + n**2/(a (a+1) (a+2)) + ...) + Gamma(a, n), and the
-    last is at most n**(a-1) e**-n, here below 2**-bits. The rest of the sum is as in `_by_series`.
+    last is at most n**(a-1) e**-n, here below 2**-bits. The sum is bounded as in `_by_series`.
     """
     if bits < _MANY_BITS or a.denominator > _SHORT:
         return arithmetic(bits).gamma(a)

@@ -2,13 +2,13 @@
 
 An `Interval` holds a number that is not known exactly: lower <= value <= upper. Every operation of
 `Arithmetic` returns an interval that holds the result for all values in its operands, because MPFR
-rounds each single operation correctly in the direction asked for. The directions are those of two
-gmpy2 contexts that belong to the object; the context of the thread is neither read nor changed, so
-there is nothing here that one caller could set and another could trip over.
+rounds each operation correctly in the chosen direction. The directions are those of two gmpy2
+contexts that belong to the object. The context of the thread is neither read nor changed, so one
+caller's settings cannot affect another caller.
 
-Exponents go as far as MPFR's own, 2**30 either way; what leaves that range becomes 0 or infinity on
-the safe side: an end below the smallest positive number is 0 as a lower and that number as an upper
-end.
+Exponents go as far as MPFR's own, to 2**30 in size. A number outside of that range becomes 0 or
+infinity on the safe side. A number below the smallest positive one becomes 0 as a lower end, and
+the smallest positive one as an upper end.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from gmpy2 import is_nan
 
 from .._system.memory import require_memory
 
-#: A gmpy2.mpfr: gmpy2 has no type information.
+#: A gmpy2.mpfr. gmpy2 has no type information.
 Real = Any
 
-#: A gmpy2.mpq: a rational whose arithmetic takes a tenth of a Fraction's time.
+#: A gmpy2.mpq, whose arithmetic takes a tenth of the time of a Fraction.
 Rational = Any
 
 ZERO: Real = gmpy2.mpfr(0)
 _INFINITY: Real = gmpy2.inf()
 
-#: Exponents up to here are taken by MPFR's power; larger ones go through the logarithm.
+#: Exponents below this use MPFR's power, larger ones the logarithm.
 _MAX_POWER = 2**32
 
 
@@ -53,7 +53,7 @@ def _context(bits: int, rounding: int) -> Any:
 
 
 def _require_own_precision(context: Any) -> None:
-    """Refuse gmpy2 before 2.3, whose contexts divide as the thread does: 53 bits, to nearest."""
+    """Refuse gmpy2 before 2.3, whose contexts divide by the thread's settings."""
     if context.div(gmpy2.mpfr(1), 3).precision != context.precision:
         raise ImportError(
             f"gmpy2 must be 2.3 or later, got {gmpy2.version()}: it divides without regard to the "
@@ -70,15 +70,16 @@ class Arithmetic:
     Parameters
     ----------
     bits : int
-        Precision of every result; operands may have any.
+        The precision of every result. Operands may have any precision.
 
     Attributes
     ----------
     down, up
-        gmpy2 contexts: ``down.mul(x, y)`` is the product rounded down. For inner loops over
-        positive numbers, where a lower end comes from lower ends alone. A rational operand (mpq) is
-        first rounded in the same direction: right where the result rises with it, as in sums, and
-        wrong where it falls. So ``down.sub(x, q)`` is no bound; ``down.add(x, -q)`` is.
+        gmpy2 contexts: ``down.mul(x, y)`` is the product rounded down. They are for inner loops
+        over positive numbers, in which lower ends depend only on lower ends. A rational operand
+        (mpq) is first rounded in the same direction. This gives a bound if the result rises with
+        the operand, as in sums, but not if it falls: ``down.sub(x, q)`` is no bound,
+        ``down.add(x, -q)`` is one.
     """
 
     def __init__(self, bits: int) -> None:
@@ -121,7 +122,7 @@ class Arithmetic:
         return self._extremes("mul", a, b)
 
     def div(self, a: Interval, b: Interval) -> Interval:
-        """Return a / b; everything where b may be 0."""
+        """Return a / b, or the whole line if b may be 0."""
         if b.lower <= 0 <= b.upper:
             return Interval(-_INFINITY, _INFINITY)
         if a.lower >= 0 and b.lower > 0:
@@ -130,7 +131,7 @@ class Arithmetic:
         return self._extremes("div", a, b)
 
     def _extremes(self, name: str, a: Interval, b: Interval) -> Interval:
-        """Return the hull of an operation that is monotone in each operand: its values at ends."""
+        """Return the hull of an operation that is monotone in each operand, from its ends."""
         down, up = getattr(self.down, name), getattr(self.up, name)
         first, second = (a.lower, a.lower, a.upper, a.upper), (*b, *b)
         lowers, uppers = tuple(map(down, first, second)), tuple(map(up, first, second))
@@ -143,7 +144,7 @@ class Arithmetic:
     def scale(self, a: Interval, factor: Fraction | int) -> Interval:
         """Return a times a rational."""
         if a.lower >= 0 and factor > 0:
-            exact = gmpy2.mpq(factor)  # rounded the way the product is
+            exact = gmpy2.mpq(factor)  # rounded in the direction of the product
             return Interval(self.down.mul(a.lower, exact), self.up.mul(a.upper, exact))
         return self.mul(a, self.rational(factor))
 
@@ -186,9 +187,10 @@ class Arithmetic:
     def gamma(self, a: Fraction) -> Interval:
         """Return the gamma function of a rational in (0, 1], where it falls.
 
-        Of a tiny a MPFR takes seconds from some thousand bits on. There Gamma(a) = exp(g)/a with g
-        = log Gamma(1 + a) between -gamma a and -gamma a + a**2: its series -gamma a + zeta(2) a**2
-        / 2 - zeta(3) a**3 / 3 + ... alternates, its terms fall, and zeta(2) < 2 (NIST DLMF 5.7.3).
+        If a is tiny, MPFR takes seconds from some thousand bits on. Then Gamma(a) = exp(g)/a is
+        used, with g = log Gamma(1 + a) between -gamma a and -gamma a + a**2. The series of g,
+        -gamma a + zeta(2) a**2 / 2 - zeta(3) a**3 / 3 + ..., alternates, its terms fall, and
+        zeta(2) < 2 (NIST DLMF 5.7.3).
         """
         if 2 * (a.denominator.bit_length() - a.numerator.bit_length() - 1) > self.bits:
             square = self.mul(self.rational(a), self.rational(a)).upper  # below one unit
@@ -201,8 +203,8 @@ class Arithmetic:
     def power(self, a: Interval, exponent: Fraction | int) -> Interval:
         """Return a**exponent of a value known to be positive, or at least 0 if exponent > 0.
 
-        Relative error: about abs(exponent) times that of a, if the exponent is an integer; else
-        abs(exponent log(a)) 2**-bits besides.
+        The relative error is about abs(exponent) times that of a. If the exponent is not an
+        integer, abs(exponent log(a)) 2**-bits is added.
         """
         exponent = Fraction(exponent)
         if exponent == 0:
@@ -225,13 +227,13 @@ class Arithmetic:
         return self._of_turns(turns - Fraction(1, 4))
 
     def _of_turns(self, turns: Fraction) -> Interval:
-        """cos(2 pi turns), by the quarter that it lies in: there it is monotone, and has a sign."""
+        """Return cos(2 pi turns), by its quarter, in which it is monotone and has one sign."""
         folded = abs(turns - round(turns))  # in [0, 1/2], where the cosine falls
         if folded > Fraction(1, 4):
             return self.neg(self._of_turns(Fraction(1, 2) - folded))
         if folded == Fraction(1, 4):
             return self.rational(0)
-        if folded > Fraction(1, 8):  # near the zero: by the sine of the small angle
+        if folded > Fraction(1, 8):  # near the zero: use the sine of the small angle
             angle = self.scale(self.pi(), 2 * (Fraction(1, 4) - folded))  # below pi/4
             return Interval(self.down.sin(angle.lower), self.up.sin(angle.upper))
         angle = self.scale(self.pi(), 2 * folded)  # at most about pi/4
@@ -239,9 +241,9 @@ class Arithmetic:
 
 
 def arithmetic(bits: int) -> Arithmetic:
-    """Return the arithmetic of a precision; the last few are kept (they are immutable).
+    """Return the arithmetic of a precision. The last few are cached, because they are immutable.
 
-    GMP and MPFR end the process when they find no memory, so some is asked for first.
+    GMP and MPFR end the process if they get no memory, so this first makes sure of some.
     """
     require_memory()
     return _arithmetic(bits)
@@ -252,12 +254,12 @@ def _arithmetic(bits: int) -> Arithmetic:
     return Arithmetic(bits)
 
 
-#: 1, whatever the exponents that the importing thread's context allows.
+#: 1, independent of the exponents that the importing thread's context allows.
 ONE: Real = Arithmetic(2).rational(1).lower
 
 
 def relative_width_below(a: Interval, bits: int) -> bool:
-    """Return whether upper - lower <= 2**-bits abs(value) is sure; False where the value may be 0.
+    """Return whether upper - lower <= 2**-bits abs(value) is sure; False if the value may be 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sums of the laws over integers, enclosed, at a cost that does not grow with sigma or the scale.
+"""The laws, each with its formulas: bounds on sums over integers, at a cost independent of scale.
 
 A law gives the integer x the weight exp(-phi(x)), with X = abs(x - mu) and
 
@@ -6,13 +6,13 @@ A law gives the integer x the weight exp(-phi(x)), with X = abs(x - mu) and
     phi(x) = X/scale            discrete Laplace
     phi(x) = (X/scale)**beta    generalised Gaussian
 
-Every law is the simplest one: beta is neither 1 nor 2 in a generalised Gaussian (`LawSpec.simplest`
-is called when a law enters). Each law has its `Formulas`, in a file of its own beside this one. A
-new law is a new file, and a line here.
+Every law here is the simplest one (`LawSpec.simplest`), so a generalised Gaussian never has a beta
+of 1 or 2. Each kind of law has its `Formulas` in its own file beside this one. A new law needs a
+new file, and a line here.
 
-Sums are returned in units of a weight that the caller knows, so they neither overflow nor
-underflow. ``bits`` is the aim: a relative width of 2**-bits. The result is an enclosure whatever
-its width. A caller that needs a certain width checks it, and asks again with more bits.
+Sums are in units of a weight that the caller knows, so they neither overflow nor underflow.
+``bits`` is the aim, a relative width of 2**-bits. The result is an enclosure, whatever its width. A
+caller that needs a certain width checks it, and tries again with more bits.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def phi_at(spec: LawSpec, m: int, at: Arithmetic) -> Interval:
 
 
 def tail_ratio(spec: LawSpec, m: int, bits: int) -> Interval:
-    """Return R >= 1, the weight of all x >= m in units of that of m; m is at least mu.
+    """Return R >= 1, the weight of all x >= m in units of the weight of m; m is at least mu.
 
     The other side is ``tail_ratio(mirrored(spec), -m, bits)``.
     """
@@ -54,9 +54,9 @@ def tail_ratio(spec: LawSpec, m: int, bits: int) -> Interval:
 
 
 def normaliser(spec: LawSpec, bits: int) -> tuple[int, Interval]:
-    """Return m0 and S >= 1, the weight of all integers in units of that of m0.
+    """Return m0 and S >= 1, the weight of all integers in units of the weight of m0.
 
-    m0 is the integer nearest to mu; the upper one of two.
+    m0 is the integer nearest to mu, the upper one of two.
     """
     m0 = nearest_integer(spec.mu)
     return m0, formulas_of(spec).normaliser(spec, m0, bits)

@@ -1,12 +1,12 @@
-"""Mean, variance and entropy of the laws, enclosed, at a cost that does not grow with sigma.
+"""Bounds on mean, variance and entropy of the laws, at a cost that does not grow with sigma.
 
-Three ways: Poisson summation (Gaussian, sigma2 >= 1/2), closed forms (Laplace), and sums of
-one-sided tails weighted with powers of the distance from mu (generalised Gaussian). Where the law
-sits on a few integers these lose relative precision (the variance of a law that is almost always 0
-is tiny) and the sum is taken term by term around the likeliest integer. Each law's file has its own
-sums; here they become moments about the mean or about 0.
+There are three methods: Poisson summation (Gaussian, sigma2 >= 1/2), closed forms (Laplace), and
+one-sided tails weighted with powers of the distance from mu (generalised Gaussian). If a law sits
+on few integers, these lose relative precision, because its variance is tiny. Then the sum is taken
+term by term around the likeliest integer. Each law's file has its sums. This file turns them into
+moments about the mean or about 0.
 
-Exact facts used: the mean is mu if 2 mu is an integer, as the law is symmetric about mu then.
+If 2 mu is an integer, the law is symmetric about mu and its mean is exactly mu.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .formulas import nearest_integer
 from .interval import Arithmetic, Interval, arithmetic, relative_width_below
 from .laws_of_integers import formulas_of, log_weight_ratio, normaliser
 
-#: Below this variance skewness and kurtosis are beyond every float, or bounded by themselves.
+#: Below this variance skewness and kurtosis exceed every float, or are bounded in another way.
 _TINY_VARIANCE = gmpy2.mpq(1, 2**4096)
-#: From here on, by far, every number is infinite as a float.
+#: Every number above this is infinite as a float, by far.
 _BEYOND_FLOATS = 2**1100
 
 
@@ -69,10 +69,10 @@ def excess_kurtosis(spec: LawSpec, bits: int) -> Interval:
     """Return E((X - mean)**4)/var**2 - 3.
 
     Let e be the distance from the mean to the nearest integer m, and v the variance. E((X - n)
-    (X - n - 1)) >= 0 for the integer n below the mean, so v >= e (1 - e) >= e/2. Where X is not m,
-    it is at least 1/2 from the mean: the fourth moment is at least (v - e**2)/4 >= (v - 4 v**2)/4,
-    and the result at least 1/(4 v) - 4. That tells where v is so small that it may be no number of
-    MPFR, and the quotient of intervals anything.
+    (X - n - 1)) >= 0 for the integer n below the mean, so v >= e (1 - e) >= e/2. If X is not m, it
+    is at least 1/2 from the mean. So the fourth moment is at least (v - e**2)/4 >= (v - 4 v**2)/4,
+    and the result at least 1/(4 v) - 4. This bound is used if v is so small that MPFR may not hold
+    it and the quotient of intervals may be anything.
     """
     at = arithmetic(bits + 4)
     second = variance(spec, bits)
@@ -84,14 +84,14 @@ def excess_kurtosis(spec: LawSpec, bits: int) -> Interval:
 
 
 def _skewness_of_tiny_variance(spec: LawSpec, second: Interval, at: Arithmetic) -> Interval | None:
-    """Return bounds of the skewness if it is beyond every float; the law is not symmetric.
+    """Return bounds on the skewness if it exceeds every float; the law is not symmetric.
 
-    Let p_n = P(X = m0 + n), and mu above m0 (below, mirrored). The mean is at most 2 v from an
-    integer (see `excess_kurtosis`), which is m0, as P(X is another) <= 4 v. With E2 = E((X -
-    m0)**2) <= v + (2 v)**2 and a = E(X - m0) = sum of n (p_n - p_-n) over n >= 1, where no term is
-    negative and none more than the same of n**3, the third moment E((X - m0)**3) - 3 a E2 + 2 a**3
-    is at least (1 - 3 E2) (p_1 - p_-1). Ratios of neighbours fall: p_(n+1) <= p_n p_1/p_0, and
-    p_-n <= p_n, so that v <= E2 <= 3 p_1. Together the skewness is more than
+    Let p_n = P(X = m0 + n), and let mu be above m0; below m0 the mirrored law is used. The mean is
+    at most 2 v from an integer (see `excess_kurtosis`). This is m0, because P(X is another) <= 4 v.
+    Let E2 = E((X - m0)**2) <= v + (2 v)**2 and a = E(X - m0) = sum of n (p_n - p_-n) over n >= 1.
+    No term of a is negative, and none exceeds the same term with n**3. So the third moment
+    E((X - m0)**3) - 3 a E2 + 2 a**3 is at least (1 - 3 E2) (p_1 - p_-1). Ratios of neighbours fall,
+    so p_(n+1) <= p_n p_1/p_0, and p_-n <= p_n. Hence v <= E2 <= 3 p_1, and the skewness exceeds
 
         (1 - p_-1/p_1)/(6 sqrt(v)).
     """
@@ -106,12 +106,12 @@ def _skewness_of_tiny_variance(spec: LawSpec, second: Interval, at: Arithmetic) 
 
 
 def has_raw_moments(spec: LawSpec, order: int) -> bool:
-    """Return whether `raw_moment` knows those up to the order."""
+    """Return whether `raw_moment` works up to the order."""
     return formulas_of(spec).has_moments(spec, order)
 
 
 def raw_moment(spec: LawSpec, order: int, bits: int) -> Interval:
-    """Return E(X**order) for an order from 1 on; from 5 on if `has_raw_moments`."""
+    """Return E(X**order), order >= 1. From 5 on `has_raw_moments` must hold."""
     if is_symmetric(spec) and spec.mu == 0 and order % 2:
         return arithmetic(bits).rational(0)
     if order > 4:
@@ -127,7 +127,7 @@ def raw_moment(spec: LawSpec, order: int, bits: int) -> Interval:
 
 
 def _raw_moment_of_high_order(spec: LawSpec, order: int, bits: int) -> Interval:
-    """Return E(X**order) from the moments about the origin that the law is summed about."""
+    """Return E(X**order) from the moments about the origin of the law's sums."""
     about = formulas_of(spec).moments(spec, bits, order)
     at = arithmetic(bits + 4 + order)
     raw = [at.rational(1), *about.raw]
@@ -162,7 +162,7 @@ def _not_negative(a: Interval) -> Interval:
 class _Moments(NamedTuple):
     mean: Interval
     second: Interval
-    """Central, like the next two."""
+    """Central, as are the next two."""
     third: Interval
     fourth: Interval
     energy: Interval
@@ -171,7 +171,7 @@ class _Moments(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _variance(spec: LawSpec, bits: int) -> Interval:
-    """Return the variance, by moments up to the second alone."""
+    """Return the variance from the first two moments."""
     about = formulas_of(spec).moments(spec, bits, 2)
     first, second = about.raw
     if is_symmetric(spec):

@@ -1,8 +1,8 @@
-"""Probabilities of the laws at an integer, enclosed.
+"""Bounds on probabilities of the laws at an integer.
 
-Probabilities are quotients of sums of laws_of_integers.py. The sum is taken from the side on which
-the tail is small: a lower tail below mu, an upper tail above. Otherwise the complement is taken,
-which is then at least about 1/2 and loses nothing.
+Probabilities are quotients of sums of laws_of_integers.py. The sum is the smaller tail: a lower
+tail below mu, an upper tail above. The larger tail is its complement, which is at least about 1/2
+and loses no digits.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from .laws_of_integers import (
     weight_ratio,
 )
 
-#: exp(-x) is below every float from here on, by far.
+#: exp(-_FAR) is below every float, by far.
 _FAR = 2**20
 
 
 @lru_cache(maxsize=128)
-def kept_normaliser(spec: LawSpec, bits: int) -> tuple[int, Interval]:
-    """Return `normaliser`; the last few are kept."""
+def cached_normaliser(spec: LawSpec, bits: int) -> tuple[int, Interval]:
+    """Return `normaliser`. The last few are cached."""
     return normaliser(spec, bits)
 
 
 def pmf(spec: LawSpec, k: int, bits: int) -> Interval:
     """Return P(X = k)."""
-    m0, total = kept_normaliser(spec, bits)
+    m0, total = cached_normaliser(spec, bits)
     return arithmetic(bits + 10).div(weight_ratio(spec, k, m0, bits), total)
 
 
 def logpmf(spec: LawSpec, k: int, bits: int) -> Interval:
     """Return log P(X = k)."""
-    m0, total = kept_normaliser(spec, bits)
+    m0, total = cached_normaliser(spec, bits)
     at = arithmetic(bits + 10)
     return _at_most(0, at.sub(log_weight_ratio(spec, k, m0, bits), at.log(total)))
 
 
 class Tail(NamedTuple):
-    """A probability as P(Y >= m), m at or above the law's centre, or as 1 less that."""
+    """A probability P(Y >= m), m at or above the law's centre, or its complement."""
 
     spec: LawSpec
     m: int
@@ -71,7 +71,7 @@ def tail_up_to(spec: LawSpec, k: int) -> Tail:
 
 
 def probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Interval:
-    """Return the probability; ratio is that of the tail to its first term, if it is known."""
+    """Return the probability; ``ratio`` is that of the tail to its first term, if known."""
     at = arithmetic(bits + 10)
     value = at.mul(pmf(tail.spec, tail.m, bits), ratio or tail_ratio(tail.spec, tail.m, bits))
     value = _at_most(1, value)
@@ -79,7 +79,7 @@ def probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Interva
 
 
 def log_probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Interval:
-    """Return the logarithm of the probability; it may be far below what a float can be."""
+    """Return the logarithm of the probability, which may be below every float."""
     at = arithmetic(bits + 10)
     if tail.complement:
         other = probability(tail._replace(complement=False), bits, ratio)
@@ -91,11 +91,11 @@ def log_probability(tail: Tail, bits: int, ratio: Interval | None = None) -> Int
 def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     """Return a bound on P(X >= m); see LawFunctions.tail_bound.
 
-    Let f = exp(-phi). With y = m - 1 - mu >= 0, where f falls, the weights of m, m + 1, ... are at
-    most the integrals of f over the units before them: together s/beta Gamma(a, phi(y)), a =
-    1/beta. Over the integral of f, 2 (s/beta) Gamma(a), that is the tail of the law with density f;
-    the weights are to be taken over their sum Z, which is below that integral, if at all, by a
-    factor that is computed.
+    Let f = exp(-phi) and y = m - 1 - mu >= 0, from where on f falls. The weights of m, m + 1, ...
+    are at most the integrals of f over the units before them, together s/beta Gamma(a, phi(y)) with
+    a = 1/beta. Divided by the integral of f, 2 (s/beta) Gamma(a), this is the tail of the law with
+    density f. The weights must be divided by their sum Z instead. If Z is below the integral, the
+    bound is larger by their ratio, which is computed.
     """
     at = arithmetic(bits + 20)
     own = formulas_of(spec).tail_bound(spec, m, at)
@@ -107,23 +107,23 @@ def tail_bound(spec: LawSpec, m: int, bits: int) -> Interval:
     scale, beta = formulas_of(spec).scale_and_beta(spec, at)
     a = 1 / beta
     x = phi_at(spec, m - 1, arithmetic(2 * bits + 40))
-    # from here on exp(-x) is below all floats, and e**x Gamma(a, x) <= x**(a - 1) at most 1
+    # for larger x exp(-x) is below every float, and e**x Gamma(a, x) <= x**(a - 1) <= 1
     far = x.lower > _FAR
     finer = arithmetic(2 * bits + 40 + a.denominator.bit_length())
     x_to_a = finer.div(finer.rational(distance), formulas_of(spec).scale_and_beta(spec, finer)[0])
     scaled = Interval(ZERO, ONE) if far else scaled_gamma(a, x, bits, x_to_a)
     tail = at.scale(at.div(at.mul(scaled, at.exp(at.neg(x))), at.gamma(a)), Fraction(1, 2))
     integral = at.scale(at.mul(scale, at.gamma(a)), 2 * a)
-    m0, total = kept_normaliser(spec, bits)
+    m0, total = cached_normaliser(spec, bits)
     excess = at.div(integral, at.mul(total, at.exp(at.neg(phi_at(spec, m0, at)))))
     return _at_most(1, at.mul(tail, excess) if excess.upper > 1 else tail)
 
 
 def miss_of_each(sure: Fraction, count: int) -> Fraction:
-    """Return how likely each of so many independent events may fail: 1 - sure**(1/count).
+    """Return 1 - sure**(1/count), the probability with which each independent event may fail.
 
-    So that all of them happen with probability `sure`, in (0, 1). Exact for one; else rounded down,
-    by some 2**-100 of itself.
+    All ``count`` events then happen with probability ``sure``, which is in (0, 1). The result is
+    exact for one event, and else rounded down, by a part of about 2**-100.
     """
     if count == 1:
         return 1 - sure
@@ -133,7 +133,7 @@ def miss_of_each(sure: Fraction, count: int) -> Fraction:
 
 
 def _negative(a: Interval) -> Interval:
-    # exact: no rounding to a shorter precision
+    # exact, because the precision is long enough
     return arithmetic(max(a.lower.precision, a.upper.precision)).neg(a)
 
 

@@ -1,7 +1,7 @@
 """Exact quantiles: the integer at which a law's distribution function passes a rational.
 
-Everything is decided by certified intervals, asked again with more bits until they tell. The search
-is Newton's on the logarithm of the tail, which is concave: a handful of steps whatever sigma is.
+Certified intervals decide every comparison; their bits grow until they do. The search is Newton's
+method on the logarithm of the tail, which is concave. It takes a few steps for any sigma.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from .._law import Kind, LawSpec
 from .formulas import mirrored
 from .interval import arithmetic
 from .laws_of_integers import formulas_of, tail_ratio
-from .probability import kept_normaliser, pmf
+from .probability import cached_normaliser, pmf
 
 _HALF = Fraction(1, 2)
 _FEW_BITS = 64
-#: Four times what integers of 65536 bits need; by then it is a tie, or as good as one.
+#: Four times the need of integers of 65536 bits. If these do not decide, it must be a tie.
 _MOST_BITS = 2**18
 
-#: Of a generalised Gaussian some 1/beta of the weight is at the edges: the search for a tail of
-#: more than so many times that starts from the flat middle.
+#: About 1/beta of the weight of a generalised Gaussian is at the edges. The search for a tail of
+#: more than _FLAT/beta starts from the flat middle.
 _FLAT = 16
 
-#: Newton's steps before halving: from the first guess some ten are enough.
+#: The number of Newton's steps before bisection. About ten are usually enough.
 _NEWTON_TRIES = 40
 
 
@@ -50,13 +50,14 @@ def lower_quantile(spec: LawSpec, level: Fraction) -> int:
 
 
 def _median(mu: Fraction) -> int:
-    """Return the smallest integer k with P(X <= k) >= 1/2: the one nearest to mu, the lower of two.
+    """Return the smallest integer k with P(X <= k) >= 1/2: the nearest to mu, the lower of two.
 
-    Exactly, where no number of bits may tell: the weights of two sides can be almost equal. Let mu
-    be at or above k, f = mu - k <= 1/2 (below k, mirrored, the same). Weights fall with distance.
-    The distances of k, k - 1, ... are f, 1 + f, ... and of k + 1, k + 2, ... 1 - f, 2 - f, ...: in
-    pairs the first are not farther, so P(X <= k) >= 1/2, with equality only for f = 1/2. Those of
-    k - 1, ... are not below those of k + 1, ...: so P(X >= k) > 1/2, and P(X <= k - 1) < 1/2.
+    No number of bits may decide, because the weights of two sides can be almost equal. Let mu be at
+    or above k with f = mu - k <= 1/2; below k the proof is mirrored. Weights fall with distance.
+    The distances of k, k - 1, ... are f, 1 + f, ..., those of k + 1, k + 2, ... are 1 - f, 2 - f,
+    ... In pairs the first are not larger, so P(X <= k) >= 1/2, with equality only for f = 1/2. The
+    distances of k - 1, ... are not below those of k + 1, ..., so P(X >= k) > 1/2 and
+    P(X <= k - 1) < 1/2.
     """
     return math.ceil(mu - _HALF)
 
@@ -64,17 +65,16 @@ def _median(mu: Fraction) -> int:
 def _first_tail_below(spec: LawSpec, p: Fraction) -> int:
     """Return the smallest integer m with P(X >= m) <= p, for 0 < p <= 1/2.
 
-    Equality holds at p = 1/2 and mu half an odd integer, which the caller has dealt with; were
-    there another, _compare would end with an error.
+    Equality holds if p = 1/2 and mu is half an odd integer, which the caller has handled. In any
+    other case of equality `_compare` would raise an error.
 
-    Invariant: P(X >= low) > p >= P(X >= high). It holds at first, as P(X >= c - 1) > 1/2 for c the
-    first integer at or above mu: the law is symmetric about mu, and more than half of it is not
-    below c - 1 < mu.
+    Invariant: P(X >= low) > p >= P(X >= high). It holds at first: let c be the first integer at or
+    above mu. The law is symmetric about mu and c - 1 < mu, so P(X >= c - 1) > 1/2.
     """
     low = math.ceil(spec.mu) - 1
     high: int | None = None
-    size_bits = max(0, gmpy2.get_exp(kept_normaliser(spec, _FEW_BITS)[1].upper))
-    if spec.beta * p > _FLAT:  # beta is 1 for the others
+    size_bits = max(0, gmpy2.get_exp(cached_normaliser(spec, _FEW_BITS)[1].upper))
+    if spec.beta * p > _FLAT:  # beta is 1 for other laws
         guess = _guess_on_the_flat(spec, p, low + 1, _FEW_BITS + size_bits)
     else:
         guess = tail_guess(spec, p, beyond=False)
@@ -88,9 +88,9 @@ def _first_tail_below(spec: LawSpec, p: Fraction) -> int:
             low = m
         if high is not None and high - low == 1:
             return high
-        # the next step is about step**2/R, with so many bits known to its own square over R
+        # the next step is about step**2/R, and these bits give it to its own square over R
         bits = _FEW_BITS + min(size_bits, 4 * max(0, size_bits - step.bit_length()))
-        if tries >= _NEWTON_TRIES:  # rounded steps crawl: halve, or double
+        if tries >= _NEWTON_TRIES:  # rounded steps are too short: bisect or double
             step = (low - high) // 2 if high is not None else 2 ** (tries - _NEWTON_TRIES)
             m = low if high is None else high
         m = max(low + 1, m + step)
@@ -100,7 +100,7 @@ def _first_tail_below(spec: LawSpec, p: Fraction) -> int:
 
 
 def tail_guess(spec: LawSpec, p: Fraction, *, beyond: bool = True) -> int:
-    """Return about where exp(-phi) = p, right of mu and beyond the tail p; or nearer to that."""
+    """Return about the x > mu with exp(-phi(x)) = p, beyond the tail p; or a closer guess."""
     at = arithmetic(_FEW_BITS + spec.parameter.numerator.bit_length())
     level = at.neg(at.log(at.rational(p)))
     distance = formulas_of(spec).distance_of(spec, level, at).lower
@@ -113,14 +113,14 @@ def tail_guess(spec: LawSpec, p: Fraction, *, beyond: bool = True) -> int:
 
 
 def _guess_on_the_flat(spec: LawSpec, p: Fraction, m: int, bits: int) -> int:
-    """Return where the tail would be p if all weights from m on were that of m; m at least.
+    """Return where the tail would be p if all weights from m on equalled that of m; at least m.
 
-    Of a large beta that is nearly so; logarithms of the tail fall so steeply at the edge that
+    A large beta comes near to this. At the edge the logarithm of its tail falls so steeply that
     Newton's steps from there would only double.
     """
     at = arithmetic(bits + 10)
     length = at.sub(tail_ratio(spec, m, bits), at.div(at.rational(p), pmf(spec, m, bits)))
-    if not length.lower > 0:  # minus infinity, where P(X = m) may be 0
+    if not length.lower > 0:  # it is minus infinity if P(X = m) may be 0
         return m
     return m + int(gmpy2.mpz(at.down.floor(length.lower)))
 

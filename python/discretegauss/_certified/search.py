@@ -1,6 +1,6 @@
-"""Searches: the least number at which something holds, a crossing, a zero.
+"""Searches for the least number at which a condition holds, for a crossing, and for a zero.
 
-What is returned was tried. Guesses are for speed alone.
+Each result was tried. Guesses only save time.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from fractions import Fraction
 
 
 def first_true(holds: Callable[[int], bool], guess: int, low: int | None = None) -> int:
-    """Return an n at which holds(n) is True and holds(n - 1) is not; or low, if it holds there.
+    """Return an n with holds(n) and not holds(n - 1), or low if it holds there.
 
-    If ``holds`` stays True once it is, that is the least n (from low on). Found by steps from the
-    guess that double, then by halving.
+    If ``holds`` stays True once it is True, n is the least (from low on). Steps from the guess
+    double, then bisection follows.
     """
     step = 1
     if holds(guess):
@@ -41,7 +41,7 @@ def first_true(holds: Callable[[int], bool], guess: int, low: int | None = None)
     return good
 
 
-#: A function with no zero as near after so many steps is a staircase.
+#: If a function has no zero after _MOST_TRIES steps, it is a staircase.
 _MOST_TRIES, _MOST_VALUE = 24, 4.0
 
 
@@ -50,8 +50,8 @@ def zero_of(
 ) -> float:
     """Return about where a rising function is 0, by false position (the Illinois method).
 
-    The value there is within ``close`` of 0, as a rule. Nothing beyond -most and most is tried.
-    Values beyond 4 either way count as 4.
+    The value there is usually within ``close`` of 0. Nothing outside of [-most, most] is tried.
+    Values are limited to [-4, 4].
     """
     low = high = min(max(start, -most), most)
     at_low = at_high = rising(low)
@@ -82,7 +82,7 @@ def zero_of(
 
 
 def ordinal(x: float) -> int:
-    """Return how many floats lie between 0 and x >= 0."""
+    """Return the number of floats from 0 up to x >= 0, without 0."""
     return int(struct.unpack("<q", struct.pack("<d", x))[0])
 
 
@@ -117,22 +117,22 @@ def decimal_at(n: int) -> Fraction:
 
 
 def least_decimal(meets: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
-    """Return a decimal of six digits that meets what is asked for, while the one before does not.
+    """Return a decimal of six digits that meets a condition that the one before does not meet.
 
-    The least, if all that are larger do.
+    It is the least such decimal if all larger ones meet the condition.
     """
     return decimal_at(first_true(lambda n: meets(decimal_at(n)), decimal_ordinal(guess)))
 
 
-#: An excess so far below 0 tells nothing of where 0 is.
+#: An excess this far below 0 does not say where it is 0.
 _NOTHING = -1e4
 
 
 def crossing(excess: Callable[[Fraction], float], guess: Fraction, steep: float = 16.0) -> Fraction:
-    """Return a decimal as `least_decimal` does, in fewer steps: where the excess is at most 0.
+    """Return a decimal with an excess of at most 0, as `least_decimal` does, in fewer steps.
 
-    The excess says by how much, and may go up and down: this is *a* crossing. It falls by about
-    ``steep`` times the logarithm of the parameter.
+    The excess falls by about ``steep`` times the logarithm of the parameter. It may also rise
+    between, so the result is *a* crossing.
     """
     known: dict[int, float] = {}
 
@@ -142,7 +142,7 @@ def crossing(excess: Callable[[Fraction], float], guess: Fraction, steep: float 
         return known[k]
 
     def beyond(k: int) -> int:
-        """Return a number on the other side of the crossing, perhaps."""
+        """Return a number that is perhaps on the other side of the crossing."""
         if at(k) <= _NOTHING:
             return k - 1
         factor = math.exp(min(max(1.5 * at(k) / steep, -2.0), 2.0))
@@ -153,13 +153,13 @@ def crossing(excess: Callable[[Fraction], float], guess: Fraction, steep: float 
     while at(good) > 0:
         bad, good = good, max(beyond(good), 3 * good - 2 * bad)
     while at(bad) <= 0:
-        longer = 9 if at(bad) <= _NOTHING else 3  # where no value tells how far to go
+        longer = 9 if at(bad) <= _NOTHING else 3  # no value says how far to go
         good, bad = bad, min(beyond(bad), longer * bad - (longer - 1) * good)
-    # by false position, where an end that stays counts for half as much (the Illinois method)
+    # false position; the value of an end that stays is halved (the Illinois method)
     at_bad, at_good, before = at(bad), at(good), 0.0
     while good - bad > 1:
         share = 0.5 if at(good) <= _NOTHING else at_bad / (at_bad - at_good)
-        # next to where it should be, on alternate sides, so that both ends come close
+        # next to the estimate, on alternate sides, so that both ends come close
         k = bad + round((good - bad) * share) + (-1 if len(known) % 2 else 1)
         k = min(max(k, bad + 1), good - 1)
         here = at(k)
@@ -174,7 +174,7 @@ def crossing(excess: Callable[[Fraction], float], guess: Fraction, steep: float 
 
 def _decimal_exponent(value: Fraction) -> int:
     """Return the largest e with 10**e <= value, for value > 0."""
-    # log10 from the bit lengths is right up to one either way; the two loops settle that.
+    # log10 from the bit lengths is off by at most one, which the two loops correct.
     bits = value.numerator.bit_length() - value.denominator.bit_length()
     exponent = math.floor(bits * math.log10(2))
     while _power_of_ten(exponent) > value:

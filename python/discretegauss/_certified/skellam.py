@@ -1,17 +1,18 @@
 """The Skellam law: X = A - B, A and B Poisson of mean v/2, P(X = k) = exp(-v) I_k(v).
 
-I_k is the modified Bessel function; its weights obey, exactly (DLMF 10.29.1),
+I_k is the modified Bessel function. The weights obey exactly (DLMF 10.29.1)
 
     I_(k-1) = I_(k+1) + (2 k/v) I_k,    so    r_(k-1) = 1/(2 k/v + r_k)    for r_k = I_(k+1)/I_k.
 
-r_k lies in (0, 1) and falls in k, as the law is log-concave (it is the convolution of two such
-laws). With the recurrence r_k (2 k/v + r_k) <= 1 and r_k (2 (k + 1)/v + r_k) >= 1 follow, so
+r_k lies in (0, 1). It falls in k, because the law is log-concave, as the convolution of two
+log-concave laws. By the recurrence r_k (2 k/v + r_k) <= 1 and r_k (2 (k + 1)/v + r_k) >= 1, so
 
     1/(sqrt(1 + x**2) + x), x = (k + 1)/v    <=    r_k    <=    the same with x = k/v.
 
-From such bounds far out the recurrence leads to bounds of every r_k below, narrower at each step by
-r_k r_(k-1) as a ratio: 1/(c + r) falls in r and has that derivative. The weights I_k/I_0 are
-products of the r_j, and beyond the farthest k their sum is at most a geometric series.
+From such bounds far out, the recurrence gives bounds on every smaller r_k. 1/(c + r) falls in r and
+has the relative derivative r_k r_(k-1), so the bounds become narrower by this factor at each step.
+The weights I_k/I_0 are products of the r_j. Beyond the farthest k their sum is at most a geometric
+series.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ from .formulas import About, Formulas, term_by_term
 from .interval import ONE, ZERO, Arithmetic, Interval, Real, arithmetic, relative_width_below
 
 LARGEST_TABLE = 2**28
-"""The variance up to which weights are computed: some 13 sqrt(variance) of them."""
+"""The largest variance with computed weights. There are about 13 sqrt(variance) of them."""
 
 _MOST_WEIGHTS, _MOST_DEVIATIONS = 2**16, 64
-"""Weights are computed so far, or so many deviations if that is more: beyond, they are below
-exp(-2000) of that of 0."""
+"""Weights are computed up to _MOST_WEIGHTS, or up to _MOST_DEVIATIONS if that is more. All others
+are below exp(-2000) times the weight of 0."""
 
 
 _MOST_TERMS = 2**16
-"""Of a power series, about."""
+"""The most terms of a power series, about."""
 
 _FEW_WEIGHTS = 256
-"""So many are always in the table."""
+"""The table always has at least this many weights."""
 
 _MOST_PHI = 1000.0
-"""Exponents above it are not told apart."""
+"""All exponents above this count as equal."""
 
 
 def _chernoff_exponent(v: float, k: float) -> float:
@@ -55,7 +56,7 @@ def _chernoff_exponent(v: float, k: float) -> float:
 
 
 def _reach(variance: Fraction, nats: float) -> int:
-    """Return about the k with P(X >= k) < exp(-nats): a guess that may fail."""
+    """Return a guess of the k with P(X >= k) < exp(-nats)."""
     v = max(float(variance), 1e-300)
     low, high = 0, 4
     while _chernoff_exponent(v, high) < nats:
@@ -67,10 +68,10 @@ def _reach(variance: Fraction, nats: float) -> int:
 
 
 class _Weights(NamedTuple):
-    """I_k, and the sum of that from k on, for k = 0, 1, ..., in units of the last.
+    """I_k and the sum of all I_j, j >= k, for k = 0, 1, ..., in units of the last weight.
 
-    They are lower bounds. ``beyond`` is more than what sums lack beyond the last weight; times
-    ``factor``, at least 1, all are upper bounds.
+    They are lower bounds. ``beyond`` bounds the weights beyond the last, which sums lack. With it,
+    and times ``factor`` >= 1, all are upper bounds.
     """
 
     weights: list[Real]
@@ -88,7 +89,7 @@ class _Weights(NamedTuple):
         return Interval(lower, self.up.mul(self.up.add(lower, self.beyond), self.factor))
 
     def total(self, at: Arithmetic) -> Interval:
-        """Return the sum over all integers, of which I_0 is one."""
+        """Return the sum over all integers, in which I_0 counts once."""
         return at.sub(at.scale(self.sum_from(0), 2), self.at(0))
 
 
@@ -102,16 +103,16 @@ def _require_near(variance: Fraction, k: int) -> None:
 
 
 def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
-    """Return the weights as far as k and the sums from 0 to k need them."""
+    """Return the weights that I_k and the sums from 0 to k need."""
     if variance > LARGEST_TABLE:
         raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
     _require_near(variance, k)
-    bits = -(-bits // 64) * 64  # so that what is kept is found again
-    span = 16 << (isqrt(int(variance)) // 2).bit_length()  # some 8 to 16 deviations
+    bits = -(-bits // 64) * 64  # few values, so that the cache is useful
+    span = 16 << (isqrt(int(variance)) // 2).bit_length()  # about 8 to 16 deviations
     while span < k:
         span *= 2
     found = _weights_up_to(variance, span, bits)
-    # the rest, of which nothing is known below, must not matter for the sum from k on
+    # weights beyond the last have no lower bound, so they must be negligible in the sum from k on
     while not relative_width_below(found.sum_from(min(k, span)), bits):
         span *= 2
         found = _weights_up_to(variance, span, bits)
@@ -120,7 +121,7 @@ def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
 
 @lru_cache(maxsize=4)
 def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
-    # I(k + j)/I(k) is at most I(j)/I(0), as ratios fall
+    # ratios fall, so I(k + j)/I(k) is at most I(j)/I(0)
     top = span + _reach(variance, 0.7 * bits + log(variance + 2) + 8)
     more = top.bit_length()
     at, (num, den) = arithmetic(bits + more + 8), map(gmpy2.mpz, variance.as_integer_ratio())
@@ -135,9 +136,9 @@ def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
         if relative_width_below(Interval(low, high), bits + 4):
             break
         start += start - top
-    # Of the rounded step all multiples are exact in the longer numbers. Terms are positive: with p
-    # = bits + more + 8 each k adds at most 2**-p, and 2**-(p + more) for its two roundings, to the
-    # relative error, sums as much as these, and the ratio 2**-bits/16 in all.
+    # All multiples of the rounded step are exact in the longer numbers. Terms are positive. With
+    # p = bits + more + 8, each k adds at most 2**-p to the relative error, and 2**-(p + more) for
+    # its two roundings. Sums add as much again, and the first ratio 2**-bits/16 in all.
     step, following, weight = down.div(2 * den, num), low, ONE
     total, weights, sums = weight, [weight], [weight]
     with gmpy2.context(arithmetic(at.bits + more + 1).down):
@@ -158,7 +159,7 @@ def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
 def _exponents(variance: Fraction, last: int) -> Pairs:
     """Return log(I_0/I_k), k = 0..last, up to `_MOST_PHI`, to an error of 2**-92."""
     weights, down = _weights(variance, last, 128).weights[: last + 1], arithmetic(128).down
-    # as pairs, in a unit from which their logarithms are at most 600 either way
+    # as pairs, in a unit for which their logarithms are between -600 and 600
     middle = (gmpy2.get_exp(weights[0]) + gmpy2.get_exp(weights[-1])) // 2
     whole = [down.div_2exp(weight, middle) for weight in weights]
     high = [float(weight) for weight in whole]
@@ -169,9 +170,9 @@ def _exponents(variance: Fraction, last: int) -> Pairs:
 
 @lru_cache(maxsize=16)
 def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[int]]:
-    """Return lower and upper bounds of P(abs(X) <= k), k = 0, 1, ..., over 2**bits.
+    """Return lower and upper bounds on P(abs(X) <= k), k = 0, 1, ..., in units of 2**-bits.
 
-    The last lower one is next to 1. The last ones are kept: they are no secrets.
+    The last lower bound is next to 1. Results are cached, because they are not secret.
     """
     found = _weights(variance, 0, bits + 16)
     at, one = arithmetic(bits + 32), 1 << bits
@@ -187,12 +188,12 @@ def probabilities_up_to(variance: Fraction, bits: int) -> tuple[list[int], list[
 
 
 def _is_by_table(variance: Fraction, k: int) -> bool:
-    """Return whether the table is to be asked, rather than a power series of few terms."""
+    """Return whether to use the table instead of a power series of few terms."""
     return k <= _most_weights(variance) and (k <= _FEW_WEIGHTS or variance**2 > 4 * k)
 
 
 def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
-    """Return log(I_k/I_0), of a k far out by the power series (DLMF 10.25.2).
+    """Return log(I_k/I_0), for k far out by the power series (DLMF 10.25.2).
 
     I_k(v) = (v/2)**k/k! times the sum of (v**2/4)**j/(j! (k + 1) ... (k + j)), whose ratios fall.
     """
@@ -207,7 +208,7 @@ def _log_weight(variance: Fraction, k: int, bits: int) -> Interval:
     for j in range(1, 2 * _MOST_TERMS + at.bits):
         term = at.scale(term, quarter / (j * (k + j)))
         total = at.add(total, term)
-        halves = 2 * quarter < j * (k + j)  # the terms from here on
+        halves = 2 * quarter < j * (k + j)  # later terms at least halve
         if halves and at.up.mul_2exp(term.upper, at.bits) < 1:
             break
     total = Interval(total.lower, at.up.add(total.upper, at.up.mul_2exp(term.upper, 1)))
@@ -249,7 +250,7 @@ class SkellamFormulas(Formulas):
         """Return phi(y) - phi(x)."""
         if abs(x) == abs(y):
             return arithmetic(bits).rational(0)
-        more = int(spec.parameter).bit_length() + 8  # as the logarithm is at least some 1/(2 v)
+        more = int(spec.parameter).bit_length() + 8  # the logarithm is at least about 1/(2 v)
         at = arithmetic(bits + more)
         if _is_by_table(spec.parameter, max(abs(x), abs(y))):
             return at.log(self.weight_ratio(spec, x, y, bits + more))
@@ -257,10 +258,10 @@ class SkellamFormulas(Formulas):
         return at.sub(far, near)
 
     def weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
-        """Return the weight of x in units of that of y.
+        """Return the weight of x in units of the weight of y.
 
-        As r_k < exp(-asinh(k/v)), the weight of x in units of that of 0 is at most exp(v - x
-        asinh(x/v) + sqrt(v**2 + x**2)), for x one less.
+        Because r_k < exp(-asinh(k/v)), the weight of x in units of the weight of 0 is at most
+        exp(sqrt(v**2 + z**2) - v - z asinh(z/v)) with z = x - 1.
         """
         x, y = abs(x), abs(y)
         at = arithmetic(bits + 8)
@@ -274,7 +275,7 @@ class SkellamFormulas(Formulas):
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least 0."""
         beyond = m > _most_weights(spec.parameter)
-        if beyond and spec.parameter <= LARGEST_TABLE:  # of what is next to nothing
+        if beyond and spec.parameter <= LARGEST_TABLE:  # of a negligible tail
             return _far_tail_ratio(spec.parameter, m, bits)
         found = _weights(spec.parameter, m, bits + 8)
         return arithmetic(bits + 8).div(found.sum_from(m), found.at(m))
@@ -283,7 +284,7 @@ class SkellamFormulas(Formulas):
         """Return Chernoff's bound on P(X >= m), exp(sqrt(v**2 + m**2) - v - m asinh(m/v))."""
         if m <= 0:
             return at.rational(1)
-        at = arithmetic(at.bits + int(spec.parameter).bit_length())  # which cancel
+        at = arithmetic(at.bits + int(spec.parameter).bit_length())  # these bits cancel
         ratio = at.rational(m / spec.parameter)
         root = at.sqrt(at.rational(spec.parameter**2 + m**2))
         # asinh(x) = log(x + sqrt(1 + x**2))
@@ -291,7 +292,7 @@ class SkellamFormulas(Formulas):
         return at.exp(at.sub(at.shift(root, -spec.parameter), power))
 
     def has_exponents(self, spec: LawSpec) -> bool:
-        """Return False: what sums them over many integers at once needs a law of any width."""
+        """Return False, because array_functions.py needs exponents for laws of any width."""
         return False
 
     def exponents(self, spec: LawSpec, steps: Floats) -> Pairs:
@@ -312,7 +313,7 @@ class SkellamFormulas(Formulas):
         return isqrt(int(spec.parameter))
 
     def exact_variance(self, spec: LawSpec) -> Fraction:
-        """Return the variance, which is the law's parameter."""
+        """Return the variance, the law's parameter."""
         return spec.parameter
 
     def moments(self, spec: LawSpec, bits: int, order: int) -> About:

@@ -76,7 +76,7 @@ def word_count(value: object, name: str) -> int:
     return number
 
 
-def sampling_rate(value: object) -> Fraction:
+def checked_sampling_rate(value: object) -> Fraction:
     """Return the probability with which a person takes part, in (0, 1]."""
     exact = positive_number(value, "sampling")
     if exact > 1:

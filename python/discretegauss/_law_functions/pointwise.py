@@ -1,7 +1,7 @@
 """The laws' functions of an argument k, as scipy has them: numbers in, floats out; arrays alike.
 
 What k may be is decided here; the values at integers are probability.py's, and for long arrays
-pair_arrays.py's.
+array_functions.py's.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.array_functions import array_values
 from .._certified.floats import FIRST_BITS, Bounds, float_at_least, float_bounds, float_value
 from .._certified.interval import Interval
-from .._certified.pair_arrays import array_values
 from .._certified.probability import (
     Tail,
     log_probability,

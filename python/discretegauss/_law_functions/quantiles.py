@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.formulas import mirrored
-from .._certified.pair_arrays import (
+from .._certified.array_functions import (
     MANY_TAILS,
     in_floats,
     last_term,
@@ -20,6 +19,7 @@ from .._certified.pair_arrays import (
     tail_table,
     wide_tails_and_terms,
 )
+from .._certified.formulas import mirrored
 from .._certified.quantile import lower_quantile, tail_guess
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.messages import describe

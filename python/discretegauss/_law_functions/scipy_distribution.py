@@ -21,8 +21,8 @@ except ImportError as error:
     ) from error
 
 from .._certified import moments as _moments
+from .._certified.array_functions import supported
 from .._certified.floats import float_value
-from .._certified.pair_arrays import supported
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, not_finite
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError

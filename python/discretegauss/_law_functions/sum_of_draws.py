@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._certified import moments
-from .._certified.convolution import factor_upper, tails_of_sum
+from .._certified.convolution import density_ratio_upper, tails_of_sum
 from .._certified.floats import float_bounds, float_value
 from .._certified.interval import Interval, arithmetic
 from .._certified.probability import pmf, probability, tail_above
@@ -167,7 +167,7 @@ class SumOfDraws:
         one = self._of_one()
         if one.kind is not Kind.DISCRETE_GAUSSIAN:
             return None
-        factor = factor_upper(one.parameter, self.clients)
+        factor = density_ratio_upper(one.parameter, self.clients)
         if factor is None or factor > _NEXT_TO_1:
             return None
         return one._replace(parameter=one.parameter * self.clients), factor

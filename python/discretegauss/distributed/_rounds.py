@@ -16,9 +16,9 @@ from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import (
     checked_probability,
+    checked_sampling_rate,
     length_of_floats,
     positive_number,
-    sampling_rate,
     word_count,
 )
 from .._inputs.source import Source
@@ -347,7 +347,7 @@ class SecureSum:
         client that is not sampled sends nothing**: then its noise is missing, too, and the variance
         of the sum shows who took part.
         """
-        bits, rate = checked_source(source), sampling_rate(sampling)
+        bits, rate = checked_source(source), checked_sampling_rate(sampling)
         vectors = real_floats(vector, "vectors")
         scale: Any = 1.0  # shortens a long vector, so that sums of its numbers are finite
         if vectors.ndim:

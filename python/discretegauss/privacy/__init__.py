@@ -1,28 +1,27 @@
-"""The privacy calculus: what integer noise costs, and how much noise a budget asks for.
+"""The privacy calculus: the cost of integer noise, and the noise that a budget asks for.
 
-Three ways to say what noise gives away, and the functions between them:
+There are three measures of the cost, with functions between them:
 
-- rho, zero-concentrated differential privacy: `rho` of a law, exactly; rho of several releases add
-  up (`compose`).
-- (epsilon, delta), tight: `delta`, `log_delta` and `epsilon` of a law, the least there are
-  (Theorem 7 of arXiv 2004.00010 and what is like it), also for several queries.
-- (epsilon, delta) by way of rho: `zcdp_delta`, `zcdp_epsilon`, `zcdp_rho`, the optimal conversion
-  (Corollary 13); `zcdp_delta_standard`, the older one, for comparison.
+- rho of zero-concentrated differential privacy (zCDP): `rho` of a law, exactly. rho of several
+  releases add up (`compose`).
+- (epsilon, delta), tight: `delta`, `log_delta` and `epsilon` of a law, the least values for one
+  query (Theorem 7 of arXiv 2004.00010) and proven bounds close to the least for several.
+- (epsilon, delta) from rho: `zcdp_delta`, `zcdp_epsilon` and `zcdp_rho`, the optimal conversion
+  (Corollary 13), and `zcdp_delta_standard`, the older one, for comparison.
 
-Each takes a law, the sum of shares ``law.sum(n)``, or a `PrivacyLoss`, and ``queries=``; epsilon
-and delta take ``sampling=``, too. `loss` is the `PrivacyLoss` of one release, in buckets between
-proven bounds; ``**`` and ``@`` compose it.
+Each takes a law, the sum of shares ``law.sum(n)``, or a `PrivacyLoss`, and ``queries=``. epsilon
+and delta also take ``sampling=``. `loss` returns the `PrivacyLoss` of one release, with proven
+bounds; ``**`` and ``@`` compose it.
 
-`renyi` is the Renyi divergence, which adds; `renyi_delta` says what a sum implies.
+`renyi` is the Renyi divergence, which adds up over releases. `renyi_delta` converts a sum.
 
-`Budget` is what may be given away, rho or (epsilon, delta), exactly; `calibrate` goes from one to
-noise of any kind. `pld` and `dp_event` hand the laws to Google's dp-accounting, which composes
-them.
+`Budget` holds a budget exactly, rho or (epsilon, delta), and `calibrate` returns noise of any kind
+for it. `pld` and `dp_event` give the laws to Google's dp-accounting for composition.
 
-Every number is on the safe side of the exact value: epsilon and delta are never below it; rho is
-exact or never below it where it is a cost, and never above it where it is a budget (`zcdp_rho`);
-sigma2 is exact or never below what the budget asks for. Floats differ from the exact value by their
-rounding alone, but where a function says otherwise.
+Every number is on the safe side of the exact value. epsilon and delta are never below it. rho is
+exact or never below it as a cost, and never above it as a budget (`zcdp_rho`). sigma2 is exact or
+never below the least that the budget allows. Unless a function says otherwise, a float differs from
+the exact value by rounding alone.
 """
 
 from .._inputs.budget import Budget

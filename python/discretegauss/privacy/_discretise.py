@@ -1,41 +1,42 @@
-"""Sums of privacy losses in buckets: bounds on delta for many releases, at once.
+"""Discretised privacy losses and their sums: bounds on delta for many releases at once.
 
-Losses are put on multiples of a width h, chosen for the question that is asked: as many releases as
-there are share what it may cost. The sum of all is one inverse Fourier transform of the product of
-the transforms' powers, of masses that are *tilted*: p_i exp(t i)/M, where t is chosen so that the
-middle of the sum is near epsilon. So absolute errors, of roundings and of sums that wrap around,
-are small against delta, however small that is. Sources: Koskela, Jalko and Honkela (AISTATS 2020)
-for the transform; Meiser and Mohammadi (CCS 2018) for buckets with both masses; Doroshenko et al.
-(arXiv 2207.04380) for connecting the dots.
+Losses are put in buckets, at the multiples of a width h. The mass of each sum of losses comes from
+one inverse Fourier transform of the product of the transforms' powers. The transforms are of
+*tilted* masses, p_i exp(t i)/M. Here t is chosen so that the middle of the sum is near epsilon.
+Absolute errors, of rounding and of sums that wrap around, are then small against delta, however
+small delta is. Sources: Koskela, Jalko and Honkela (AISTATS 2020) for the transform; Meiser and
+Mohammadi (CCS 2018) for buckets with both masses; Doroshenko et al. (arXiv 2207.04380) for
+connecting the dots.
 
-*Upper bound* (`pessimistic`). A cell with losses from l to l + top, masses P and Q, has
+*Upper bound* (`pessimistic`). A cell with losses from l to l + spread and masses P and Q has
 
-    D(y) = sum over its outcomes of max(0, P - y Q),    y = exp(epsilon),
+    D(y) = sum over its outcomes of max(0, P - y Q),    y = exp(epsilon).
 
-which is convex, at most P, and 0 beyond exp(l + top). Masses m_i at losses i h give a polyline with
-corners at the exp(i h). It is above D if it is so at 0 and at its corners. With a = floor(l/h) and
-b = ceil((l + top)/h) take (P - exp(a h) Q)/(1 - exp((a - b) h)) at b and the rest at a. Where b is
-a + 2 only because the cell reaches over (a + 1) h by little, say by o, D is at most P o there: take
-P o/(1 - exp(-h)) at a + 2 instead, and at a + 1 what then is needed still at exp(a h). If l is
-below a h by little, by o, then D(exp(a h)) is more than P - exp(a h) Q by P (exp(o) - 1) at most.
-More mass, or mass further up, is safe; what exceeds 1 in all may be taken away at the bottom, where
-D is at least linear. A pair of laws whose D is nowhere below another's dominates it, also composed,
-also where releases are chosen in view of earlier ones (Zhu, Dong and Wang, AISTATS 2022).
+D is convex, at most P, and 0 beyond exp(l + spread). Masses m_i at losses i h give a polyline with
+corners at the exp(i h). It lies above D if it does so at 0 and at its corners. Let a = floor(l/h)
+and b = ceil((l + spread)/h). Then (P - exp(a h) Q)/(1 - exp((a - b) h)) at b and the remainder at a
+are enough. If b is a + 2 only because the cell reaches past (a + 1) h by some small o, then D is at
+most P o there. In that case P o/(1 - exp(-h)) goes to a + 2, and a + 1 gets what exp(a h) still
+needs. If l is below a h by some small o, then D(exp(a h)) exceeds P - exp(a h) Q by at most
+P (exp(o) - 1). More mass, or mass at a larger loss, keeps the bound. Mass in excess of 1 may be
+taken away at the bottom, where D is at least linear. If D of one pair of laws is nowhere below D of
+another, the first pair dominates the second. This also holds for compositions, and for releases
+that are chosen in view of earlier answers (Zhu, Dong and Wang, AISTATS 2022).
 
-*Lower bound* (`optimistic`). Each cell gets an index, any, the better the nearer to its loss; P is
-rounded down, Q up, as R = Q exp(i h). With A the sums of at least k, P(A) - exp(epsilon) Q(A) is a
-bound for independent releases; to A belongs what has an infinite loss in any release, or next to
-it.
+*Lower bound* (`optimistic`). Each cell gets one index. Any index is right, but one near its loss
+gives the best bound. P is rounded down, and Q, as R = Q exp(i h), is rounded up. For the set A of
+all sums from k on, P(A) - exp(epsilon) Q(A) is a lower bound for independent releases. Outcomes
+with an infinite loss in any release, or with one that counts as infinite, belong to A.
 
-*Wrapping.* a_j, for j in a window of N indices, is the sum of all tilted masses of indices equal to
-j modulo N. For an upper bound that is only more, where epsilon is in the window. What lies above it
-goes to the infinite mass, and is subtracted from a lower bound, as is what lies below: both are
-bounded by Chernoff, exp(K(t + r) - K(t) - r top).
+*Wrapping.* A window has N indices. The mass at j is the sum of all tilted masses at indices equal
+to j modulo N. For an upper bound this only adds mass, if epsilon is in the window. The mass above
+the window is added to the infinite mass, and a lower bound is reduced by the masses above and
+below. Chernoff's bound on each is exp(K(t + r) - K(t) - r end).
 
-*Rounding.* fourier.py bounds the error E of each transform of masses that sum to 1 (nearly). A
-power by squaring has a relative error of at most 5 n u, so the n-th power is off by at most A**n (n
-E/A + 5 n u), A = abs(f) + 2 E, products by the sum of that; and the inverse transform by what
-fourier.py says. Tilted masses have a relative error below 2**-49 each.
+*Rounding.* fourier.py bounds the error E of each transform of masses that sum to about 1. With
+A = abs(f) + 2 E, a power by squaring is off by at most A**n (n E/A + 5 n u), u = 2**-53, and a
+product by the sum of these. fourier.py also bounds the error of the inverse transform. Tilted
+masses have a relative error below 2**-49 each.
 """
 
 from __future__ import annotations
@@ -62,30 +63,31 @@ _AT = arithmetic(128)
 _UP, _DOWN = _AT.up, _AT.down
 _U = 2.0**-53
 
-#: Relative error of one tilted mass, with what becomes of it.
+#: The relative error of a tilted mass, with that of its use.
 _TILTED = 2.0**-48
 
-#: A unit has so many widths, at most.
+#: The most widths in a unit.
 _MOST_PARTS = 2**30
 
-#: Exponentials are taken up to here.
+#: Exponentials are taken of arguments up to this.
 _FAR = 600.0
 
-#: Smaller powers of transforms are left out.
+#: Smaller powers of transforms are set to 0, and count as errors.
 _LEAST_POWER = 1e-30
 
-#: A cell reaches over a multiple by little, if by less than this part of the width.
+#: A cell that reaches past a multiple of the width by less than this part of it reaches past by
+#: little.
 _LITTLE = 0.25
 
-#: From here on losses without an upper bound are as good as infinite, from below.
+#: In a lower bound, losses above this without an upper bound count as infinite.
 _NEARLY_INFINITE = 100.0
 
-#: Losses are below a multiple by less than this part of the width are not below.
+#: A loss below a multiple by less than this part of the width counts as the multiple.
 _SAME = 2.0**-20
 
 
 class Width(NamedTuple):
-    """A distance of buckets."""
+    """The distance of neighbouring buckets."""
 
     exact: Fraction
     about: float
@@ -96,12 +98,12 @@ class Width(NamedTuple):
         return cls(exact, float(exact))
 
     def fall(self) -> float:
-        """Return at most 1 - exp(-h)."""
+        """Return a lower bound on 1 - exp(-h)."""
         return float_at_most(_DOWN.minus(_UP.expm1(_UP.add(-gmpy2.mpq(self.exact), ZERO))))
 
 
-class Grid(NamedTuple):
-    """Masses at multiples of the width, in any order, and what is at infinity."""
+class DiscretisedLoss(NamedTuple):
+    """Masses at multiples of the width, in any order, and the mass of infinite losses."""
 
     at: NDArray[np.int64]
     mass: Floats
@@ -112,15 +114,15 @@ class Grid(NamedTuple):
 
 
 def _parts(cells: Cells, unit: Fraction | None, width: Width) -> int | None:
-    """Return how many widths make the unit of which losses are multiples, if it is so."""
+    """Return the number of widths in the unit, if it is whole and losses are multiples of it."""
     if cells.multiple is None or unit is None:
         return None
     parts = unit / width.exact
     return parts.numerator if parts.denominator == 1 and parts <= _MOST_PARTS else None
 
 
-def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
-    """Return masses whose polyline is nowhere below that of a release."""
+def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> DiscretisedLoss:
+    """Return masses whose polyline is nowhere below D of a release."""
     h, fall = width.about, width.fall()
     parts = _parts(cells, unit, width)
     if parts is not None and cells.multiple is not None:
@@ -129,8 +131,8 @@ def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
         p = cells.p_up
         slip = 2.0**-50 * (np.abs(cells.loss) + h)
         a = np.floor(cells.loss / h + _SAME)
-        last = cells.loss + np.minimum(cells.top, 2.0**30) + slip
-        # what is needed at exp(a h), of P - exp(a h) Q
+        last = cells.loss + np.minimum(cells.spread, 2.0**30) + slip
+        # the height that the polyline needs at exp(a h): P - exp(a h) Q
         before = np.maximum(a * h - cells.loss, 0.0) + slip
         shift = np.minimum(a * h - cells.loss, 1.0)
         need = p * (1 + 2 * before) - cells.r_low * exponential_in_floats(
@@ -143,17 +145,17 @@ def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
         whole = 1 - exponential_in_floats(np.maximum(-steps * h, -700.0)) * (1 - 2.0**-48)
         whole = np.where(steps == 1, fall, np.maximum(whole * (1 - 2.0**-48), fall))
         second = np.where(little, np.minimum(p * over * (1 + 2.0**-48) / fall, p), 0.0)
-        # the mass at a + 2 is worth (1 + exp(-h)) as much at exp(a h) as one at a + 1
+        # at exp(a h), mass at a + 2 adds 1 + exp(-h) times as much as mass at a + 1
         first = need / whole * (1 + 2.0**-49) - second * (2 - min(h, 2.0)) * (1 - 2.0**-49)
         first = np.clip(first, 0.0, p - second)
-        rest = np.maximum(p - first - second, 0.0) * (1 + 2.0**-50)
+        remainder = np.maximum(p - first - second, 0.0) * (1 + 2.0**-50)
         a = a.astype(np.int64)
-        far = ~np.isfinite(cells.top)
+        far = ~np.isfinite(cells.spread)
         near = ~far
         infinite = cells.mass_above + float(p[far].sum()) * (1 + 2.0**-20)
         a, steps = a[near], steps[near].astype(np.int64)
         index = np.concatenate([a, a + steps, a[second[near] > 0] + 2])
-        masses = [rest[near], first[near], second[near][second[near] > 0]]
+        masses = [remainder[near], first[near], second[near][second[near] > 0]]
         found = _collected(index, np.concatenate(masses), infinite)
     if cells.mass_below or not found.at.size:
         lowest = int(found.at.min()) if found.at.size else 0
@@ -163,16 +165,16 @@ def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> Grid:
     return _without_excess(found)
 
 
-def _collected(index: NDArray[np.int64], mass: Floats, infinite: float) -> Grid:
-    """Return one mass an index, rounded up, in order."""
+def _collected(index: NDArray[np.int64], mass: Floats, infinite: float) -> DiscretisedLoss:
+    """Return the total mass of each index, rounded up, by index."""
     unique, (sums,), error = _by_index(index, mass)
-    return Grid(unique, sums * (1 + error), min(infinite, 1.0))
+    return DiscretisedLoss(unique, sums * (1 + error), min(infinite, 1.0))
 
 
 def _by_index(
     index: NDArray[np.int64], *masses: Floats
 ) -> tuple[NDArray[np.int64], list[Floats], float]:
-    """Return the indices, in order, the sums of masses at each, and their relative error."""
+    """Return the sorted indices, the sums of masses at each, and the sums' relative error."""
     first = int(index.min(initial=0))
     span = int(index.max(initial=0)) - first + 1
     if span < 4 * index.size + 1024:
@@ -185,37 +187,37 @@ def _by_index(
     return unique, sums, float(counts.max(initial=1)) * 2.0**-52
 
 
-def _without_excess(grid: Grid) -> Grid:
-    """Return masses without what wide enclosures have too much, at the bottom."""
-    excess = (float(grid.mass.sum()) + grid.infinite) * (1 - 2.0**-30) - 1
+def _without_excess(found: DiscretisedLoss) -> DiscretisedLoss:
+    """Remove mass in excess of 1, which wide enclosures have, from the bottom."""
+    excess = (float(found.mass.sum()) + found.infinite) * (1 - 2.0**-30) - 1
     if excess < 2.0**-20:
-        return grid
-    order = np.argsort(grid.at)
-    mass = grid.mass[order]
+        return found
+    order = np.argsort(found.at)
+    mass = found.mass[order]
     before = np.concatenate([[0.0], np.cumsum(mass)[:-1]])
     taken = np.clip((excess - before) * (1 - 2.0**-30), 0.0, mass)
-    return Grid(grid.at[order], mass - taken, grid.infinite)
+    return DiscretisedLoss(found.at[order], mass - taken, found.infinite)
 
 
 class Optimistic(NamedTuple):
-    """Sets of outcomes: P rounded down, and R = Q exp(i h) rounded up."""
+    """Sets of outcomes, by index i: P rounded down and R = Q exp(i h) rounded up."""
 
     at: NDArray[np.int64]
     p: Floats
     r: Floats
     infinity_mass: float
-    """P of outcomes whose losses are infinite, or next to it; of these"""
+    """P of the outcomes whose losses count as infinite, rounded down."""
     q_of_infinite: float
-    """is Q, rounded up."""
+    """Q of the same outcomes, rounded up."""
 
 
 def optimistic(cells: Cells, unit: Fraction | None, width: Width) -> Optimistic:
-    """Return sets of outcomes of a release with an index each."""
+    """Return the cells of a release by index."""
     h = width.about
     parts = _parts(cells, unit, width)
     if parts is not None and cells.multiple is not None:
         return Optimistic(cells.multiple * parts, cells.p_low, cells.r_up, cells.infinity_mass, 0.0)
-    far = ~np.isfinite(cells.top) & (cells.loss > _NEARLY_INFINITE)
+    far = ~np.isfinite(cells.spread) & (cells.loss > _NEARLY_INFINITE)
     infinity_mass = cells.infinity_mass + float(cells.p_low[far].sum()) * (1 - 2.0**-30)
     rare = exponential_in_floats(-np.minimum(cells.loss[far], 700.0))
     q_of_infinite = float((cells.r_up[far] * rare).sum()) * (1 + 2.0**-30)
@@ -238,7 +240,7 @@ def optimistic(cells: Cells, unit: Fraction | None, width: Width) -> Optimistic:
 
 
 class Part(NamedTuple):
-    """The masses of one release, and how often it is made."""
+    """The masses of one release, and the number of times it is made."""
 
     at: NDArray[np.int64]
     mass: Floats
@@ -247,10 +249,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Sum:
-    """Masses of the sum of all releases at some indices, which rise.
+    """Masses of the sum of all releases, at rising indices.
 
-    Mass j is exp(log_scale - tilt j) times ``mass``, which is wrong by ``error`` at most, and all
-    of them by the relative error ``slack``.
+    The mass at index j is exp(log_scale - tilt j) times ``mass``. Each ``mass`` has an absolute
+    error of at most ``error``, and all have a relative error of at most ``slack``.
     """
 
     index: NDArray[np.int64]
@@ -261,34 +263,34 @@ class Sum:
     log_scale: Any
     """An interval."""
     outside: tuple[float, float]
-    """Tilted mass below and above the indices, at most."""
+    """Upper bounds on the tilted mass below and above the indices."""
 
     @property
     def counts(self) -> bool:
-        """Whether errors are small enough for it to tell something: of some 10**14 releases not."""
+        """True if errors are small enough for a bound. For about 10**14 releases they are not."""
         return math.isfinite(self.error) and self.slack < 0.5
 
     @cached_property
     def bottom(self) -> int:
-        """The lowest index; below it nothing is known, if there is mass."""
+        """The lowest index if there may be mass below it, else one below all."""
         return int(self.index[0]) if self.outside[0] else -(2**62)
 
 
 def single(index: NDArray[np.int64], mass: Floats) -> Sum:
-    """Return one release as a sum."""
+    """Return the sum of one release."""
     order = np.argsort(index, kind="stable")
     zero = _AT.rational(0)
     return Sum(index[order], mass[order], 0.0, 0.0, 0.0, zero, (0.0, 0.0))
 
 
 def few_bits(value: float) -> float:
-    """Return a number of 28 bits near to it: its products with integers below 2**24 are floats."""
+    """Round to 28 bits, so that products with integers below 2**24 are exact floats."""
     mantissa, exponent = math.frexp(value)
     return math.ldexp(round(mantissa * 2**28), exponent - 28)
 
 
 class _Tilted(NamedTuple):
-    """mass exp(tilt (index - origin))/total, and the logarithm of total exp(tilt origin)."""
+    """The masses mass exp(tilt (index - origin))/total, and log(total exp(tilt origin))."""
 
     mass: Floats
     log_total: Any
@@ -301,10 +303,10 @@ def _tilt(part: Part, tilt: float) -> _Tilted:
         logs = np.log(part.mass)
     origin = float(steps[int(np.argmax(logs + tilt * steps))])
     high, low = exact_product(steps - origin, tilt)
-    far = np.abs(high) > 1000.0  # the mass is then 0, or next to it
+    far = np.abs(high) > 1000.0  # such a mass is negligible
     first = np.clip(high, -1000.0, _FAR)
     tilted = part.mass * exponential_in_floats(first, np.where(far, 0.0, low))
-    if (more := high - first).max() > 0:  # a mass may be next to 0
+    if (more := high - first).max() > 0:  # a mass may be far below its neighbours
         tilted = tilted * exponential_in_floats(np.minimum(np.maximum(more, 0.0), _FAR))
     tilted = np.where(part.mass > 0, tilted + TINY, 0.0)
     total = float(tilted.sum())
@@ -313,7 +315,7 @@ def _tilt(part: Part, tilt: float) -> _Tilted:
 
 
 def summed(
-    parts: Sequence[Part], tilt: float, start: int, size: int, rates: tuple[float, float]
+    parts: Sequence[Part], tilt: float, start: int, size: int, chernoff_rates: tuple[float, float]
 ) -> Sum:
     """Return the masses of the sum at ``size`` indices, a power of 2, from ``start`` on.
 
@@ -322,11 +324,11 @@ def summed(
     parts : sequence of Part
         All releases.
     tilt : float
-        Above 0, of 28 bits, for each index.
+        The tilt for each index, above 0 and of 28 bits.
     start, size : int
         The window.
-    rates : (float, float)
-        For the bounds of what is below and above the window, both above 0: any will do.
+    chernoff_rates : (float, float)
+        The rates r of Chernoff's bounds below and above the window. Any positive rates are right.
     """
     error = transform_error(size)
     product, bound, wrong = np.ones(1, np.complex128), np.ones(1), np.zeros(1)
@@ -335,7 +337,7 @@ def summed(
         tilted = _tilt(part, tilt)
         folded = np.bincount(part.at % size, tilted.mass, size).astype(np.float64)
         spectrum = transform(folded)
-        # its own error, and that of masses that do not quite sum to 1
+        # the error of the transform, and of masses that sum to 1 only nearly
         one = error * (1 + 2.0**-20)
         absolute = np.sqrt(spectrum.real**2 + spectrum.imag**2) * (1 + 8 * _U) + 2 * one
         powers = _power(spectrum, part.times)
@@ -344,17 +346,17 @@ def summed(
         product, bound, wrong = product * powers, bound * absolutes, wrong + relative
         log_scale = _AT.add(log_scale, _AT.scale(tilted.log_total, part.times))
         lost += part.times * (_TILTED + float(np.bincount(part.at % size).max()) * _U)
-    rounded = 4 * _U * (len(parts) - 1)  # by the products of two
+    rounded = 4 * _U * (len(parts) - 1)  # by the products of parts
     bound, wrong = bound * (1 + rounded), wrong + rounded
     kept = bound > _LEAST_POWER
     product = np.where(kept, product, 0.0)
     off = np.where(kept, np.minimum(wrong, 2.0) * bound, bound)
     total_wrong = float((off + inverse_error(size) * bound).sum()) * 4 / size * (1 + 2.0**-20)
     mass = np.roll(inverse(product), -(start % size))
-    under = _chernoff(parts, tilt, -rates[0], start - 1, log_scale)
-    over = _chernoff(parts, tilt, rates[1], start + size, log_scale)
+    below = _chernoff(parts, tilt, -chernoff_rates[0], start - 1, log_scale)
+    above = _chernoff(parts, tilt, chernoff_rates[1], start + size, log_scale)
     index = start + np.arange(size)
-    return Sum(index, mass, total_wrong + 1e-250, lost, tilt, log_scale, (under, over))
+    return Sum(index, mass, total_wrong + 1e-250, lost, tilt, log_scale, (below, above))
 
 
 def _power(base: NDArray[Any], count: int) -> NDArray[Any]:
@@ -370,13 +372,17 @@ def _power(base: NDArray[Any], count: int) -> NDArray[Any]:
             base = base * base
 
 
-def _chernoff(parts: Sequence[Part], tilt: float, rate: float, end: int, log_scale: Any) -> float:
-    """Return a bound on the tilted mass of sums from ``end`` on, or down to it if rate < 0."""
-    extreme = [int(part.at.max() if rate > 0 else part.at.min()) * part.times for part in parts]
-    if (sum(extreme) < end) if rate > 0 else (sum(extreme) > end):
+def _chernoff(
+    parts: Sequence[Part], tilt: float, chernoff_rate: float, end: int, log_scale: Any
+) -> float:
+    """Bound the tilted mass of sums from ``end`` on, or up to ``end`` if the rate is below 0."""
+    extreme = [
+        int(part.at.max() if chernoff_rate > 0 else part.at.min()) * part.times for part in parts
+    ]
+    if (sum(extreme) < end) if chernoff_rate > 0 else (sum(extreme) > end):
         return 0.0
-    other = few_bits(tilt + rate)
-    if (other - tilt) * rate <= 0:
+    other = few_bits(tilt + chernoff_rate)
+    if (other - tilt) * chernoff_rate <= 0:
         return 1.0
     log = _AT.neg(log_scale)
     for part in parts:

@@ -34,19 +34,19 @@ class Moved(NamedTuple):
 class Dominating(Release):
     """Upper bounds alone: one release for each direction, moved."""
 
-    def __init__(self, here: Moved, swapped: Moved) -> None:
-        self._moved = here, swapped
-        self.symmetric = here == swapped and here.release.symmetric
+    def __init__(self, here: Moved, adding: Moved) -> None:
+        self._moved = here, adding
+        self.symmetric = here == adding and here.release.symmetric
 
     @property
     def span(self) -> float:
         """Return the distance between the extreme losses, roughly."""
         return max(moved.release.span for moved in self._moved)
 
-    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return the cells of one direction; lower bounds of their masses are 0."""
-        release, log_factor, exact = self._moved[swapped]
-        found = release.cells(swapped=swapped, widest=widest, tilt=tilt)
+        release, log_factor, exact = self._moved[adding]
+        found = release.cells(adding=adding, widest=widest, tilt=tilt)
         factor, shift = float_at_least(_AT.up.exp(log_factor)), float_at_least(exact)
         off = 2.0**-51 * (np.abs(found.loss) + shift)
         nothing = np.zeros_like(found.p_low)
@@ -56,7 +56,7 @@ class Dominating(Release):
         )
         return Cells(
             found.loss + shift - off,
-            (found.top + 2 * off) * (1 + _ERROR),
+            (found.spread + 2 * off) * (1 + _ERROR),
             nothing,
             found.p_up * factor * (1 + _ERROR) + TINY,
             np.maximum(found.r_low * factor * (1 - _ERROR - 4 * off) - TINY, 0.0),

@@ -1,10 +1,10 @@
-"""Where bounds on many releases are looked for: the width of buckets, a tilt, a window.
+"""The choice of buckets for bounds on many releases: their width, a tilt, and a window.
 
-All this is chosen in floats that nobody trusts: any choice gives bounds (_discretise.py says why),
-and good ones are close. The saddle point of n K(s) - s epsilon - log(s (s + 1)), with K the
-logarithm of the moments of one loss, is where the sum that makes up delta(epsilon) has its middle,
-tilted by exp(s loss). A width h adds h**2/6 to the variance of each loss, and so s (s + 1)/2 n
-h**2/6 to the logarithm of delta.
+The choices are made in floats without error bounds. Any choice gives right bounds (_discretise.py),
+and good choices give tight ones. Let K be the logarithm of the moments of one loss. The saddle
+point of n K(s) - s epsilon - log(s (s + 1)) is where the sum that makes up delta(epsilon), tilted
+by exp(s loss), has its middle. A width h adds h**2/6 to the variance of each loss, and so
+s (s + 1)/2 n h**2/6 to the logarithm of delta.
 """
 
 from __future__ import annotations
@@ -21,30 +21,32 @@ from .._certified.double_double import Floats
 from ._discretise import Width, few_bits
 from ._outcomes import Release
 
-#: How much larger delta may be by the width, relatively; of one release.
+#: The width may make delta larger by these parts: of several releases, and of one.
 _AIM, _AIM_OF_ONE = 5e-4, 1e-6
 
-#: A window has so many buckets at least, with few releases the second, unless less is added.
+#: A window has at least _FEWEST buckets, or _FEWEST_OF_FEW with few releases. It may have fewer if
+#: the width then adds a part of less than _NONE.
 _FEWEST, _FEWEST_OF_FEW, _NONE = 2**12, 2**15, 1e-12
 
-#: Longer windows may be made shorter by less tilt, so much.
+#: Windows of more than _LONG buckets may become shorter by less tilt, in these shares.
 _LONG, _SHARES = 2.0**14, (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 
-#: So many releases are few: their sum has corners.
+#: This many releases or fewer are few, and their delta has corners.
 _FEW = 32
 
-#: Losses in groups, for choices; cells of a first look; how much of a tilted sum is in the window.
+#: Groups of losses, and cells before grouping. The tilted mass outside of a window is about
+#: exp(-_WITHIN); if that is unknown, the window reaches _DEVIATIONS to each side.
 _GROUPS, _LOOK, _WITHIN, _DEVIATIONS = 200, 400, 15.0, 6.0
 
-#: log(s) is looked for between.
+#: log(s) is searched between -_RANGE and _RANGE.
 _RANGE = 14.0
 
-#: Tilts are rounded to so many in an octave.
+#: The number of tilts in an octave.
 TILTS = 8
 
 
 class _Few(NamedTuple):
-    """The loss of one release in a few groups, and how often it is made."""
+    """The loss of one release in a few groups, and the number of times it is made."""
 
     loss: Floats
     log_weight: Floats
@@ -53,11 +55,11 @@ class _Few(NamedTuple):
     most: float
     fine: Floats
     log_fine: Floats
-    top: Floats
+    spread: Floats
 
 
 class Plan(NamedTuple):
-    """The width, the tilt for each loss and each index, the window, and rates of its ends."""
+    """The width, the tilt by loss (s) and by index, the window, and Chernoff rates of its ends."""
 
     width: Width
     s: float
@@ -68,17 +70,17 @@ class Plan(NamedTuple):
 
 
 class Choices:
-    """All releases, in one direction, and where to look for their bounds."""
+    """All releases, for one adjacency, with choices of buckets for their bounds."""
 
     def __init__(
         self,
         releases: Sequence[tuple[Release, int]],
         *,
-        swapped: bool,
+        adding: bool,
         width: Fraction | None,
         most: int,
     ) -> None:
-        self._releases, self._swapped = releases, swapped
+        self._releases, self._adding = releases, adding
         self._width, self._most = width, most
         self._count = sum(count for _, count in releases)
         self._saddle = lru_cache(maxsize=64)(self._new_saddle)
@@ -87,16 +89,19 @@ class Choices:
     def _few(self) -> list[_Few]:
         found = []
         for release, count in self._releases:
-            cells = release.cells(swapped=self._swapped, widest=max(release.span / _LOOK, 1e-300))
-            near = np.isfinite(cells.top) & (cells.p_up > 0)
-            loss, p = (cells.loss + cells.top / 2)[near], cells.p_up[near]
+            cells = release.cells(adding=self._adding, widest=max(release.span / _LOOK, 1e-300))
+            near = np.isfinite(cells.spread) & (cells.p_up > 0)
+            loss, p = (cells.loss + cells.spread / 2)[near], cells.p_up[near]
             if not loss.size:
                 loss, p = np.zeros(1), np.ones(1)
-            ends = float(loss.min()), float((cells.loss + cells.top)[near].max(initial=loss.max()))
+            ends = (
+                float(loss.min()),
+                float((cells.loss + cells.spread)[near].max(initial=loss.max())),
+            )
             order = np.argsort(loss)
             loss, p = loss[order], p[order]
-            fine = loss, np.log(p), np.append(cells.top[near], 0.0)[: loss.size][order]
-            # groups that hold about equal shares of the mass, of the variance, and of the losses
+            fine = loss, np.log(p), np.append(cells.spread[near], 0.0)[: loss.size][order]
+            # groups have about equal shares of the mass, the variance and the number of losses
             total = p.sum()
             spread = p * (loss - loss @ p / total) ** 2
             share = np.cumsum(p) / total + np.arange(p.size) / p.size
@@ -124,7 +129,7 @@ class Choices:
     def _new_saddle(self, epsilon: float) -> float:
         """Return about the s with the least n K(s) - s epsilon - log(s (s + 1)).
 
-        By Newton's steps for log(s), or by halves where these do not become shorter.
+        Newton's method for log(s), with bisection if its steps do not become shorter.
         """
         low, high, x, before = -_RANGE, _RANGE, 0.0, math.inf
         for _ in range(60):
@@ -141,7 +146,7 @@ class Choices:
         return math.exp(x)
 
     def guess(self, delta: float) -> float:
-        """Return about the epsilon: a saddle point for each s, where no equation need be solved."""
+        """Return about the epsilon at a delta. Each s is the saddle point of a known epsilon."""
         low, high, epsilon = -_RANGE, _RANGE, 0.0
         target = math.log(max(delta, 1e-300))
         for _ in range(20):
@@ -170,29 +175,29 @@ class Choices:
     def _window(
         self, s: float, within: float = _WITHIN
     ) -> tuple[float, float, tuple[float, float]]:
-        """Return the ends outside which little of the tilted sum lies, and rates for these."""
+        """Return ends outside of which little tilted mass lies, and the Chernoff rates there."""
         log, mean, variance = self._moments(s)
         deviation = math.sqrt(variance) + 1e-12
-        rates = np.exp(np.linspace(-3, 6, 28)) / deviation
+        chernoff_rates = np.exp(np.linspace(-3, 6, 28)) / deviation
         ends, best = [], []
         for sign in (-1.0, 1.0):
-            tilts = s + sign * rates
-            found = np.full(rates.size, within - log)
+            tilts = s + sign * chernoff_rates
+            found = np.full(chernoff_rates.size, within - log)
             for loss, log_weight, count, *_ in self._few:
                 exponents = np.outer(tilts, loss) + log_weight
                 most = exponents.max(axis=1)
                 found += count * (most + np.log(np.exp(exponents - most[:, None]).sum(axis=1)))
-            found /= rates
+            found /= chernoff_rates
             place = int(np.argmin(found))
             ends.append(sign * float(found[place]))
-            best.append(float(rates[place]))
-        if not ends[0] <= mean <= ends[1]:  # more is lost in the logarithms than is looked for
+            best.append(float(chernoff_rates[place]))
+        if not ends[0] <= mean <= ends[1]:  # the logarithms cancel too far
             ends = [mean - _DEVIATIONS * deviation, mean + _DEVIATIONS * deviation]
         return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
 
     def _chosen_width(self, s: float, length: float) -> Width:
         """Return a width for a tilt and a window of such a length."""
-        least = max(2 * length / self._most, 2.0**-50 * self._peak)  # indices are floats, too
+        least = max(2 * length / self._most, 2.0**-50 * self._peak)  # indices must fit floats
         units = [(count, release.unit) for release, count in self._releases if release.unit]
         unit = max(units)[1] if units else Fraction(1)
         if self._width is not None:
@@ -202,7 +207,7 @@ class Choices:
         target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
         target = max(min(target, length), least, 1e-300)
         power = math.floor(math.log2(target) - math.log2(about))
-        # where losses are multiples of something, or nearly, it may be wider
+        # if losses are multiples of something, or nearly, the width may be larger
         while about * 2.0**power < length and self._added(about * 2.0 ** (power + 1), s) <= aim:
             power += 1
         fewest = _FEWEST_OF_FEW if 1 < self._count <= _FEW else _FEWEST
@@ -211,10 +216,10 @@ class Choices:
         return Width.of(unit * Fraction(2) ** power)
 
     def _wider(self, width: Fraction, unit: Fraction | None, least: float) -> Fraction:
-        """Return the width, or a wider one where a sum has too many buckets.
+        """Return the width, or a larger one if the sum has too many buckets.
 
-        Then it is a power of 2 of the unit, of which most losses are multiples, as ends of cells
-        are of its halves: what lies between buckets makes delta larger.
+        A larger one is the unit times a power of 2. Most losses are then multiples of it, and
+        losses between buckets, which make delta larger, are few.
         """
         if self._count == 1 or width >= least:
             return width
@@ -225,14 +230,14 @@ class Choices:
         return width
 
     def _added(self, h: float, s: float) -> float:
-        """Return by how much a width makes delta larger, about, as a ratio."""
+        """Return about the part by which a width makes delta larger."""
         found = 0.0
         for few in self._few:
             exponent = s * few.fine + few.log_fine
             weight = np.exp(exponent - exponent.max())
             part = np.abs(few.fine / h - np.rint(few.fine / h))
             part = np.where(part < 2.0**-20, 0.0, part)
-            across = np.minimum(few.top / h, 1.0)
+            across = np.minimum(few.spread / h, 1.0)
             variance = np.maximum(part * (1 - part), across / 6)
             found += few.times * float(weight @ variance) / float(weight.sum())
         return found * h * h * s * (s + 1) / 2
@@ -243,24 +248,24 @@ class Choices:
         return self._chosen_width(s, length), length
 
     def _tilt(self, epsilon: float) -> int:
-        """Return the tilt for an epsilon, as a number of quarters of an octave.
+        """Return the tilt for an epsilon, as a number of steps of which an octave has TILTS.
 
-        So answers that are near to each other come from one sum, and agree.
+        Answers near to each other then come from the same sum, so they are consistent.
         """
         return math.floor(TILTS * math.log2(self._saddle(epsilon)))
 
     def _plan(self, tilt: int) -> Plan:
         s, largest = 2.0 ** (tilt / TILTS), 2.0 ** ((tilt + 1) / TILTS)
-        # the epsilon for which the tilt is too small by most: it is to be in the window, too
+        # the window must include the epsilon for which this tilt is smallest against the best one
         epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
         epsilon = min(max(epsilon, 0.0), self._largest)
         least = self._exponent(self._saddle(epsilon), epsilon)
-        bottom, top, rates = self._window(s, self._within(s, epsilon, least))
+        bottom, top, chernoff_rates = self._window(s, self._within(s, epsilon, least))
         if self._count == 1:
             bottom, top = self._smallest, self._largest
         width, length = self._widths(s, bottom, top)
         if self._count > 1 and length > _LONG * width.about:
-            # where single losses may be large, a little less tilt makes a far shorter window
+            # if single losses may be large, a little less tilt makes the window far shorter
             for share in _SHARES:
                 less = 2.0 ** (tilt / TILTS) * share
                 within = self._within(less, epsilon, least)
@@ -268,16 +273,18 @@ class Choices:
                     break
                 other = self._window(less, within)
                 if other[1] - other[0] < (top - bottom) / 1.5:
-                    s, (bottom, top, rates) = less, other
+                    s, (bottom, top, chernoff_rates) = less, other
             width, length = self._widths(s, bottom, top)
         h = width.about
         size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
         size = 1 << max(math.ceil(math.log2(size)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        return Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+        return Plan(
+            width, s, few_bits(s * h), start, size, (chernoff_rates[0] * h, chernoff_rates[1] * h)
+        )
 
     def _within(self, s: float, epsilon: float, least: float) -> float:
-        """Return how little may be outside: where the tilt is not the best, less."""
+        """Return -log of the mass allowed outside: less mass if the tilt is not the best."""
         return _WITHIN + max(self._exponent(s, epsilon) - least, 0.0)
 
     def _exponent(self, s: float, epsilon: float) -> float:

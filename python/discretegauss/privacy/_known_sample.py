@@ -15,7 +15,7 @@ from .._certified.double_double import Floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import arithmetic
 from .._inputs.numbers import checked_flag
-from .._inputs.privacy_arguments import sampling_rate
+from .._inputs.privacy_arguments import checked_sampling_rate
 from ._outcomes import TINY, Cells, Release
 
 _AT = arithmetic(192)
@@ -33,7 +33,7 @@ class Sample(NamedTuple):
     @classmethod
     def of(cls, sampling: object, secret_sample: object) -> Sample:
         """Return what a caller asks for, checked; if everybody takes part, nothing is secret."""
-        rate = sampling_rate(sampling)
+        rate = checked_sampling_rate(sampling)
         return cls(rate, checked_flag(secret_sample, "secret_sample") or rate == 1)
 
 
@@ -49,9 +49,9 @@ class KnownSample(Release):
         """Return the distance between the extreme losses, roughly."""
         return self._release.span
 
-    def cells(self, *, swapped: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return the release's cells with q times their masses, and one cell of loss 0."""
-        found = self._release.cells(swapped=swapped, widest=widest, tilt=tilt)
+        found = self._release.cells(adding=adding, widest=widest, tilt=tilt)
         with_person, without = self._rate, 1 - self._rate
         low, up = _low(with_person), _up(with_person)
 
@@ -63,7 +63,7 @@ class KnownSample(Release):
 
         return Cells(
             np.append(found.loss, 0.0),
-            np.append(found.top, 0.0),
+            np.append(found.spread, 0.0),
             at_most(found.p_low, _low(without)),
             at_least(found.p_up, _up(without)),
             at_most(found.r_low, _low(without)),

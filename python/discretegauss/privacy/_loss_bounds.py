@@ -1,23 +1,25 @@
-"""Bounds on delta and epsilon of many releases in one direction, by sums that suit the question.
+"""Bounds on delta and epsilon of many releases for one adjacency, from sums that fit the question.
 
-*Moments.* They bound delta and epsilon of more releases than buckets tell apart.
-With L the sum of all losses, M(s) = E(exp(s L)) over finite losses, which is a product over the
-releases, and s > 0,
+*Moments.* They bound delta and epsilon if there are more releases than buckets can tell apart. Let
+L be the sum of all losses and M(s) = E(exp(s L)) over finite losses, which is a product over the
+releases. For s > 0,
 
     delta <= P(L infinite) + M(s) exp(-s epsilon)/(1 + s) (s/(1 + s))**s,
 
-as (1 - exp(-x)) exp(-s x) is at most (s/(1 + s))**s/(1 + s) for x >= 0. It is the conversion of
-the Renyi divergence log(M(s))/s of order 1 + s (zcdp.py), and it holds for what dominates.
+because (1 - exp(-x)) exp(-s x) is at most (s/(1 + s))**s/(1 + s) for x >= 0. This is the conversion
+of the Renyi divergence log(M(s))/s of order 1 + s (zcdp.py). It also holds for a pair of laws that
+dominates the releases.
 
-*One cell.* Its losses are in [l, l + x], its masses P and Q; u = exp(-loss) has the mean Q/P. As
-u**-s is convex in u, the moment is largest if all losses are at the ends: with R = Q exp(l) at most
+*One cell.* Its losses are in [l, l + x], its masses P and Q, and u = exp(-loss) has the mean Q/P.
+u**-s is convex in u, so the moment is largest if all losses are at the ends. With R = Q exp(l) it
+is at most
 
     P exp(s l) + m (exp(s (l + x)) - exp(s l)),    m = min(P, (P - R)/(1 - exp(-x))).
 
-That rises with P and falls as R rises. 1 - exp(-x) is at least x - x**2/2 and at least x/(1 + x);
+That rises with P and falls as R rises. 1 - exp(-x) is at least x - x**2/2 and at least x/(1 + x).
 exp(y) - 1 is at most y + y**2/2 exp(y).
 
-*Rounding.* Exponentials have a relative error of 2**-51, sums are exact but for one rounding.
+*Rounding.* Exponentials have a relative error of 2**-51. Sums are exact up to one rounding.
 """
 
 from __future__ import annotations
@@ -43,41 +45,41 @@ from .zcdp import epsilon_at, log_delta_at, minus_log_upper
 _AT = arithmetic(128)
 _UP, _DOWN, _INFINITY = _AT.up, _AT.down, gmpy2.inf()
 
-#: Exponentials are taken up to here; those of tilts are negligible far sooner.
+#: Exponentials are taken of arguments up to _FAR. Those of tilts are negligible beyond _NEAR.
 _FAR, _NEAR = 600.0, 60.0
-_LEAST_FALL = 2.0**-865  # more than exp(-600)
+_LEAST_FALL = 2.0**-865  # above exp(-_FAR)
 
-#: Indices are looked for up to here.
+#: No index beyond this is searched.
 _FARTHEST_INDEX = 2.0**52
 
-#: A width has so many cells.
+#: Cells in a width.
 _PARTS = 4
 
-#: Where buckets make delta larger by more than this, relatively, moments are taken, too: of so many
-#: s on either side, at most, until so many in a row are no better. Their cells make delta larger by
-#: some _AIM.
+#: If buckets make delta larger by more than the part _COARSE, moments are tried, too. At most
+#: _MOST_MOMENTS values of s are tried on each side, until _WORSE in a row are no better. Cells of
+#: moments make delta larger by a part of about _AIM.
 _COARSE, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 400, 8, 1e-3
 
-#: By so much less than a delta is aimed at, relatively.
+#: The search for epsilon aims at a delta that is less than the budget by such a part.
 _LESS = (2.0**-32, 2.0**-24, 2.0**-16, 2.0**-8)
 
-#: For these masses are handed over.
+#: Masses for dp-accounting are tight near these deltas.
 _DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
 
 
 class _Pessimistic(NamedTuple):
-    """An upper bound: the sum, the mass at infinity, and the largest loss that is not infinite."""
+    """An upper bound: the sum, the mass of infinite losses, and the largest finite loss."""
 
     total: Sum
     infinite: Any
     end: Fraction
     width: Width
     coarse: bool
-    """Whether buckets are so wide beside single losses that moments may tell more."""
+    """Whether buckets are so wide against single losses that moments may give less."""
 
 
 class _Optimistic(NamedTuple):
-    """A lower bound: both sums; P of an infinite loss, and Q of what is taken for that."""
+    """A lower bound: the sums of P and R, and both masses of losses that count as infinite."""
 
     p: Sum
     r: Sum
@@ -86,8 +88,8 @@ class _Optimistic(NamedTuple):
     width: Width
 
 
-class Direction(Choices):
-    """Bounds of all releases, in one direction."""
+class AdjacencyBounds(Choices):
+    """Bounds of all releases, for one adjacency."""
 
     def __init__(self, *releases: Any, **how: Any) -> None:
         super().__init__(*releases, **how)
@@ -97,7 +99,7 @@ class Direction(Choices):
 
     def _cells(self, release: Release, plan: Plan) -> Cells:
         widest = plan.width.about / _PARTS
-        return release.cells(swapped=self._swapped, widest=widest, tilt=plan.s)
+        return release.cells(adding=self._adding, widest=widest, tilt=plan.s)
 
     def _new_pessimistic(self, tilt: int) -> _Pessimistic:
         plan = self._plan(tilt)
@@ -111,17 +113,17 @@ class Direction(Choices):
         return _Pessimistic(total, infinite, most * plan.width.exact, plan.width, coarse)
 
     def _new_divergence(self, place: int) -> tuple[float, Any]:
-        """Return s, of a grid so that answers near to each other agree, and log(M(s))/s, or inf."""
+        """Return s, one of few values so that answers agree, and a bound on log(M(s))/s, or inf."""
         s, log = 2.0 ** (place / TILTS), ZERO
         widest = math.sqrt(8 * _AIM / (self._count * s * (s + 1)))
         for release, count in self._releases:
             fine = max(widest, release.span * 2.0**-16)
-            cells = release.cells(swapped=self._swapped, widest=fine, tilt=s)
+            cells = release.cells(adding=self._adding, widest=fine, tilt=s)
             log = _UP.add(log, _UP.mul(log_moment(cells, s), count))
         return s, _UP.div(log, s)
 
     def _by_moments(self, tilt: int, bound: Callable[[float, Any], Any]) -> Any:
-        """Return the least bound of all s, which is convex in s: looked for from a tilt on."""
+        """Return the least bound of all s. It is convex in s, so the search starts at a tilt."""
 
         def at(place: int) -> Any:
             s, divergence = self._divergence(place)
@@ -133,18 +135,18 @@ class Direction(Choices):
             while worse < _WORSE and abs(place - tilt) < _MOST_MOMENTS:
                 place += step
                 following = at(place)
-                # of an s that is far too large the bound is infinite
+                # an s that is far too large gives an infinite bound
                 worse = worse + 1 if following >= best and gmpy2.is_finite(best) else 0
                 best = min(best, following)
         return best
 
     def _pessimistic_parts(self, plan: Plan) -> tuple[list[Part], Any]:
-        """Return the releases in buckets, for an upper bound, and the mass at infinity of all."""
+        """Return the releases in buckets, for an upper bound, and the mass of infinite losses."""
         parts, infinite = [], ZERO
         for release, count in self._releases:
-            grid = pessimistic(self._cells(release, plan), release.unit, plan.width)
-            parts.append(Part(grid.at, grid.mass, count))
-            infinite = _joint(infinite, grid.infinite, count, up=True)
+            one = pessimistic(self._cells(release, plan), release.unit, plan.width)
+            parts.append(Part(one.at, one.mass, count))
+            infinite = _joint(infinite, one.infinite, count, up=True)
         return parts, infinite
 
     def _new_optimistic(self, tilt: int) -> _Optimistic:
@@ -168,25 +170,25 @@ class Direction(Choices):
         """Return bounds on the probability of an infinite loss."""
         low, up = ZERO, ZERO
         for release, count in self._releases:
-            cells = release.cells(swapped=self._swapped, widest=math.inf)
+            cells = release.cells(adding=self._adding, widest=math.inf)
             low = _joint(low, cells.infinity_mass, count, up=False)
             up = _joint(up, cells.mass_above, count, up=True)
         return low, up
 
     def masses(self) -> tuple[dict[int, float], float, float]:
-        """Return upper bounds of the mass at each multiple of a width, the width, and the rest.
+        """Return bounds on the mass at each multiple of a width, the width, and the mass above.
 
-        Each tilt gives upper bounds of all: the least is taken.
+        Each tilt gives upper bounds on all masses, and the least is taken.
         """
         tilts = [self._saddle(self.guess(delta)) for delta in _DELTAS]
         windows = [self._window(s) for s in tilts]
         bottom, top = min(w[0] for w in windows), max(w[1] for w in windows)
         width = self._chosen_width(tilts[2], max(top - bottom, 1e-300))
-        width = Width.of(Fraction(width.about))  # by which dp-accounting multiplies
+        width = Width.of(Fraction(width.about))  # the float that dp-accounting multiplies by
         h = width.about
         size = 1 << max(math.ceil(math.log2((top - bottom) / h + 64)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        found, infinite, over = np.ones(size), ZERO, 1.0
+        found, infinite, above = np.ones(size), ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
             plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
             parts, infinite = self._pessimistic_parts(plan)
@@ -198,9 +200,9 @@ class Direction(Choices):
             with np.errstate(over="ignore"):
                 grown = exponential_in_floats(np.clip(log + 1e-9, -700.0, 700.0))
             found = np.minimum(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
-            over = min(over, float(total.outside[1] * grown[-1]) * 1.001)
-        found[0] = 1.0  # and all that is below
-        infinite = _joint(infinite, over, 1, up=True)
+            above = min(above, float(total.outside[1] * grown[-1]) * 1.001)
+        found[0] = 1.0  # this one and all below
+        infinite = _joint(infinite, above, 1, up=True)
         masses = zip((start + np.arange(size)).tolist(), found.tolist(), strict=True)
         return dict(masses), h, float_at_least(infinite)
 
@@ -219,7 +221,7 @@ class Direction(Choices):
             delta = _UP.add(delta, found.infinite)
             if delta < 1 or tilt < 8 * TILTS:
                 return min(delta, 1)
-            tilt //= 2  # about the largest loss the saddle point is far out, where weights overflow
+            tilt //= 2  # near the largest loss the saddle point is so far out that weights overflow
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
@@ -237,13 +239,13 @@ class Direction(Choices):
         if lines is None:
             return infinity_mass
         with np.errstate(invalid="ignore", over="ignore"):
-            gained = lines.p - lines.q  # far out the weights overflow: those places tell nothing
+            gained = lines.p - lines.q  # infinite if weights overflow: no bound
         best = float(np.max(gained[np.isfinite(gained)], initial=0.0)) * (1 - 2.0**-50)
         return min(_DOWN.add(_DOWN.mul(lines.scale, best), infinity_mass), 1)
 
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
-        for less in _LESS:  # so that `delta_above` finds it met, by another sum
+        for less in _LESS:  # `delta_above` uses another sum, and must confirm the result
             found = self._epsilon_above(delta, less)
             if math.isinf(found) or self.delta_above(Fraction(found)) <= gmpy2.mpq(delta):
                 break
@@ -257,10 +259,10 @@ class Direction(Choices):
             one = self._pessimistic(tilt)
             if one.infinite > target:
                 return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
-            rest = _DOWN.sub(target, one.infinite)
-            best = min(_epsilon_at(one.total, rest, one.width, about), self._end_of(one))
-            if one.coarse and rest > 0:
-                best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(rest, _AT)))
+            remainder = _DOWN.sub(target, one.infinite)
+            best = min(_epsilon_at(one.total, remainder, one.width, about), self._end_of(one))
+            if one.coarse and remainder > 0:
+                best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(remainder, _AT)))
             tilt, before = self._tilt(best), tilt
             if tilt == before:
                 break
@@ -276,7 +278,7 @@ class Direction(Choices):
         return max(float_at_least(gmpy2.mpq(one.end)), 0.0)
 
     def epsilon_below(self, delta: Fraction) -> float:
-        """Return an epsilon below which delta is exceeded, or 0; infinite, if it always is."""
+        """Return an epsilon below which delta is exceeded; infinite if delta always is."""
         target = _UP.add(gmpy2.mpq(delta), ZERO)
         if self.infinite()[0] > target:
             return math.inf
@@ -307,15 +309,15 @@ def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
     if one >= 1:
         return ONE
     near, far = (_UP, _DOWN) if up else (_DOWN, _UP)
-    rest = far.mul(far.log1p(-one), count)
-    both = far.add(rest, far.log1p(far.minus(before))) if before < 1 else -gmpy2.inf()
+    log = far.mul(far.log1p(-one), count)
+    both = far.add(log, far.log1p(far.minus(before))) if before < 1 else -gmpy2.inf()
     return near.minus(far.expm1(both))
 
 
 def _summed(size: int) -> float:
-    """Return more than the relative error of a running sum of products of a few exponentials.
+    """Bound the relative error of a running sum of products of a few exponentials.
 
-    Of those the arguments may be wrong by 2**-53 of 600.
+    The arguments of the exponentials may be off by 600 2**-53.
     """
     return 2.0**-52 * (size + 2000)
 
@@ -330,10 +332,10 @@ def _scale(total: Sum, place: int, *, up: bool) -> Any:
 def _hockey_stick_sum(total: Sum, epsilon: Any, width: Width) -> Any:
     """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss).
 
-    Of a small x, 1 - exp(-x) is at most x - x**2/2 + x**3/6.
+    For small x, 1 - exp(-x) is at most x - x**2/2 + x**3/6.
     """
     h = width.about
-    if epsilon > _FARTHEST_INDEX * h:  # beyond all that is not infinite, which is known
+    if epsilon > _FARTHEST_INDEX * h:  # beyond all finite losses
         return ONE
     if not total.counts:
         return ONE
@@ -350,7 +352,7 @@ def _hockey_stick_sum(total: Sum, epsilon: Any, width: Width) -> Any:
     found = float((masses * w * share).sum()) * (1 + _summed(steps.size))
     scale = _scale(total, place, up=True)
     sure = _UP.mul(found, scale)
-    if place < total.bottom:  # what lies between has at most the factor of the lowest of it
+    if place < total.bottom:  # mass in between counts at most as the lowest
         sure = _UP.add(sure, _UP.mul(total.outside[0], scale))
     if total.outside[1]:
         end = int(total.index[-1]) + 1
@@ -359,15 +361,15 @@ def _hockey_stick_sum(total: Sum, epsilon: Any, width: Width) -> Any:
 
 
 def _epsilon_at(total: Sum, target: Any, width: Width, about: float) -> float:
-    """Return an epsilon of at least 0 at which that sum is at most a target; perhaps infinite.
+    """Return an epsilon >= 0 at which `_hockey_stick_sum` is at most a target; it may be infinite.
 
-    From the index k on the masses are T in all, and F with the factors exp(k h - loss); so between
-    the losses of k - 1 and k the sum is T - exp(epsilon - k h) F.
+    From the index k on, the masses sum to T, and to F with the factors exp(k h - loss). Between the
+    losses of k - 1 and k the sum is therefore T - exp(epsilon - k h) F.
     """
     h = width.about
     if about > _FARTHEST_INDEX * h:
         return math.inf
-    # the loss above it: from there on masses count, and where the tilt is steep no others are near
+    # the first loss above about: masses count from there on
     place = min(math.floor(about / h) + 1, int(total.index[-1]))
     scale = _scale(total, place, up=True)
     wanted = float_at_most(_DOWN.div(target, scale)) if scale > 0 else math.inf
@@ -383,29 +385,29 @@ def _epsilon_at(total: Sum, target: Any, width: Width, about: float) -> float:
     masses = all_masses[kept] * exponential_in_floats(-total.tilt * steps)
     fall = exponential_in_floats(np.maximum(-h * steps, -_FAR))
     wrong = _summed(index.size)
-    plain = np.cumsum(masses[::-1])[::-1] * (1 + wrong)
+    total_from = np.cumsum(masses[::-1])[::-1] * (1 + wrong)
     fallen = np.cumsum((masses * fall)[::-1])[::-1] / fall * (1 - wrong)
-    # less what the factors that are cut off are too large by
+    # less the excess of the factors that were cut off
     less = float(masses.sum()) * _LEAST_FALL / fall
     fallen = np.where(h * steps < _FAR - 1, fallen - less, 0.0)
     fallen = np.maximum(fallen, 0.0)
-    met = plain - fallen <= wanted  # at the loss of each
+    met = total_from - fallen <= wanted  # at the loss of each
     if not met.any():
         return math.inf
     k = int(np.argmax(met))
     here = gmpy2.mpq(width.exact) * int(index[k])
     before = gmpy2.mpq(width.exact) * (int(index[k - 1]) if k else int(index[0]) - 1)
     epsilon = _UP.add(before, ZERO)
-    if plain[k] > wanted and fallen[k] > 0:
-        log = _UP.log(_UP.div(float((plain[k] - wanted) * (1 + 2.0**-50)), float(fallen[k])))
+    if total_from[k] > wanted and fallen[k] > 0:
+        log = _UP.log(_UP.div(float((total_from[k] - wanted) * (1 + 2.0**-50)), float(fallen[k])))
         epsilon = max(epsilon, _UP.add(min(log, ZERO), here))
-    elif plain[k] > wanted:
+    elif total_from[k] > wanted:
         epsilon = _UP.add(here, ZERO)
     return max(float_at_least(epsilon), 0.0)
 
 
 class _NeymanPearson(NamedTuple):
-    """Bounds of P(A), and of exp(epsilon) Q(A), over ``scale``: A the sums from an index on."""
+    """Bounds on P(A)/scale and exp(epsilon) Q(A)/scale, by index: A has all sums from there on."""
 
     p: Floats
     q: Floats
@@ -434,19 +436,21 @@ def _neyman_pearson(found: _Optimistic, epsilon: float) -> _NeymanPearson | None
     return _NeymanPearson(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))
 
 
-#: Exponents are taken up to here, either way.
+#: Exponentials of moments are taken of arguments up to this size.
 _MOST_EXPONENT = 700.0
 
-#: More than all roundings of a cell's moment.
+#: A bound on all roundings of a cell's moment.
 _ROUNDED = 1 + 2.0**-48
 
 
 def log_moment(cells: Cells, s: float) -> Any:
     """Return an upper bound on log(E(exp(s loss))) over the finite losses of one release."""
-    near = np.isfinite(cells.top)
-    loss, top, p, r = (part[near] for part in (cells.loss, cells.top, cells.p_up, cells.r_low))
+    near = np.isfinite(cells.spread)
+    loss, spread, p, r = (
+        part[near] for part in (cells.loss, cells.spread, cells.p_up, cells.r_low)
+    )
     slip = 2.0**-50 * np.abs(loss)
-    low, x = loss - slip, (top + 3 * slip) * (1 + 2.0**-50)
+    low, x = loss - slip, (spread + 3 * slip) * (1 + 2.0**-50)
     exponent = s * low
     exponent += 2.0**-50 * np.abs(exponent)
     rise = s * x * (1 + 2.0**-50)

@@ -2,7 +2,8 @@
 
 The law of the sum is enclosed, integer by integer (_certified/convolution.py). A convolution of
 symmetric log-concave laws is symmetric and log-concave. So the loss never falls along the integers,
-and the largest change is the worst, in both directions, with sampling and without (_outcomes.py).
+and the largest change is the worst, for both adjacencies, with sampling and without
+(_noise_outcomes.py).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import gmpy2
 from .._certified.convolution import tails_of_sum
 from .._certified.interval import Interval, arithmetic
 from .._law import LawSpec
-from ._outcomes import Outcome, Outcomes, both_ways
+from ._outcomes import Outcome, Outcomes, mirrored
 
 _BITS = 192
 _AT = arithmetic(_BITS)
@@ -51,4 +52,4 @@ def noise_of_sum(one: LawSpec, clients: int, change: int, rate: Fraction) -> Out
         else:
             far = _AT.add(far, _AT.add(with_person, without))
     far = _AT.add(far, enclosed(0, found.missing))
-    return Outcomes([*outcomes, *both_ways(far, _AT.rational(0))], rate)
+    return Outcomes([*outcomes, *mirrored(far, _AT.rational(0))], rate)

@@ -1,29 +1,30 @@
-"""How much noise a budget asks for, or an error: noise of any kind.
+"""The noise that a budget, or an error, asks for.
 
-*An error.* P(abs(X) <= e) falls as the scale of a law exp(-(abs(x)/scale)**beta) grows: what two
-scales make of the ratio of any two weights is monotone in abs(x). Of a Skellam law, too: more
-variance is one more draw, symmetric and unimodal, added to one that is so. So there is one
-parameter up to which it is enough, found among decimals of six digits, by certified tails.
+*An error.* P(abs(X) <= e) falls as the scale of a law exp(-(abs(x)/scale)**beta) grows, because the
+ratio of the weights of two scales is monotone in abs(x). For a Skellam law it falls, too, because
+more variance adds one more draw, symmetric and unimodal, to another such draw. So exactly the
+parameters up to some value are small enough. The largest decimal of six digits among them is found
+by certified tails.
 
-*A Gaussian.* For (epsilon, delta) the least sigma2 is looked for, although delta does not always
-fall as sigma2 = v grows. With w(x) = exp(-x**2/(2 v)), T(m) = P(Y >= m) and one query that changes
-by D,
+*A Gaussian.* (epsilon, delta) asks for the least sigma2, although delta does not always fall as
+sigma2 = v grows. Let w(x) = exp(-x**2/(2 v)) and T(m) = P(Y >= m). For one query of sensitivity D,
 
     delta(v) = max over m of f(v, m),    f(v, m) = T(m) - exp(epsilon) T(m + D),
 
 and m is the one integer on the *piece* v(m - 1) <= v < v(m), with v(m) = D (2 m + D)/(2 epsilon)
-(hockey_stick.py). At v(m) the values for m and m + 1 agree: delta is continuous. Three facts:
+(hockey_stick.py). At v(m) the values for m and m + 1 agree, so delta is continuous. Three facts
+follow.
 
 *(a) For m <= 0 delta falls.* f = 1 - T(1 - m) - exp(epsilon) T(m + D), and P(Y >= j) grows with v
 for every j >= 1.
 
-*(b) For m >= 1 f(v, m) rises, then falls:* on a piece delta is least at one of its ends. With
+*(b) For m >= 1 f(v, m) rises, then falls,* so on a piece delta is least at one of its ends. With
 S(m) the sum of (b**2 - a**2) w(a) w(b) over abs(a) < m <= b, dT(m)/dv = const S(m) > 0, so df/dv
-has the sign of 1 - exp(epsilon) S(m + D)/S(m), and it is enough that this quotient grows with v:
-that E(a**2 + b**2) under the weights of S(m) grows with m. By Holley's inequality it does, for
-the pairs (abs(a), b): maxima of a pair of S(m) and one of S(m + 1) make a pair of S(m + 1),
-minima one of S(m), and b**2 - a**2 is log-supermodular, as (s - t')(s' - t) - (s - t)(s' - t') =
-(s - s')(t' - t) for any squares s >= s' and t <= t'.
+has the sign of 1 - exp(epsilon) S(m + D)/S(m). It is enough that this quotient grows with v, and
+for that, that E(a**2 + b**2) under the weights of S(m) grows with m. It does so by Holley's
+inequality for the pairs (abs(a), b). Maxima of a pair of S(m) and a pair of S(m + 1) make a pair of
+S(m + 1), and minima a pair of S(m). And b**2 - a**2 is log-supermodular, because (s - t')(s' - t) -
+(s - t)(s' - t') = (s - s')(t' - t) for any squares s >= s' and t <= t'.
 
 *(c) delta(v(m)) falls as m = 0, 1, 2, ... grows.* With h = m + D/2, and so v(m) = h D/epsilon, it
 is
@@ -31,30 +32,30 @@ is
     2 exp(epsilon/2 - epsilon D/(8 h) - epsilon h/(2 D))/Z  sum over j >= 1 of
         exp(-epsilon j/D - epsilon j**2/(2 h D)) sinh(epsilon j/(2 h)),
 
-for real m, too, and 2 v h times the derivative of its logarithm by h is
+also for real m. The derivative of its logarithm by h, times 2 v h, is
 
     E(j**2 - j D coth(j D/(2 v))) - m (m + D) - s,    s = E(Y**2),                            (1)
 
-E by weights w(j) exp(-j m/v) (1 - exp(-j D/v)), j >= 1. That (1) is negative for m = 0 is enough:
-the function of j is -2 v at 0, falls and then rises, so that it crosses s >= 0 once, and a larger
+with E by weights w(j) exp(-j m/v) (1 - exp(-j D/v)), j >= 1. It is enough that (1) is negative for
+m = 0: the function of j is -2 v at 0, falls and then rises, so it crosses s >= 0 once, and a larger
 m gives less weight to larger j. For m = 0, with J the sum of j w(j) and b(j) = w(j) exp(-j D/v),
-it says
+(1) says
 
     s/2 + s sum of b(j) < D J + sum of j (j + D) b(j).
 
-s/2 <= J in any case: with A, B the sums of w(j), j**2 w(j), that is B - J <= 2 A J, the sum of n
-(n - 1) w(n) against that of (k + l) w(k) w(l), and w(k) w(l) >= w(k + l). So it holds if s <= 2,
-as j (j + D) >= 2; and if v <= 2, as s <= v (Poisson summation, discrete_gaussian.py: no term for k
-> 0 of E(Y**2) Z/v exceeds that of Z). For v > 2 let P(t) = t b(t): P' = b - t (t + D) b/v is 1 at
-0, falls to no less than -2 exp(-3/2), and rises to 0; its variation V is at most 1 + 4 exp(-3/2),
-its integral 0. By the trapezoidal rule its sum over j >= 1 is at most (V - 1)/2, and so s/2 + s
-sum of b(j) at most v V/2 + sum of j (j + D) b(j); and J >= v - 1/12 - 0.03/sqrt(v) (Euler and
-Maclaurin) is above v V/2.
+s/2 <= J in any case. With A, B the sums of w(j), j**2 w(j) this is B - J <= 2 A J, the sum of n
+(n - 1) w(n) against the sum of (k + l) w(k) w(l), and w(k) w(l) >= w(k + l). So (1) holds if
+s <= 2, because j (j + D) >= 2. It holds if v <= 2, because s <= v (Poisson summation,
+discrete_gaussian.py: no term for k > 0 of E(Y**2) Z/v exceeds that of Z). For v > 2 let
+P(t) = t b(t). P' = b - t (t + D) b/v is 1 at 0, falls to no less than -2 exp(-3/2), and rises to 0.
+Its variation V is at most 1 + 4 exp(-3/2), and its integral 0. By the trapezoidal rule its sum over
+j >= 1 is at most (V - 1)/2, so s/2 + s sum of b(j) is at most v V/2 + sum of j (j + D) b(j). And
+J >= v - 1/12 - 0.03/sqrt(v) (Euler and Maclaurin) is above v V/2.
 
-So if v(m), m >= 0, is the first of these ends that meets the budget, no sigma2 up to v(m - 1)
-does (by (b) and (c); by (a) there is nothing before m = 0 but one falling stretch), and what does
-between v(m - 1) and v(m) is one interval that ends at v(m): its beginning is the least sigma2
-there is.
+Let v(m), m >= 0, be the first of these ends that meets the budget. Then no sigma2 up to v(m - 1)
+meets it, by (b) and (c); before m = 0 there is only one falling stretch, by (a). The sigma2 that
+meet it between v(m - 1) and v(m) are one interval that ends at v(m), and its beginning is the least
+sigma2 there is.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
+from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
@@ -96,9 +98,9 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
 from ._calibrate_shares import calibrate_shares
 from ._known_sample import Sample
+from ._sensitivity import Sensitivity, is_vector, refuse_vector
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
-from .question import Change, is_vector, least_variance, refuse_vector
 from .renyi import RenyiCurve
 from .zcdp import SumOfGaussians, minus_log_upper, rho_lower
 from .zcdp import rho as rho_of
@@ -108,19 +110,19 @@ _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGauss
 _MOST_RHO_BITS = 4002
 _ONE = Fraction(1)
 
-#: Of a Skellam law of a larger variance, some 10**6, each step of a search takes 0.1 s and more.
+#: The logarithm of the largest Skellam variance for a crossing. Its steps take 0.1 s.
 _MOST_CROSSED = 14.3
 
-#: What lies beyond all buckets is less, of one release.
+#: The mass that one release may have outside of all buckets is less than this.
 _LEAST_DELTA = Fraction(1, 2**100)
 
-#: Exponentials of epsilon are taken up to here, for a guess.
+#: Guesses take exponentials of epsilon up to this.
 _MOST_EPSILON = Fraction(700)
 
-#: What stands for the logarithm of a delta of 0.
+#: A guess uses this as the logarithm of a delta of 0.
 _NOTHING = -1e4
 
-#: What stands for one that is too large by less than a rounding.
+#: The excess of a delta that is too large by less than a rounding.
 _TOO_MUCH = 1e-300
 
 
@@ -142,83 +144,83 @@ def calibrate(
     error: object = None,
     confidence: object = None,
 ) -> _AnyLaw:
-    """Return the noise that a budget asks for: rho, or epsilon with delta; or an error.
+    """Return the noise that a budget asks for, rho or (epsilon, delta), or that an error allows.
 
     Parameters
     ----------
     kind : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
         The class of the law.
     budget : Budget, optional
-        What may be given away, by all queries together; or by name:
+        The budget of all queries together. It may also be given by name:
     rho : number, optional
-        The zCDP budget, positive; for Gaussians and Laplaces.
+        The zCDP budget, positive, for Gaussian and Laplace noise.
     epsilon, delta : number, optional
-        The (epsilon, delta) budget: epsilon at least 0, delta strictly between 0 and 1. For a
-        discrete Laplace epsilon alone asks for pure differential privacy, delta = 0.
+        The (epsilon, delta) budget: epsilon at least 0, delta strictly between 0 and 1. With a
+        discrete Laplace law, epsilon alone means pure differential privacy, delta = 0.
     sensitivity : number, optional
-        The most that one person changes one answer, a whole number; for a Gaussian with rho any
-        positive one (the Euclidean norm of the change of several answers, say), and for noise in
-        shares, and a Skellam law, the Euclidean norm of the change of a vector of integers.
+        The largest change of one answer by one person, a whole number. For a Gaussian with rho it
+        is any positive number, for example the Euclidean norm of the change of several answers. For
+        shares and Skellam noise it is the Euclidean norm of the change of a vector of integers.
     queries : int, optional
-        One person may change so many answers, each by at most ``sensitivity``, each with noise of
-        its own from the law returned; later ones may depend on earlier answers.
+        The number of answers that one person may change, each by at most ``sensitivity``. Each has
+        its own noise from the law returned. Later queries may depend on earlier answers.
     sampling : number, optional
-        The probability with which each person takes part in each query, independently; with epsilon
+        The probability with which each person takes part in each query, independently; for epsilon
         and delta. **All noise must be there whether or not that person is sampled** (see `delta`).
     secret_sample : bool, optional
         False: an observer may know who is sampled, as for `delta`.
     beta : number, optional
-        Of a generalised Gaussian: its exponent, at least 1.
+        The exponent of a generalised Gaussian, at least 1.
     clients : int, optional
-        The law returned is that of each client's share, and so many, at the fewest, add theirs and
-        keep it to themselves; for Gaussian and Skellam noise.
+        The least number of clients that add a share and keep it to themselves, for Gaussian and
+        Skellam noise. The law returned is that of each share.
     dimension, sum_norm : optional
-        Of vectors, as for `delta`.
+        For vectors, as for `delta`.
     error, confidence : number, optional
-        In the place of a budget: how far off an answer may be, and how surely all queries are as
-        near as that at once, 0.95 by default. `rho` and the like tell what that costs.
+        Instead of a budget: how far off an answer may be, and the probability that all answers are
+        within that error at once, 0.95 by default. `rho`, `delta` and `epsilon` tell the cost.
 
     Returns
     -------
     law of that kind
-        Of mu = 0; its parameter is exact, or a decimal of six digits, rounded up. What it costs is
+        It has mu = 0. Its parameter is exact, or a decimal of six digits, rounded up. Its cost is
         proven to be within the budget.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter is wrong, or nothing is known for such a budget.
+        If a parameter is wrong, or no cost is known for such a budget.
 
     Notes
     -----
-    How near the law is to the one with the least noise:
+    How near the result is to the least noise:
 
     - Gaussian, rho: ``sigma2 = queries * sensitivity**2 / (2 rho)``, exactly (CKS 2020, Theorem
       14).
-    - Gaussian, (epsilon, delta), by the least delta there is, not by way of zCDP. For one query no
+    - Gaussian, (epsilon, delta): from the least delta there is, not from zCDP. For one query no
       sigma2 that is smaller by more than 1 in 10**5 meets the budget. A larger sigma2 may break it
-      again: for epsilon above about sensitivity/2 delta does not always fall as sigma2 grows, so
-      the sigma2 that keep to a budget may be several intervals, and what is returned lies at the
-      beginning of the first. If that one is too short to hold a decimal of 6 digits, its end is
-      taken, sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m. For several queries the
-      same search is made.
-    - Laplace, pure: ``scale = queries * sensitivity / epsilon``, exactly. By rho or (epsilon,
-      delta) the decimal before is not proven to do; by (epsilon, delta) it is at most the pure one.
-    - Generalised Gaussian, Skellam noise for one number (of a variance up to some 10**6), and any
-      kind with sampling: a crossing, at which the budget begins to be
-      met as the parameter grows. Delta need not fall as it grows: a smaller one may meet the
-      budget, too, and a larger one break it. By the default `loss`, one less in the
-      last digit is too little.
-    - For an error: P(abs(X) <= error)**queries >= confidence is proven, and not for the next
-      decimal of six digits: so the least budget that has it, of this kind.
-    - Skellam noise for vectors, or wider: the least variance of six digits that its Renyi
-      divergences prove.
+      again. If epsilon is above about sensitivity/2, delta does not always fall as sigma2 grows, so
+      the sigma2 that meet a budget may form several intervals, and the result lies at the beginning
+      of the first. If the first is too short to hold a decimal of 6 digits, the result is its end,
+      sensitivity (2 m + sensitivity)/(2 epsilon) for an integer m. Several queries use the same
+      search.
+    - Laplace, pure: ``scale = queries * sensitivity / epsilon``, exactly. For rho or (epsilon,
+      delta) the next smaller decimal is not proven to meet the budget. For (epsilon, delta) the
+      scale is at most the pure one.
+    - Generalised Gaussian, Skellam noise for one number (of a variance up to about 10**6), and any
+      kind with sampling: a crossing, at which the parameter begins to meet the budget as it grows.
+      Delta need not fall as the parameter grows. A smaller one may also meet the budget, and a
+      larger one may break it. By the default `loss`, one less in the last digit is too little.
+    - For an error: P(abs(X) <= error)**queries >= confidence is proven, and is not proven for the
+      next decimal of six digits. To six digits, no noise of this kind within that error costs less.
+    - Skellam noise for vectors, or wider: the least variance of six digits for which its Renyi
+      divergences prove the budget.
     - Gaussian shares, rho: the least sigma2 of six digits by the bounds of `rho`.
     - Gaussian shares and vectors, (epsilon, delta), and any shares or vectors with sampling: a
       crossing, at which `epsilon` and `delta` begin to meet the budget.
 
-    One person who changes several coordinates of one answer counts as several queries, except where
-    a Euclidean norm is taken.
+    If one person changes several coordinates of one answer, each counts as a query, unless a
+    Euclidean norm is given.
 
     References
     ----------
@@ -252,10 +254,10 @@ def calibrate(
     if (beta is not None) is not (kind is GeneralizedGaussian):
         raise ParameterTypeError("beta goes with a GeneralizedGaussian, and must be given for one")
     if error is not None:
-        given = {"budget": budget, "rho": rho, "epsilon": epsilon, "delta": delta}
-        given |= {"clients": clients, "sum_norm": sum_norm}
-        given |= {"sampling": None if type(sampling) is int and sampling == 1 else sampling}
-        for name, value in given.items():
+        others = {"budget": budget, "rho": rho, "epsilon": epsilon, "delta": delta}
+        others |= {"clients": clients, "sum_norm": sum_norm}
+        others |= {"sampling": None if type(sampling) is int and sampling == 1 else sampling}
+        for name, value in others.items():
             if value is not None:
                 raise ParameterTypeError(
                     f"{name} must not be given with error, which asks for noise"
@@ -271,7 +273,7 @@ def calibrate(
         raise ParameterTypeError("confidence goes with error, which must be given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
         delta = None if epsilon is None else 0
-    asked = _Asked(
+    request = _Request(
         Budget.of(budget, rho=rho, epsilon=epsilon, delta=delta),
         sensitivity,
         queries,
@@ -282,18 +284,20 @@ def calibrate(
         dimension,
         sum_norm,
     )
-    found: Any = _BY_KIND[kind](asked)
+    found: Any = _BY_KIND[kind](request)
     return found  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=64)
-def _delta(spec: LawSpec, change: int, queries: int, sample: Sample, epsilon: Fraction) -> float:
-    """Return delta; what the last searches tried is kept, so the same call again is fast."""
-    return cost_of(spec, change, queries, sample).delta(epsilon)
+def _delta(
+    spec: LawSpec, sensitivity: int, queries: int, sample: Sample, epsilon: Fraction
+) -> float:
+    """Return delta. It is cached, so repeating a search is fast."""
+    return cost_of(spec, sensitivity, queries, sample).delta(epsilon)
 
 
-class _Asked:
-    """What is asked for, checked as far as it is the same for all kinds."""
+class _Request:
+    """The arguments of `calibrate`, checked as far as all kinds share the rules."""
 
     def __init__(
         self,
@@ -309,14 +313,14 @@ class _Asked:
     ) -> None:
         self.budget, self.sensitivity, self.beta = budget, sensitivity, beta
         self.queries, self.sample = query_count(queries), Sample.of(sampling, secret_sample)
-        self.rate = self.sample.rate
+        self.sampling_rate = self.sample.rate
         self.clients = 1 if clients is None else word_count(clients, "clients")
         self.vector = dimension, sum_norm
-        is_vector(*self.vector)  # or says what is wrong
+        is_vector(*self.vector)  # raises if one is wrong
 
     @property
     def epsilon_delta(self) -> tuple[Fraction, Fraction]:
-        """Return epsilon and delta, above 0."""
+        """Return epsilon and delta; delta is above 0."""
         epsilon, delta = self.budget.epsilon, self.budget.delta
         if epsilon is None or delta is None:
             raise ParameterValueError(
@@ -339,12 +343,12 @@ class _Asked:
         refuse_vector(*self.vector, "this noise")
 
     def of_shares(self, law_of: Callable[[Fraction], Law]) -> Law:
-        """Return the law of each share, or for vectors; its parameter is a variance."""
-        change = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
-        return calibrate_shares(law_of, *self.epsilon_delta, change, self.queries, self.sample)
+        """Return the law of each share, or for a vector. Its parameter is a variance."""
+        sensitivity = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
+        return calibrate_shares(law_of, *self.epsilon_delta, sensitivity, self.queries, self.sample)
 
     def is_of_shares(self) -> bool:
-        """Return whether noise in shares is asked for, or for vectors."""
+        """Return whether the noise is in shares, or for vectors."""
         return self.clients > 1 or is_vector(*self.vector)
 
     def crossing(
@@ -354,34 +358,34 @@ class _Asked:
         beta: Fraction = _ONE,
         enough: Fraction | None = None,
     ) -> Law:
-        """Return a law that meets the budget, while one less in its last digit does not.
+        """Return a law that meets the budget, while one less in its last digit breaks it.
 
         Parameters
         ----------
         law_of : callable
-            The law of a parameter, about the scale to that power.
+            Returns the law for a parameter, which is about the scale to that power.
         power, beta : int, Fraction
-            What a first guess depends on.
+            Used for a first guess.
         enough : Fraction, optional
-            A parameter that meets the budget, as all larger ones do.
+            A parameter that meets the budget, and so do all larger ones.
 
         Notes
         -----
-        Delta need not fall as the parameter grows: where few integers count, the probability of the
-        next one grows before it counts for nothing. So this is *a* crossing, at which the budget
-        begins to be met, and not always the least.
+        Delta need not fall as the parameter grows. If few integers matter, the probability of the
+        next one grows first. So this is *a* crossing, at which the parameter begins to meet the
+        budget, and not always the least.
         """
         self.require_no_shares()
-        (epsilon, delta), change = self.epsilon_delta, whole_sensitivity(self.sensitivity)
-        if (law_of is not DiscreteLaplace or self.rate != 1) and not self.is_in_reach():
-            rule = "be at least 2**-100 for each query, as what lies in no bucket is below that"
+        (epsilon, delta), sensitivity = self.epsilon_delta, whole_sensitivity(self.sensitivity)
+        if (law_of is not DiscreteLaplace or self.sampling_rate != 1) and not self.is_in_reach():
+            rule = "be at least 2**-100 for each query: that mass may lie outside of all buckets"
             raise refused("delta", rule, delta)
         log_delta = log_of(delta)
 
         def excess(parameter: Fraction) -> float:
-            """Return log(found/delta), at most 0 where the budget is met, and only there."""
+            """Return log(found/delta). It is at most 0 if and only if the budget is met."""
             spec = centred(law_of(parameter))
-            found = _delta(spec, change, self.queries, self.sample, epsilon)
+            found = _delta(spec, sensitivity, self.queries, self.sample, epsilon)
             log = math.log(found) - log_delta if found else _NOTHING
             return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
@@ -392,19 +396,20 @@ class _Asked:
         return law_of(found if enough is None else min(found, enough))
 
     def is_in_reach(self) -> bool:
-        """Return whether delta is above what may lie in no bucket."""
+        """Return whether delta is at least the mass that may lie outside of all buckets."""
         return self.epsilon_delta[1] >= self.queries * _LEAST_DELTA
 
     def log_scale(self, beta: Fraction = _ONE) -> float:
-        """Return about the logarithm of the scale of noise for one number, where queries are many.
+        """Return about the logarithm of the scale of noise for one number and many queries.
 
-        Their losses add up to nearly normal ones (the central limit theorem): with J/scale**2 the
-        Fisher information of one, to those of a normal mean moved by mu deviations,
+        By the central limit theorem their losses sum to nearly the loss of a normal law whose mean
+        moves by mu deviations. Let s be the sensitivity, q the sampling rate and J/scale**2 the
+        Fisher information of one. Then
 
-            mu**2 = rate**2 queries (exp((change/scale)**2 J) - 1),    (change/scale)**2 J queries
+            mu**2 = q**2 queries (exp((s/scale)**2 J) - 1),    (s/scale)**2 J queries
 
-        with sampling and without; J = beta**2 G(2 - 1/beta)/G(1/beta), and 1 for a Gaussian's
-        sigma.
+        with sampling and without. J = beta**2 G(2 - 1/beta)/G(1/beta). For the sigma of a Gaussian
+        J is 1.
         """
         (epsilon, delta), b = self.epsilon_delta, float(min(beta, _ONE * 10**4))
         e, log_delta = float(min(epsilon, _MOST_EPSILON)), max(log_of(delta), -700.0)
@@ -416,8 +421,8 @@ class _Asked:
             return (math.log(found) if found > 0 else _NOTHING) - log_delta
 
         log_mu = zero_of(excess, 0.0, 14.0)
-        if self.rate != 1:
-            share = 2 * log_mu - log_of(self.rate**2 * self.queries)  # of exp(mu1**2) - 1
+        if self.sampling_rate != 1:
+            share = 2 * log_mu - log_of(self.sampling_rate**2 * self.queries)  # of exp(mu1**2) - 1
             log_mu1 = math.log(math.log1p(math.exp(share)) if share < 700 else share) / 2
         else:
             log_mu1 = log_mu - log_of(Fraction(self.queries)) / 2
@@ -425,79 +430,92 @@ class _Asked:
         return log_of(Fraction(whole_sensitivity(self.sensitivity))) + log_j / 2 - log_mu1
 
 
-def _gaussian(asked: _Asked) -> Law:
-    rho, queries = asked.budget.rho, asked.queries
-    if asked.is_of_shares() and (rho is None or asked.rate != 1):
-        return asked.of_shares(DiscreteGaussian)
-    if asked.rate != 1:
-        return asked.crossing(DiscreteGaussian, 2)
-    if asked.clients > 1 and rho is not None:
-        change = SumOfGaussians(asked.clients, asked.sensitivity, *asked.vector)
+def _least_variance(
+    cost: Callable[[Fraction], Any], budget: Fraction, guess: Fraction, name: str
+) -> Fraction:
+    """Return the least variance of 6 significant digits at which a share costs at most the budget.
+
+    The cost, rounded up, falls as the variance grows. The guess is near the result. ``name`` names
+    the parameter of the budget in messages.
+    """
+    if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
+        raise ParameterOverflowError(f"{name} and sensitivity are too long, or too far apart")
+    exact = gmpy2.mpq(budget)
+    return least_decimal(lambda variance: bool(cost(variance) <= exact), guess)
+
+
+def _gaussian(request: _Request) -> Law:
+    rho, queries = request.budget.rho, request.queries
+    if request.is_of_shares() and (rho is None or request.sampling_rate != 1):
+        return request.of_shares(DiscreteGaussian)
+    if request.sampling_rate != 1:
+        return request.crossing(DiscreteGaussian, 2)
+    if request.clients > 1 and rho is not None:
+        sensitivity = SumOfGaussians(request.clients, request.sensitivity, *request.vector)
         each = rho / queries
-        guess = change.squared / (2 * change.clients * each)
-        return DiscreteGaussian(least_variance(change.cost, each, guess, "the budget"))
+        guess = sensitivity.squared / (2 * sensitivity.clients * each)
+        return DiscreteGaussian(_least_variance(sensitivity.cost, each, guess, "the budget"))
     if rho is not None:
-        squared = queries * positive_number(asked.sensitivity, "sensitivity") ** 2
+        squared = queries * positive_number(request.sensitivity, "sensitivity") ** 2
         return DiscreteGaussian(squared / (2 * rho))
-    change_of_one = whole_sensitivity(asked.sensitivity)
-    return DiscreteGaussian(
-        GaussianTarget(*asked.epsilon_delta, change_of_one, queries).least_sigma2()
-    )
+    whole = whole_sensitivity(request.sensitivity)
+    target = GaussianTarget(*request.epsilon_delta, whole, queries)
+    return DiscreteGaussian(target.least_sigma2())
 
 
-def _laplace(asked: _Asked) -> Law:
-    asked.require_no_shares()
-    rho, queries = asked.budget.rho, asked.queries
-    change = whole_sensitivity(asked.sensitivity)
-    if asked.rate != 1:
-        return asked.crossing(DiscreteLaplace)
+def _laplace(request: _Request) -> Law:
+    request.require_no_shares()
+    rho, queries = request.budget.rho, request.queries
+    sensitivity = whole_sensitivity(request.sensitivity)
+    if request.sampling_rate != 1:
+        return request.crossing(DiscreteLaplace)
     if rho is not None:
-        return DiscreteLaplace(_scale_for_rho(rho / queries, change))
-    epsilon, delta = asked.budget.epsilon, asked.budget.delta
-    pure = queries * change / epsilon if epsilon else None
-    return asked.crossing(DiscreteLaplace, enough=pure) if delta else DiscreteLaplace(pure)
+        return DiscreteLaplace(_scale_for_rho(rho / queries, sensitivity))
+    epsilon, delta = request.budget.epsilon, request.budget.delta
+    pure = queries * sensitivity / epsilon if epsilon else None
+    return request.crossing(DiscreteLaplace, enough=pure) if delta else DiscreteLaplace(pure)
 
 
-def _scale_for_rho(rho: Fraction, change: int) -> Fraction:
-    """Return the least decimal scale that costs at most rho, for one query: rho falls with it."""
+def _scale_for_rho(rho: Fraction, sensitivity: int) -> Fraction:
+    """Return the least decimal scale that costs at most rho for one query."""
     bits = abs(rho.numerator.bit_length() - rho.denominator.bit_length())
     if bits > _MOST_RHO_BITS:
         rule = f"be between 2**-{_MOST_RHO_BITS} and 2**{_MOST_RHO_BITS} for each query"
         raise refused("rho", rule, rho, ParameterOverflowError)
-    # of a change by 1 rho is eps0 tanh(eps0/2), below both eps0 and eps0**2/2 and near the lesser
+    # If the sensitivity is 1, rho is eps0 tanh(eps0/2), a little below min(eps0, eps0**2/2).
     exact = gmpy2.mpq(rho)
     eps0 = max(exact, gmpy2.mpq(arithmetic(64).up.sqrt(2 * exact)))
-    guess = Fraction(int(eps0.denominator), int(eps0.numerator)) * change
-    return least_decimal(lambda scale: rho_of(DiscreteLaplace(scale), change) <= rho, guess)
+    guess = Fraction(int(eps0.denominator), int(eps0.numerator)) * sensitivity
+    return least_decimal(lambda scale: rho_of(DiscreteLaplace(scale), sensitivity) <= rho, guess)
 
 
-def _generalized(asked: _Asked) -> Law:
-    exponent = checked_beta(asked.beta)
-    return asked.crossing(lambda scale: GeneralizedGaussian(scale, exponent), beta=exponent)
+def _generalized(request: _Request) -> Law:
+    exponent = checked_beta(request.beta)
+    return request.crossing(lambda scale: GeneralizedGaussian(scale, exponent), beta=exponent)
 
 
-def _skellam(asked: _Asked) -> Law:
-    if asked.rate != 1:
-        of_shares = asked.is_of_shares()
-        return asked.of_shares(Skellam) if of_shares else asked.crossing(Skellam, 2)
-    (epsilon, delta), queries = asked.epsilon_delta, word_count(asked.queries, "queries")
-    of_a_number = asked.clients == 1 and not is_vector(*asked.vector)
-    of_a_number &= positive_number(asked.sensitivity, "sensitivity").denominator == 1
-    if of_a_number and asked.is_in_reach() and 2 * asked.log_scale() < _MOST_CROSSED:
-        return asked.crossing(Skellam, 2)
-    change = Change(asked.clients, asked.sensitivity, *asked.vector)
+def _skellam(request: _Request) -> Law:
+    if request.sampling_rate != 1:
+        of_shares = request.is_of_shares()
+        return request.of_shares(Skellam) if of_shares else request.crossing(Skellam, 2)
+    (epsilon, delta), queries = request.epsilon_delta, word_count(request.queries, "queries")
+    of_a_number = request.clients == 1 and not is_vector(*request.vector)
+    of_a_number &= positive_number(request.sensitivity, "sensitivity").denominator == 1
+    if of_a_number and request.is_in_reach() and 2 * request.log_scale() < _MOST_CROSSED:
+        return request.crossing(Skellam, 2)
+    sensitivity = Sensitivity(request.clients, request.sensitivity, *request.vector)
     if not epsilon:
         raise refused("epsilon", "be above 0 for Skellam noise", epsilon)
 
     def cost(variance: Fraction) -> Any:
-        total = variance * change.clients
-        return RenyiCurve.of_skellam(change, total, queries).epsilon_upper(delta)
+        total = variance * sensitivity.clients
+        return RenyiCurve.of_skellam(sensitivity, total, queries).epsilon_upper(delta)
 
-    guess = queries * change.squared / (2 * change.clients * epsilon)
-    return Skellam(least_variance(cost, epsilon, guess, "epsilon"))
+    guess = queries * sensitivity.squared / (2 * sensitivity.clients * epsilon)
+    return Skellam(_least_variance(cost, epsilon, guess, "epsilon"))
 
 
-_BY_KIND: dict[Any, Callable[[_Asked], Law]] = {
+_BY_KIND: dict[Any, Callable[[_Request], Law]] = {
     DiscreteGaussian: _gaussian,
     DiscreteLaplace: _laplace,
     GeneralizedGaussian: _generalized,
@@ -510,25 +528,25 @@ _BY_KIND: dict[Any, Callable[[_Asked], Law]] = {
 _UP: Any = arithmetic(80).up
 
 _MOST_SIGMA2_BITS = 4000
-"""Beyond this delta is no longer computed tightly (hockey_stick.py)."""
+"""If sigma2 has more bits, delta is no longer tight (hockey_stick.py)."""
 
 _MANY_PIECES = 10**9
-"""Of more, only every so many-th is searched for an end that is enough: they are far narrower than
-the steps of decimals."""
+"""If there are more pieces, the search for an end takes several at a step, because pieces are then
+far narrower than the steps of decimals."""
 
 
 class GaussianTarget(NamedTuple):
-    """(epsilon, delta) for so many queries, each changed by at most ``change``."""
+    """(epsilon, delta) for several queries, each of this sensitivity."""
 
     epsilon: Fraction
     delta: Fraction
-    change: int
+    sensitivity: int
     queries: int
 
     def least_sigma2(self) -> Fraction:
         """Return the least sigma2 rounded up to a decimal, or the end of its piece."""
         guess = self.guess()
-        if self.epsilon == 0:  # delta falls
+        if self.epsilon == 0:  # delta falls as sigma2 grows
             return least_decimal(self.met_by, guess)
         step, n = self.first_ends(max(0, self.piece_of(guess)))
         before, end = self.end((n - 1) * step) if n else Fraction(0), self.end(n * step)
@@ -544,7 +562,10 @@ class GaussianTarget(NamedTuple):
         return end
 
     def first_ends(self, guess: int) -> tuple[int, int]:
-        """Return step and n, n large unless step is 1: v(n step) is enough, v((n - 1) step) not."""
+        """Return step and n: v(n step) meets the budget, v((n - 1) step) does not.
+
+        n is large unless step is 1.
+        """
         step = max(1, guess // _MANY_PIECES)
         n = first_true(lambda n: self.met_by(self.end(n * step)), -(-guess // step), low=0)
         if step == 1 or n > _MANY_PIECES // 2:
@@ -552,7 +573,7 @@ class GaussianTarget(NamedTuple):
         return self.first_ends(n * step)
 
     def least_decimal(self, before: Fraction, last: int, guess: Fraction) -> Fraction:
-        """Return the least decimal above ``before`` that is enough, if the last one is."""
+        """Return the least decimal above ``before`` that meets the budget, if the last one does."""
 
         def holds(n: int) -> bool:
             value = decimal_at(n)
@@ -562,38 +583,42 @@ class GaussianTarget(NamedTuple):
         return decimal_at(first_true(holds, min(decimal_ordinal(start), last)))
 
     def end(self, m: int) -> Fraction:
-        """Return v(m), from which on m counts no more; of several queries that of their sum."""
-        return self.change * (2 * m + self.queries * self.change) / (2 * self.epsilon)
+        """Return v(m), the end of the piece of m; of several queries, that of their sum."""
+        return self.sensitivity * (2 * m + self.queries * self.sensitivity) / (2 * self.epsilon)
 
     def piece_of(self, sigma2: Fraction) -> int:
         """Return the m with v(m - 1) <= sigma2 < v(m)."""
-        x = self.epsilon * sigma2 / self.change - Fraction(self.queries * self.change, 2)
+        x = self.epsilon * sigma2 / self.sensitivity - Fraction(self.queries * self.sensitivity, 2)
         return math.floor(x) + 1
 
     def met_by(self, sigma2: Fraction) -> bool:
-        """Return whether that is proven, as `delta` does it."""
+        """Return whether the budget is proven at sigma2, by the same bounds as `delta`."""
         spec = LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2)
-        one = as_one_query(spec, self.change, self.queries)
+        one = as_one_query(spec, self.sensitivity, self.queries)
         if one is not None:
-            law, change, factor = one
-            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), change, self.delta / factor)
-        return _delta(spec, self.change, self.queries, Sample(_ONE), self.epsilon) <= self.delta
+            law, sensitivity, ratio = one
+            return delta_is_at_most(law, gmpy2.mpq(self.epsilon), sensitivity, self.delta / ratio)
+        return (
+            _delta(spec, self.sensitivity, self.queries, Sample(_ONE), self.epsilon) <= self.delta
+        )
 
     def guess(self) -> Fraction:
-        """Return about the sigma2 looked for, to six digits or so.
+        """Return the sigma2 that meets the budget, to about six digits.
 
-        log(-log(delta)) is nearly a line in log(sigma2).
+        log(-log(delta)) is nearly linear in log(sigma2).
         """
         goal, epsilon = minus_log_upper(self.delta), gmpy2.mpq(self.epsilon)
-        change = self.queries * self.change  # of the single query that stands for all
+        sensitivity = self.queries * self.sensitivity  # of the one query that is like all of them
 
         def sigma2(u: float) -> Fraction:
-            return change**2 * fraction_of(_UP.exp(u))
+            return sensitivity**2 * fraction_of(_UP.exp(u))
 
         def excess(u: float) -> float:
-            return log_of_log(LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u)), epsilon, change, goal)
+            return log_of_log(
+                LawSpec(Kind.DISCRETE_GAUSSIAN, sigma2(u)), epsilon, sensitivity, goal
+            )
 
-        # What is enough by way of zCDP is a little too large.
+        # zCDP gives a sigma2 that is a little too large.
         rho = rho_lower(self.epsilon, self.delta)
         enough: Any = gmpy2.mpq(self.delta) ** -2
         if rho > 0:
@@ -620,32 +645,33 @@ def widest(
     queries: int = 1,
     most: int | None = None,
 ) -> Fraction:
-    """Return the largest parameter for which errors of that size are as rare as is asked for.
+    """Return the largest parameter whose draws are within the error with the confidence.
 
     Parameters
     ----------
     law_of : callable
-        A law of mu = 0 for its parameter: `DiscreteGaussian`, say. The larger the parameter, the
-        larger its draws.
+        Returns a law of mu = 0 for its parameter, for example `DiscreteGaussian`. Draws grow with
+        the parameter.
     error : number
-        At least 0: how far off an answer may be.
+        At least 0. The answer may be off by this much.
     confidence : number
-        How likely all answers are as near as that, between 0 and 1.
+        The probability, between 0 and 1, that all answers are within the error.
     queries : int, optional
-        How many answers there are, each with a draw of its own.
+        The number of answers, each with its own draw.
     most : int, optional
-        The largest variance whose tails are known, of a law whose parameter is its variance.
+        The largest variance with known tails, if the parameter is a variance.
 
     Returns
     -------
     Fraction
-        A decimal of six digits: P(abs(X) <= error)**queries >= confidence is proven for it, and not
-        for the next.
+        A decimal of six digits. P(abs(X) <= error)**queries >= confidence is proven for it, but not
+        for the next decimal.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a parameter breaks its rule, or the error is above 10**300, or allows more than the most.
+        If a parameter breaks its rule. Also if the error is above 10**300, or allows a variance
+        above ``most``.
 
     Examples
     --------
@@ -668,12 +694,14 @@ def widest(
     least = least_decimal(too_wide, guess)
     if most is not None and least > most:
         log2 = most.bit_length() - 1
-        rule = f"be smaller for this kind of noise: no tails are known of variances above 2**{log2}"
+        rule = (
+            f"be smaller for this kind of noise: no tails are known for variances above 2**{log2}"
+        )
         raise refused("error", rule, error, ParameterOverflowError)
     return decimal_at(decimal_ordinal(least) - 1)
 
 
 def _normal_variance(reach: int, tail: Fraction) -> Fraction:
-    """Return about the variance of the normal law that is above the reach so often."""
+    """Return about the variance of a normal law that exceeds the reach with probability tail."""
     z = max(-NormalDist().inv_cdf(max(float(tail), 1e-300)), 1e-6)
     return Fraction((reach + 0.5) / z) ** 2

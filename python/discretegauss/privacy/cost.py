@@ -1,9 +1,9 @@
-"""What noise costs as (epsilon, delta): the object that answers, chosen by what is asked.
+"""The cost of noise as (epsilon, delta), and the choice of the object that computes it.
 
-- One query, and several with Gaussian noise that are as one: a `HockeyStick`, exactly
+- One query, and several with Gaussian noise that are like one: a `HockeyStick`, exactly
   (hockey_stick.py).
-- All else where one person changes integers by whole numbers, also on a sample of the people: a
-  `PrivacyLoss`, between proven bounds (loss_distribution.py). A pure epsilon, or rho, may be less.
+- Other queries that one person changes by integers, also on a sample of the people: a
+  `PrivacyLoss` with proven bounds (loss_distribution.py), or a pure epsilon or rho that is less.
 - Vectors, sums of shares, and Skellam noise of a variance above 2**28, also on a sample: the `Best`
   of several bounds (shares.py).
 
@@ -39,9 +39,9 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._known_sample import Sample
+from ._sensitivity import clients_of, is_vector, refuse_vector
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
-from .question import clients_of, is_vector, refuse_vector
 from .renyi import Bounds, RenyiCurve
 from .shares import Rounds, cost_of_shares
 from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
@@ -50,10 +50,10 @@ _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
 _ONE = Fraction(1)
 
-#: What has a cost.
+#: The arguments that have a cost.
 Noise = Law | SumOfDraws | PrivacyLoss
 
-#: Of more queries buckets tell no more than rho does.
+#: For more queries, rho gives as little as buckets do.
 _MOST_COMPOSED = 10**9
 
 
@@ -68,24 +68,24 @@ def delta(
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
-    """Return the least delta at which noise of this law is (epsilon, delta)-differentially private.
+    """Return the least delta for which the noise is (epsilon, delta)-differentially private.
 
     Parameters
     ----------
     law : law, sum of shares, or PrivacyLoss; or a sequence of laws and sums
         The noise, added to an integer; its mu must be an integer. ``law.sum(n)`` is noise in shares
-        of n clients, the fewest who keep theirs to themselves. A sequence has the noise of each of
-        several queries, all of which one person may change: ``[law.sum(n) for n in (90, 100)]``. A
-        PrivacyLoss has all but epsilon, and the queries, in it already.
+        of n clients, if at least n keep their shares to themselves. A sequence has the noise of
+        each of several queries, all of which one person may change: ``[law.sum(n) for n in (90,
+        100)]``. A PrivacyLoss already includes everything but epsilon and the queries.
     epsilon : number
-        At least 0; any number type of this package, taken exactly.
+        At least 0. Any number type of this package, taken exactly.
     sensitivity : number
-        The most that one person changes the answer; a whole number. Of a Skellam law and of sums
-        of shares, the Euclidean norm of the change of a vector of integers.
+        The largest change of the answer by one person, a whole number. For a Skellam law and sums
+        of shares it is the Euclidean norm of the change of a vector of integers.
     queries : int, optional
-        One person may change so many answers, each by at most ``sensitivity``, each with noise of
-        its own; later ones may depend on earlier answers. For a sequence of laws, how often all of
-        it is repeated.
+        The number of answers that one person may change, each by at most ``sensitivity``. Each has
+        its own noise. Later queries may depend on earlier answers. A sequence of laws is repeated
+        as often.
     sampling : number, optional
         The probability with which each person takes part in each query, by a coin of its own that
         stays secret. **All noise that is counted must be there whether or not that person is
@@ -93,22 +93,23 @@ def delta(
         and the figure is then false: use ``secret_sample=False`` for that, or
         ``SecureSum.message(vector, sampling=...)``.
     secret_sample : bool, optional
-        False: an observer may know who is sampled, because only sampled clients send their noise,
-        say. The person's own share then counts among the n. Sampling no longer hides the person: it
-        only makes it part of fewer queries. The coins must not depend on data, noise or answers.
+        False: an observer may know who is sampled, for example because only sampled clients send
+        noise. The person's own share then counts among the n. Sampling no longer hides anybody; it
+        only makes each person part of fewer queries. Coins must not depend on data, noise or
+        answers.
     dimension : int, optional
-        How many integers such a vector has.
+        The number of integers in such a vector.
     sum_norm : number, optional
-        The most that one person changes such a vector in the sum of absolute values, if a bound is
-        known that is better than min(sqrt(dimension) sensitivity, sensitivity**2).
+        The largest sum of absolute changes of such a vector by one person, if a bound is known that
+        is better than min(sqrt(dimension) sensitivity, sensitivity**2).
 
     Returns
     -------
     float
-        Never below that delta; for one query the smallest such float, or the next, and for several
-        within 1e-9 of it. At most 1. What lies below the smallest positive float, 5e-324, comes
-        back as 5e-324 (see `log_delta`); 0 means 0: a discrete Laplace with epsilon >= queries
-        sensitivity/scale.
+        Never below that delta, and at most 1. For one query it is the smallest such float, or the
+        next; for several it is within 1e-9 of delta. A delta below the smallest positive float,
+        5e-324, comes back as 5e-324 (see `log_delta`). 0 means 0: a discrete Laplace law with
+        epsilon >= queries sensitivity/scale.
 
     Raises
     ------
@@ -117,17 +118,17 @@ def delta(
 
     Notes
     -----
-    For one query this is Theorem 7 and what is like it, the least delta there is, not a bound by
-    way of zCDP. So it is for several with the discrete Gaussian from about sigma2 = 4 on, up to a
-    factor of 1 + 1e-15. Other queries are composed by `PrivacyLoss`: 677 random cases of Laplaces
-    and narrow Gaussians were at most 3e-10 above the least delta, where that is above 1e-30. Those
-    on a sample are within 5 in 10 000, as a rule.
+    For one query this is the least delta there is, by Theorem 7 and its like for other laws, not a
+    bound from zCDP. The same holds for several queries with discrete Gaussian noise from about
+    sigma2 = 4 on, up to a factor of 1 + 1e-15. `PrivacyLoss` composes other queries. In 677 random
+    cases of Laplace and narrow Gaussian noise with a delta above 1e-30, the result was at most
+    3e-10 above the least delta. On a sample it is usually within 5 in 10 000.
 
-    Of discrete Gaussian vectors and sums of shares it is the least of three bounds: what `rho`
-    implies, what `renyi` divergences of the sample do, and a continuous Gaussian that dominates
-    them. Of a sum on one number that changes by a whole sensitivity it is the least delta, as for
-    other queries. A Skellam law with a dimension above 1, a sensitivity that is not whole, or a
-    variance above 2**28, costs what its `renyi` divergences imply. docs/sampled_clients.md has the
+    For discrete Gaussian vectors and sums of shares it is the least of three bounds: from `rho`,
+    from `renyi` divergences of the sample, and from a continuous Gaussian that dominates them. For
+    a sum on one number that changes by a whole sensitivity it is the least delta, as for other
+    queries. For a Skellam law with a dimension above 1, a sensitivity that is not whole, or a
+    variance above 2**28 it comes from the `renyi` divergences. docs/sampled_clients.md has the
     proofs.
 
     References
@@ -162,7 +163,7 @@ def log_delta(
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
-    """Return the natural logarithm of `delta`, also where delta is below every float.
+    """Return the natural logarithm of `delta`, which may be below every float.
 
     Parameters
     ----------
@@ -172,8 +173,8 @@ def log_delta(
     Returns
     -------
     float
-        An upper bound on the logarithm, at most 0; -inf where delta is 0. Of several narrow queries
-        it is loose below a delta of 1e-30.
+        An upper bound on the logarithm, at most 0; -inf if delta is 0. For several narrow queries
+        it is loose if delta is below 1e-30.
 
     Raises
     ------
@@ -203,21 +204,21 @@ def epsilon(
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
-    """Return the least epsilon at which it is (epsilon, delta)-differentially private.
+    """Return the least epsilon for which the noise is (epsilon, delta)-differentially private.
 
     Parameters
     ----------
     law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm
         As for `delta`.
     delta : number
-        Between 0 and 1, both excluded; for a discrete Laplace and a PrivacyLoss 0 is allowed: of
-        the first it asks for its pure epsilon, queries sensitivity/scale.
+        Between 0 and 1, both excluded. 0 is allowed for a discrete Laplace law, whose pure epsilon
+        is queries sensitivity/scale, and for a PrivacyLoss.
 
     Returns
     -------
     float
-        Never below that epsilon; the smallest such float where `delta` is, and for several queries
-        larger by at most 1e-7 of it, as a rule; inf if it exceeds every float.
+        Never below that epsilon. It is the smallest such float if `delta` is, and for several
+        queries usually larger by at most 1e-7 of it. It is inf if it exceeds every float.
 
     Raises
     ------
@@ -273,7 +274,7 @@ def _cost(
         raise ParameterValueError("law must have at least one entry, got none")
     shares = Counter(clients_of(one) for one in laws)
     how = sensitivity, dimension, sum_norm
-    if any(clients > 1 or _is_vector(one, *how) for one, clients in shares):
+    if any(clients > 1 or _needs_a_norm(one, *how) for one, clients in shares):
         rounds = [
             (one, SumOfGaussians(clients, *how), count * times)
             for (one, clients), times in shares.items()
@@ -308,22 +309,24 @@ def cost_of_sum(one: Law, change: SumOfGaussians, count: int, sample: Sample) ->
     return cost_of(total, int(change.norm), count, sample)
 
 
-def cost_of(spec: LawSpec, change: int, count: int, sample: Sample) -> _Cost:
+def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cost:
     """Return what so many queries give away, with the noise of a law that is centred."""
-    rate = sample.rate
-    if _is_wide(spec) or (rate < 1 and not sample.secret):
-        return _cost_of_numbers({spec: count}, change, sample)
+    sampling_rate = sample.rate
+    if _is_wide(spec) or (sampling_rate < 1 and not sample.secret):
+        return _cost_of_numbers({spec: count}, sensitivity, sample)
     rho = None
-    if rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
-        rho = count * change**2 / (2 * spec.parameter)
-        if (query := as_one_query(spec, change, count)) is not None:
+    if sampling_rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
+        rho = count * sensitivity**2 / (2 * spec.parameter)
+        if (query := as_one_query(spec, sensitivity, count)) is not None:
             return HockeyStick(*query, rho)
         if count > _MOST_COMPOSED:
             return RenyiCurve.of_rho(rho)
-    if rate == 1 and count == 1:
-        return HockeyStick(spec, change)
-    pure = formulas_of(spec).pure_epsilon(spec, change) if rate == 1 else None
-    return _Composed(loss_of_queries(spec, change, count, rate), pure and pure * count, rho)
+    if sampling_rate == 1 and count == 1:
+        return HockeyStick(spec, sensitivity)
+    pure = formulas_of(spec).pure_epsilon(spec, sensitivity) if sampling_rate == 1 else None
+    return _Composed(
+        loss_of_queries(spec, sensitivity, count, sampling_rate), pure and pure * count, rho
+    )
 
 
 def _cost_of_numbers(queries: Mapping[LawSpec, int], change: int, sample: Sample) -> _Cost:
@@ -359,11 +362,12 @@ def _require_share(spec: LawSpec) -> None:
         )
 
 
-#: What answers: each has delta, log_delta, epsilon and pure.
+#: The objects that answer. Each has delta, log_delta, epsilon and pure.
 _Cost: TypeAlias = "HockeyStick | _Composed | Bounds"
 
 
-def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
+def _needs_a_norm(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
+    """Return whether the sensitivity is a Euclidean norm, of a vector or not whole."""
     kind = law._spec.kind
     if kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
         return False
@@ -374,7 +378,7 @@ def _is_vector(law: Law, sensitivity: object, dimension: object, sum_norm: objec
 
 @dataclass(frozen=True)
 class _Composed:
-    """By the privacy loss in buckets; a pure epsilon, or a rho, if one is known, may be less."""
+    """The cost by a privacy loss, or by a pure epsilon or a rho if these give less."""
 
     loss: PrivacyLoss
     least: Any = None
@@ -393,20 +397,20 @@ class _Composed:
         return float_at_least(min(self._delta(epsilon), _UP.exp(self._log_by_rho(epsilon))))
 
     def log_delta(self, epsilon: Fraction) -> float:
-        """Return an upper bound on its logarithm."""
+        """Return an upper bound on the logarithm of delta."""
         found = self._delta(epsilon)
         log = _UP.log(found) if found else -_INFINITY
         return float_at_least(min(log, self._log_by_rho(epsilon)))
 
     def epsilon(self, delta: Fraction) -> float:
-        """Return an epsilon at which delta is met."""
+        """Return an upper bound on epsilon."""
         found: float = self.loss.epsilon(delta)
         if self.rho is not None:
             found = min(found, float_at_least(epsilon_upper(self.rho, delta)))
         return found if self.least is None else min(found, self.pure())
 
     def pure(self) -> float:
-        """Return the epsilon of delta = 0."""
+        """Return the epsilon at delta = 0."""
         if self.least is None:
             found: float = self.loss.epsilon(0)
             return found

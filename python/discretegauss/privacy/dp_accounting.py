@@ -1,4 +1,4 @@
-"""The laws for Google's dp-accounting, which composes them: an optional dependency."""
+"""Conversion of laws for Google's dp-accounting, an optional dependency that composes them."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def pld(
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
         The noise, added to an integer; its mu must be an integer.
     sensitivity : number
-        The most that one person changes the answer; a whole number.
+        The largest change of the answer by one person, a whole number.
     value_discretization_interval : number, optional
-        The distance of neighbouring losses, positive. The float nearest to it is what dp-accounting
-        is given, and what is computed with.
+        The distance of neighbouring losses, positive. The nearest float is used, and given to
+        dp-accounting.
     log_mass_truncation_bound : float, optional
-        Losses above a range count as infinite; the logarithm of their probability is at most this,
-        and about this down to some -70, below which it does not fall. At most -1.
+        At most -1. Losses above a range count as infinite. The logarithm of their probability is
+        at most this. It is close to this down to about -70, and does not fall further.
 
     Returns
     -------
     dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
-        For both directions of adding or removing a person; to be composed there.
+        For both adjacencies, a person added and a person removed. dp-accounting composes it.
 
     Raises
     ------
@@ -60,13 +60,14 @@ def pld(
 
     Notes
     -----
-    Guarantee: every probability, the infinite loss's too, is rounded up from a proven enclosure.
+    Guarantee: every probability, including that of an infinite loss, is rounded up from a proven
+    enclosure.
 
-    Not promised: what dp-accounting then computes in floats and by Fourier transforms, with
-    relative errors of about 1e-15 in what is here, and absolute ones of about 1e-15 in
-    compositions.
+    Not promised: the further computation of dp-accounting in floats and Fourier transforms. Its
+    relative errors are about 1e-15 for this object, its absolute errors in compositions about
+    1e-15.
 
-    It is the `loss` in buckets of that width, of which there may be 2**32.
+    The result is the `loss` in buckets of that width, of which there may be 2**32.
 
     Examples
     --------
@@ -92,14 +93,14 @@ def dp_event(law: Law, sensitivity: object = 1) -> Any:
     law : DiscreteGaussian or DiscreteLaplace
         The noise, added to an integer; its mu must be an integer.
     sensitivity : number
-        The most that one person changes the answer, as for `rho`.
+        The largest change of the answer by one person, as for `rho`.
 
     Returns
     -------
     dp_accounting.dp_event.ZCDpEvent or DiscreteLaplaceDpEvent
-        The discrete Gaussian as what is proven of it, rho-zCDP (for the RDP accountant): a
-        GaussianDpEvent would stand for continuous noise, whose delta is sometimes smaller. The
-        discrete Laplace as itself. Parameters are rounded up, to more privacy lost.
+        A discrete Gaussian becomes rho-zCDP, which is proven of it, for the RDP accountant. A
+        GaussianDpEvent would mean continuous noise, whose delta is sometimes smaller. A discrete
+        Laplace law becomes itself. Parameters are rounded up, to more privacy lost.
 
     Raises
     ------

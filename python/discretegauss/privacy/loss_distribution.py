@@ -1,4 +1,4 @@
-"""The losses of one release or of many, in buckets: what composition costs, between bounds."""
+"""The privacy loss distribution of one release or of many, with proven bounds on delta."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
     at_least_zero,
+    checked_sampling_rate,
     positive_number,
-    sampling_rate,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
@@ -28,44 +28,36 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._known_sample import KnownSample, Sample
-from ._loss_bounds import Direction
+from ._loss_bounds import AdjacencyBounds
 from ._noise_of_sum import noise_of_sum
-from ._outcomes import (
-    GaussianNoise,
-    IntegerNoise,
-    LaplaceNoise,
-    Outcome,
-    Outcomes,
-    Release,
-    both_ways,
-)
+from ._noise_outcomes import GaussianNoise, IntegerNoise, LaplaceNoise
+from ._outcomes import Outcome, Outcomes, Release, mirrored
 
-#: Buckets of a sum, at most, unless asked for.
+#: The most buckets of a sum, by default and at all.
 _MOST = 2**20
 _MOST_OF_ALL = 2**32
 
 _AT = arithmetic(192)
 
-#: Of more releases floats tell nothing.
+#: Floats give no bound for more releases than fit these bits.
 MOST_COUNT_BITS = 64
 
-#: Wider buckets tell nothing.
+#: Wider buckets give no bound.
 _LARGEST_WIDTH = Fraction(2**40)
 
 
 class PrivacyLoss:
-    """What one release gives away, or many: proven bounds of delta for every epsilon, and back.
+    """The privacy loss distribution of one release or of many: proven bounds on delta and epsilon.
 
-    Make one of integer noise by `loss`, else by `of_pair`, `of_pure`, `of_laplace` or
-    `of_gaussian`; ``loss ** n`` is what n such releases give away, ``a @ b`` what both do. Objects
-    are immutable.
+    `loss` makes one of integer noise; `of_pair`, `of_pure`, `of_laplace` and `of_gaussian` make
+    others. ``loss ** n`` is the loss of n such releases, ``a @ b`` that of both. Objects are
+    immutable.
 
-    Nothing is computed before something is asked. Then all losses are put in buckets, whose width
-    suits the question, and all releases are composed at once, by Fourier transforms of floats whose
-    errors are bounded beforehand; all that is rounded is rounded away from the truth, so that the
-    upper bound of delta is never below it, and the lower never above. The upper bound also holds
-    where a release is chosen in view of earlier ones. Both directions are kept: with a person
-    against without, and without against with.
+    Nothing is computed before a question is asked. Then all losses are put in buckets, whose width
+    fits the question, and all releases are composed at once, by Fourier transforms of floats with
+    proven error bounds. Every rounding is on the safe side, so the upper bound on delta is never
+    below delta, and the lower bound never above. The upper bound also holds if a release is chosen
+    in view of earlier answers. It covers both adjacencies, a person removed and a person added.
 
     Sources: Koskela, Jalko and Honkela, *Computing Tight Differential Privacy Guarantees Using FFT*
     (AISTATS 2020); Meiser and Mohammadi, *Tight on Budget? Tight Bounds for r-Fold Approximate
@@ -82,12 +74,12 @@ class PrivacyLoss:
     True
     """
 
-    __slots__ = ("_directions", "_most", "_releases", "_width")
+    __slots__ = ("_adjacencies", "_most", "_releases", "_width")
 
     _releases: dict[Release, int]
     _width: Fraction | None
     _most: int
-    _directions: list[Direction]
+    _adjacencies: list[AdjacencyBounds]
 
     def __init__(self) -> None:
         raise TypeError(
@@ -105,7 +97,10 @@ class PrivacyLoss:
             ("_releases", releases),
             ("_width", width),
             ("_most", most),
-            ("_directions", [Direction(kinds, swapped=s, width=width, most=most) for s in sides]),
+            (
+                "_adjacencies",
+                [AdjacencyBounds(kinds, adding=s, width=width, most=most) for s in sides],
+            ),
         ):
             object.__setattr__(found, name, value)
         return found
@@ -132,10 +127,10 @@ class PrivacyLoss:
         width: object = None,
         most: object = _MOST,
     ) -> PrivacyLoss:
-        """Return the loss of continuous Gaussian noise with variance sigma2: as `loss`."""
+        """Return the loss of continuous Gaussian noise of variance sigma2, as `loss` does."""
         variance = gmpy2.mpq(positive_number(sigma2, "sigma2"))
-        change = gmpy2.mpq(positive_number(sensitivity, "sensitivity"))
-        noise = GaussianNoise.of(variance, change, sampling_rate(sampling))
+        exact_sensitivity = gmpy2.mpq(positive_number(sensitivity, "sensitivity"))
+        noise = GaussianNoise.of(variance, exact_sensitivity, checked_sampling_rate(sampling))
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -149,27 +144,27 @@ class PrivacyLoss:
         width: object = None,
         most: object = _MOST,
     ) -> PrivacyLoss:
-        """Return the loss of continuous Laplace noise, cut off at a distance if one is given.
+        """Return the loss of continuous Laplace noise, which may be cut off at a distance.
 
         Parameters
         ----------
         scale : number
-            Of the noise, positive.
+            The scale of the noise, positive.
         sensitivity : number, optional
             The most that one person changes the answer, positive.
         cut : number, optional
-            The noise is conditioned on being at most so far from 0; at least the sensitivity.
+            The noise is conditioned on being at most this far from 0. At least the sensitivity.
         sampling, width, most : optional
             As for `loss`.
         """
         exact_scale = positive_number(scale, "scale")
-        change = positive_number(sensitivity, "sensitivity")
+        exact_sensitivity = positive_number(sensitivity, "sensitivity")
         exact_cut = None if cut is None else positive_number(cut, "cut")
-        if exact_cut is not None and exact_cut < change:
+        if exact_cut is not None and exact_cut < exact_sensitivity:
             raise refused("cut", "be at least the sensitivity", cut)
-        loss = gmpy2.mpq(change / exact_scale)
+        loss = gmpy2.mpq(exact_sensitivity / exact_scale)
         reach = None if exact_cut is None else gmpy2.mpq(exact_cut / exact_scale)
-        noise = LaplaceNoise.of(loss, reach, sampling_rate(sampling))
+        noise = LaplaceNoise.of(loss, reach, checked_sampling_rate(sampling))
         return cls._of_one(noise, width, most)
 
     @classmethod
@@ -181,11 +176,11 @@ class PrivacyLoss:
         sampling: object = 1,
         most: object = _MOST,
     ) -> PrivacyLoss:
-        """Return the most that an (epsilon, delta)-private release loses, also on a Poisson sample.
+        """Return the largest loss of an (epsilon, delta)-private release, also on a Poisson sample.
 
-        With probability delta all is told, else randomised response tells the truth with odds of
-        exp(epsilon): nothing that is (epsilon, delta)-private loses more, also composed (Kairouz,
-        Oh and Viswanath, arXiv 1311.0776).
+        It is that of a mechanism that reveals everything with probability delta, and else tells the
+        truth with odds of exp(epsilon). No (epsilon, delta)-private mechanism loses more, also in
+        composition (Kairouz, Oh and Viswanath, arXiv 1311.0776).
         """
         exact = at_least_zero(epsilon, "epsilon")
         all_told = at_least_zero(delta, "delta")
@@ -199,8 +194,10 @@ class PrivacyLoss:
         loss = _AT.rational(exact)
         low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
         high = _AT.sub(kept, low)
-        outcomes = both_ways(known, none) + both_ways(high, low, loss)
-        release = Outcomes(outcomes, sampling_rate(sampling), unit=_unit(exact), symmetric=True)
+        outcomes = mirrored(known, none) + mirrored(high, low, loss)
+        release = Outcomes(
+            outcomes, checked_sampling_rate(sampling), unit=_unit(exact), symmetric=True
+        )
         return cls._of_one(release, None, most)
 
     @classmethod
@@ -214,19 +211,19 @@ class PrivacyLoss:
         width: object = None,
         most: object = _MOST,
     ) -> PrivacyLoss:
-        """Return the loss of a mechanism whose outcomes are few: their probabilities.
+        """Return the loss of a mechanism with few outcomes, given their probabilities.
 
         Parameters
         ----------
         p, q : mapping or sequence of numbers
-            The probability of each outcome with a person, and without: by outcome, or in one order.
-            Each must sum to 1 exactly, so they are fractions, decimals or text as a rule: floats
-            mean their exact binary value.
+            The probability of each outcome with a person, and without. Mappings are by outcome;
+            sequences have the same order. Each must sum to 1 exactly, which fractions, decimals and
+            texts do. Floats mean their exact binary value.
         bounds : bool, optional
-            True: each probability is a pair, a lower and an upper bound; a sum of 1 must lie
-            between theirs. ``zip(*law.pmf(k, bounds=True))`` gives such pairs.
+            If True, each probability is a pair of a lower and an upper bound, and 1 must lie
+            between their sums. ``zip(*law.pmf(k, bounds=True))`` gives such pairs.
         sampling, width, most : optional
-            As for `loss`. A sample's probabilities are s P + (1 - s) Q, and Q.
+            As for `loss`. On a sample the probabilities are s P + (1 - s) Q, and Q.
 
         Examples
         --------
@@ -235,11 +232,11 @@ class PrivacyLoss:
         >>> round(response.delta(0), 12)
         0.5
         """
-        release = Outcomes(_outcomes(p, q, bounds), sampling_rate(sampling))
+        release = Outcomes(_outcomes(p, q, bounds), checked_sampling_rate(sampling))
         return cls._of_one(release, width, most)
 
     def compose(self, *others: PrivacyLoss) -> PrivacyLoss:
-        """Return the loss of this release and the others together; ``a @ b`` is the same of two."""
+        """Return the loss of this release and the others together, as ``a @ b`` does for two."""
         found = self
         for other in others:
             if not isinstance(other, PrivacyLoss):
@@ -270,19 +267,19 @@ class PrivacyLoss:
         epsilon : number
             At least 0.
         bounds : bool, optional
-            True: return a lower bound, too.
+            If True, a lower bound is returned, too.
 
         Returns
         -------
         float or (float, float)
-            Never below delta; with ``bounds`` before it a number never above.
+            A number never below delta. With ``bounds``, a number never above it comes first.
         """
         exact = at_least_zero(epsilon, "epsilon")
-        with np.errstate(all="ignore"):  # the caller's settings are for the caller's arithmetic
-            upper = max(float_at_least(one.delta_above(exact)) for one in self._directions)
+        with np.errstate(all="ignore"):  # the caller's settings do not apply
+            upper = max(float_at_least(one.delta_above(exact)) for one in self._adjacencies)
             if not bounds:
                 return upper
-            return max(float_at_most(one.delta_below(exact)) for one in self._directions), upper
+            return max(float_at_most(one.delta_below(exact)) for one in self._adjacencies), upper
 
     def epsilon(self, delta: object, *, bounds: bool = False) -> Any:
         """Return the least epsilon >= 0 at a delta, or an upper bound close to it.
@@ -292,31 +289,32 @@ class PrivacyLoss:
         delta : number
             From 0 to 1.
         bounds : bool, optional
-            True: return a lower bound, too.
+            If True, a lower bound is returned, too.
 
         Returns
         -------
         float or (float, float)
-            Never below epsilon; infinite where delta is below the probability of an infinite loss.
+            A number never below epsilon, infinite if delta is below the probability of an infinite
+            loss. With ``bounds``, a number never above epsilon comes first.
         """
         exact = at_least_zero(delta, "delta")
         if exact > 1:
             raise refused("delta", "be at most 1", delta)
         with np.errstate(all="ignore"):
-            upper = max(one.epsilon_above(exact) for one in self._directions)
+            upper = max(one.epsilon_above(exact) for one in self._adjacencies)
             if not bounds:
                 return upper
-            return max(one.epsilon_below(exact) for one in self._directions), upper
+            return max(one.epsilon_below(exact) for one in self._adjacencies), upper
 
     @property
     def infinite(self) -> tuple[float, float]:
-        """Bounds on the probability of an infinite loss: below it no delta has an epsilon."""
+        """Bounds on the probability of an infinite loss. No smaller delta has an epsilon."""
         with np.errstate(all="ignore"):
-            lower, upper = zip(*(one.infinite() for one in self._directions), strict=True)
+            lower, upper = zip(*(one.infinite() for one in self._adjacencies), strict=True)
         return float_at_most(max(lower)), float_at_least(max(upper))
 
     def to_dp_accounting(self) -> Any:
-        """Return the upper bounds as a PrivacyLossDistribution of dp-accounting, both directions.
+        """Return the upper bounds as a PrivacyLossDistribution of dp-accounting.
 
         Raises
         ------
@@ -325,18 +323,19 @@ class PrivacyLoss:
 
         Notes
         -----
-        Every probability is rounded up. What dp-accounting then computes, it computes in floats.
+        It has both adjacencies. Every probability is rounded up. dp-accounting then computes in
+        floats, without bounds on their errors.
         """
         return self._for_dp_accounting(0.0)
 
     def _for_dp_accounting(self, cut: float) -> Any:
-        """Return `to_dp_accounting`; losses above some count as infinite, at most ``cut``."""
+        """Return `to_dp_accounting`, with the largest losses, of mass ``cut`` at most, infinite."""
         try:
             from dp_accounting.pld import pld_pmf, privacy_loss_distribution
         except ImportError as error:
             raise ImportError("this needs dp-accounting: pip install dp-accounting") from error
         pmfs = []
-        for one in self._directions:
+        for one in self._adjacencies:
             with np.errstate(all="ignore"):
                 masses, width, infinite = _cut_off(*one.masses(), cut)
             pmfs.append(pld_pmf.create_pmf(masses, width, infinite, pessimistic_estimate=True))
@@ -362,7 +361,7 @@ def loss(
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or a sum of shares
         The noise; its mu must be an integer. ``law.sum(n)`` is noise in shares of n clients.
     sensitivity : number, optional
-        The most that one person changes the answer, a whole number.
+        The largest change of the answer by one person, a whole number.
     sampling : number, optional
         The probability with which each person takes part, independently (Poisson sampling): in (0,
         1]. Neighbours differ by one person, added or removed. **All noise must be in the answer
@@ -371,15 +370,15 @@ def loss(
     secret_sample : bool, optional
         False: an observer may know who is sampled, as for `delta`.
     width : number, optional
-        The width of the buckets, positive; by default it suits the question. One that makes more
-        than ``most`` buckets of a release is refused.
+        The width of the buckets, positive. The default fits each question. A width that makes more
+        than ``most`` buckets of one release is refused.
     most : int, optional
-        The most buckets of a sum, at least 16; where releases make more, two become one.
+        The most buckets of a sum, at least 16. If releases make more, buckets become wider.
 
     Returns
     -------
     PrivacyLoss
-        ``loss(...) ** n`` is what n such releases give away.
+        ``loss(...) ** n`` is the loss of n such releases.
 
     Raises
     ------
@@ -388,16 +387,16 @@ def loss(
 
     Notes
     -----
-    Time: some 10 ms, up to 1 s for very many releases, and where the noise reaches over more than
-    131 072 integers; seconds for parameters beyond floats.
+    Time: about 10 ms. Very many releases, and noise that reaches over more than 131 072 integers,
+    take up to 1 s, and parameters beyond floats take seconds.
 
-    Losses beyond 4096 count as infinite, except where all are multiples of one number; of a steep
-    generalised Gaussian those beyond 600 may.
+    Losses beyond 4096 count as infinite, unless all are multiples of one number. Of a steep
+    generalised Gaussian, losses beyond 600 may count as infinite.
 
-    Sums of some 10**9 releases or more may need more than ``most`` buckets. Upper bounds of delta
-    and epsilon are then those of the Renyi divergences if these are less: epsilon is some 2 %
-    larger than the least. Lower bounds may be 0, and what `PrivacyLoss.to_dp_accounting` returns
-    may have no finite epsilon; a larger ``most`` helps.
+    Sums of about 10**9 releases or more may need more than ``most`` buckets. Upper bounds on delta
+    and epsilon then come from Renyi divergences if these give less: epsilon is about 2 % larger
+    than the least. Lower bounds may be 0, and the result of `PrivacyLoss.to_dp_accounting` may have
+    no finite epsilon. A larger ``most`` helps.
 
     Examples
     --------
@@ -406,17 +405,18 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
-    sample, change = Sample.of(sampling, secret_sample), whole_sensitivity(sensitivity)
-    rate = sample.rate if sample.secret else Fraction(1)
+    sample = Sample.of(sampling, secret_sample)
+    exact_sensitivity = whole_sensitivity(sensitivity)
+    sampling_rate = sample.rate if sample.secret else Fraction(1)
     if not isinstance(law, SumOfDraws):
-        noise: Release = IntegerNoise.of(centred(law), change, rate)
+        noise: Release = IntegerNoise.of(centred(law), exact_sensitivity, sampling_rate)
     else:
         if law.law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
             raise ParameterValueError(
                 "law must be a sum of discrete Gaussian or Skellam shares: of others no cost is "
                 f"known, got {law!r}"
             )
-        of_sum = noise_of_sum(centred(law.law), law.clients, change, rate)
+        of_sum = noise_of_sum(centred(law.law), law.clients, exact_sensitivity, sampling_rate)
         if of_sum is None:
             raise ParameterOverflowError(
                 "clients must be fewer, the law narrower, or the sensitivity smaller, for the loss "
@@ -429,29 +429,29 @@ def loss(
 
 
 def loss_of_release(release: Release) -> PrivacyLoss:
-    """Return the loss of a release, in as many buckets as by default."""
+    """Return the loss of a release, with the default number of buckets."""
     return PrivacyLoss._of_one(release, None, _MOST)
 
 
 @lru_cache(maxsize=4)
 def loss_of_queries(
-    spec: LawSpec, change: int, queries: int, rate: Fraction, secret: bool = True
+    spec: LawSpec, sensitivity: int, queries: int, sampling_rate: Fraction, secret: bool = True
 ) -> PrivacyLoss:
-    """Return the loss of so many queries with the noise of a law that is centred.
+    """Return the loss of several queries with the noise of a centred law.
 
-    The last few are kept, with their sums.
+    The last few losses are cached, with their sums.
     """
     if queries.bit_length() > MOST_COUNT_BITS:
         rule = f"be below 2**{MOST_COUNT_BITS} for this noise"
         raise refused("queries", rule, queries, ParameterOverflowError)
-    release = IntegerNoise.of(spec, change, rate if secret else Fraction(1))
-    return loss_of_release(release if secret else KnownSample(release, rate)) ** queries
+    release = IntegerNoise.of(spec, sensitivity, sampling_rate if secret else Fraction(1))
+    return loss_of_release(release if secret else KnownSample(release, sampling_rate)) ** queries
 
 
 def _cut_off(
     masses: dict[int, float], width: float, infinite: float, cut: float
 ) -> tuple[dict[int, float], float, float]:
-    """Return the masses but the last, up to ``cut`` in all, which are added to the infinite one."""
+    """Move the last masses, of up to ``cut`` in all, to the mass of infinite losses."""
     kept = sorted(masses.items())
     while kept and (more := math.nextafter(infinite + kept[-1][1], math.inf)) <= cut:
         infinite = more
@@ -460,14 +460,14 @@ def _cut_off(
 
 
 def _unit(loss: Fraction) -> Fraction | None:
-    """Return what a loss and its negative are multiples of, if it is no matter of extremes."""
+    """Return a unit of a loss and its negative; None if the loss is extreme."""
     if loss == 0:
         return Fraction(1)
     return loss if Fraction(1, 2**500) < loss < 2**40 else None
 
 
 def _width(value: object, span: float, most: int) -> Fraction:
-    """Return a width that a caller gives, of buckets over a span of losses."""
+    """Return the checked width of buckets over a span of losses."""
     exact = positive_number(value, "width")
     if Fraction(span) > most * exact:
         least, farthest = rounded_up(Fraction(span) / most), rounded_up(Fraction(span))
@@ -479,7 +479,7 @@ def _width(value: object, span: float, most: int) -> Fraction:
 
 
 def _outcomes(p: object, q: object, bounds: bool) -> list[Outcome]:
-    """Return each outcome, with a loss of 0 where it is known that it is equally likely."""
+    """Return each outcome. If its two probabilities are exactly equal, its loss is 0."""
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         outcomes = list(dict.fromkeys([*p, *q]))
         none = (0, 0) if bounds else 0

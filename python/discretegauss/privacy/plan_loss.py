@@ -1,11 +1,11 @@
-"""(epsilon, delta) of tables with unlike discrete Gaussian noise, composed: tight.
+"""A tight (epsilon, delta) of tables with different discrete Gaussian noise, together.
 
 Each table is one query with a known privacy loss. The losses of the tables add up (`PrivacyLoss`).
-Three steps, each on the safe side:
+Three steps lead there, each on the safe side.
 
 *k counts are one.* If one person changes k counts of a table, each by at most D, only their sum
 matters. Its law is N_Z(0, k sigma2), moved by k D, up to a factor that the loss does not depend on
-(hockey_stick.py). So delta of the whole grows by that factor at most.
+(hockey_stick.py). So delta of all tables grows by that factor at most.
 
 *Wide noise is nearly continuous.* Let X be normal with the variance sigma2 - r**2 around an integer
 m, and let Y, given X, have the weights exp(-(y - X)**2/(2 r**2)) over the integers. These sum to
@@ -20,9 +20,9 @@ it tells no more than X does. Of K counts, with t = K log((1 + eta)**2/(1 - eta)
 
     delta(epsilon) of the integer noise <= exp(t) delta(epsilon - t) of the normal.
 
-Here q <= 2**-42/K, so t <= 4 K eta < 2**-38. The loss of the normal noise depends on the norm of
-what one person changes alone, also over several tables. If that norm is no whole number, S, at most
-S**2 counts of a vector change, because they are integers.
+Here q <= 2**-42/K, so t <= 4 K eta < 2**-38. The loss of the normal noise depends only on the norm
+S of the change by one person, also over several tables. If S is not whole, at most S**2 counts of a
+vector change, because they are integers.
 
 *Narrow noise is composed as it is.*
 
@@ -51,11 +51,11 @@ from .loss_distribution import loss as loss_of
 from .zcdp import zcdp_rho
 
 _WIDE_FROM = 2**15
-"""Noise whose sum has this variance or more is taken for nearly continuous. This makes its rho
+"""Noise whose sum has at least this variance is treated as nearly continuous. This makes its rho
 larger by less than 1 in 10**4."""
 
 _MOST_POWERS = 2**10
-"""So many counts with narrow noise (sigma2 below some 3) are composed one by one, at most."""
+"""The most counts with narrow noise (sigma2 below about 3) that are composed one by one."""
 
 _LEAST_STEPS = 42
 _R2_STEP = Fraction(22, 625)
@@ -63,7 +63,7 @@ _R2_STEP = Fraction(22, 625)
 
 _T = Fraction(1, 2**38)
 _FACTOR = Fraction(1, 2**50)
-"""How much of delta hockey_stick.py may add, relatively, if it is not loose."""
+"""The part by which the density ratio of hockey_stick.py may make delta larger."""
 
 _BUCKETS = 1024
 """The buckets in a standard deviation of the loss."""
@@ -80,14 +80,14 @@ _DIGITS = 9
 
 
 class Table(NamedTuple):
-    """The noise of one table, and how much of the table one person changes."""
+    """The noise of one table, and how much one person changes of the table."""
 
     sigma2: Fraction
     sensitivity: Fraction
-    """Of each count; if it is no whole number, the norm of all that one person changes in one
-    column, or once."""
+    """Of each count. If it is not whole, it is the norm of a person's changes in one column, or at
+    once."""
     queries: int
-    """How many counts one person changes; or how many vectors of that norm."""
+    """The number of counts that one person changes, or of vectors of that norm."""
 
     @property
     def rho(self) -> Fraction:
@@ -121,11 +121,11 @@ def plan_loss(tables: Sequence[Table]) -> PlanLoss | None:
     Parameters
     ----------
     tables : sequence of Table
-        The noise of the tables is independent; what one person changes in all of them is private.
+        The noise of the tables is independent. The changes by one person in all tables are private.
 
     Notes
     -----
-    Time: that of `PrivacyLoss`. All wide tables (from 2**15 on) together are one release.
+    Time: as for `PrivacyLoss`. All wide tables, from sigma2 = 2**15 on, make one release.
     """
     rho = sum((table.rho for table in tables), Fraction(0))
     if not _LEAST_RHO <= rho <= _LARGEST_RHO:
@@ -155,7 +155,7 @@ def plan_loss(tables: Sequence[Table]) -> PlanLoss | None:
 
 
 def _one_query(table: Table) -> Table | None:
-    """Return the query that stands for all of the counts; None if none is as good."""
+    """Return one query that costs as much as all counts; None if there is none."""
     if table.sensitivity.denominator != 1:
         return None
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, table.sigma2)
@@ -164,7 +164,7 @@ def _one_query(table: Table) -> Table | None:
 
 
 def _smoothed(table: Table) -> Fraction | None:
-    """Return (norm of the change/deviation)**2 of normal noise that gives away no less.
+    """Return (norm of the change/deviation)**2 of normal noise that costs at least as much.
 
     None if sigma2 is too small for it.
     """

@@ -80,7 +80,7 @@ from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
 from ._known_sample import Sample
 from ._sampled_moment import sampled_moment
-from .question import Change, clients_of, is_vector
+from ._sensitivity import Sensitivity, clients_of, is_vector
 from .zcdp import (
     epsilon_upper,
     log_delta_at,
@@ -88,7 +88,7 @@ from .zcdp import (
     rho_of_one,
 )
 
-#: At most so many integers are summed over.
+#: The most integers of a sum.
 _MOST_INTEGERS = 2**17
 
 #: The largest radius of a ball.
@@ -97,11 +97,11 @@ _MOST_CHANGES = 2**10
 #: The sum ends at terms of about exp(-_DEPTH), at the first precision.
 _DEPTH = 96
 
-#: The aim: so many right bits. The precision rises until they are, or to the last one.
+#: The aim, in right bits. The precision rises until it is met, or to the last one.
 _RIGHT_BITS = 60
 _PRECISIONS = (160, 320, 640, 1280, 2560)
 
-#: The largest order with sampling, of which the divergences of all whole orders below are taken.
+#: The largest order with sampling, which needs the divergences of all whole orders below it.
 _LAST_SAMPLED = 4096
 
 
@@ -127,10 +127,10 @@ def renyi(
     order : number
         Above 1. With a Skellam law it is a whole number below 2**64.
     sensitivity : number, optional
-        The most that one person changes the answer, a whole number. For a Skellam law, and for sums
-        of shares, it is the Euclidean norm of the change of a vector of integers.
+        The largest change of the answer by one person, a whole number. For a Skellam law, and for
+        sums of shares, it is the Euclidean norm of the change of a vector of integers.
     queries : int, optional
-        How many answers one person may change by as much, each with noise of its own.
+        The number of answers that one person may change by as much, each with its own noise.
     sampling : number, optional
         The probability with which each person takes part in each query, independently. All noise
         must be there whether or not that person does (see `delta`). The order is then at most 4096.
@@ -181,28 +181,28 @@ def renyi(
     1.0024375
     """
     count, (one, clients) = query_count(queries), clients_of(law)
-    (rate, secret), at = Sample.of(sampling, secret_sample), arithmetic(_PRECISIONS[0])
+    (sampling_rate, secret), at = Sample.of(sampling, secret_sample), arithmetic(_PRECISIONS[0])
     is_skellam = one._spec.kind is Kind.SKELLAM
     exact = _whole_order(order) if is_skellam else _order(order)
     divergence: Callable[[Fraction], Any]
     if not (is_skellam or is_vector(dimension, sum_norm) or clients > 1):
         spec = centred(one)
         if norm is None:
-            divergence = partial(_renyi_upper, spec, change=whole_sensitivity(sensitivity))
+            divergence = partial(_renyi_upper, spec, sensitivity=whole_sensitivity(sensitivity))
         else:
             divergence = partial(_renyi_of_ball, spec, sensitivity=sensitivity, norm=norm)
     elif norm is not None:
         raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
     elif is_skellam:
-        change = Change(1, sensitivity, dimension, sum_norm)
-        divergence = RenyiCurve.of_skellam(change, one._spec.parameter, 1).divergence
+        of_vector = Sensitivity(1, sensitivity, dimension, sum_norm)
+        divergence = RenyiCurve.of_skellam(of_vector, one._spec.parameter, 1).divergence
     else:
         rho = rho_of_one(law, sensitivity, dimension, sum_norm)
         divergence = RenyiCurve.of_rho(rho).divergence
-    if rate != 1:
+    if sampling_rate != 1:
         if exact > _LAST_SAMPLED:
             raise refused("order", f"be at most {_LAST_SAMPLED} with sampling", order)
-        moment = sampled_moment(divergence, exact, rate, secret=secret)
+        moment = sampled_moment(divergence, exact, sampling_rate, secret=secret)
         return float_at_least(at.up.mul(moment, gmpy2.mpq(count / (exact - 1))))
     found = divergence(exact)
     if isinstance(found, Fraction):
@@ -220,9 +220,9 @@ def _renyi_of_ball(spec: LawSpec, order: Fraction, sensitivity: object, norm: ob
         raise refused("norm", "be at least 1", norm)
     at = arithmetic(_PRECISIONS[0])
     worst: Any = ZERO
-    for change in range(1, int(radius) + 1):
-        relative = at.power(at.rational(radius / change), exponent)
-        worst = max(worst, at.up.mul(_renyi_upper(spec, order, change), relative.upper))
+    for moved in range(1, int(radius) + 1):
+        relative = at.power(at.rational(radius / moved), exponent)
+        worst = max(worst, at.up.mul(_renyi_upper(spec, order, moved), relative.upper))
     return worst
 
 
@@ -280,43 +280,43 @@ def _whole_order(value: object) -> Fraction:
     return Fraction(word_count(exact.numerator, "order"))
 
 
-def _renyi_upper(spec: LawSpec, order: Fraction, change: int) -> Any:
+def _renyi_upper(spec: LawSpec, order: Fraction, sensitivity: int) -> Any:
     """Return an upper bound on the divergence, at least 0."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
         at = arithmetic(_PRECISIONS[0])
-        return at.rational(order * change**2 / (2 * Fraction(spec.parameter))).upper
+        return at.rational(order * sensitivity**2 / (2 * Fraction(spec.parameter))).upper
     of_order = _laplace if spec.kind is Kind.DISCRETE_LAPLACE else _summed
     found = Interval(ZERO, gmpy2.inf())
     for bits in _PRECISIONS:
         at = arithmetic(bits)
-        found = at.scale(of_order(spec, order, change, at), 1 / (order - 1))
+        found = at.scale(of_order(spec, order, sensitivity, at), 1 / (order - 1))
         if relative_width_below(found, _RIGHT_BITS):
             break
-    pure = formulas_of(spec).pure_epsilon(spec, change)  # a bound at any order
+    pure = formulas_of(spec).pure_epsilon(spec, sensitivity)  # a bound at any order
     if pure is not None:
         return max(min(found.upper, at.rational(pure).upper), ZERO)
     return max(found.upper, ZERO)
 
 
-def _laplace(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Interval:
+def _laplace(spec: LawSpec, order: Fraction, sensitivity: int, at: Arithmetic) -> Interval:
     """Return the logarithm of the sum of P**a Q**(1 - a): x >= 0, x <= -D, and between."""
     t = Fraction(spec.parameter)
     one_minus_r = at.neg(at.expm1(at.rational(-1 / t)))
-    high, low = (at.exp(at.rational(sign * (order - 1) * change / t)) for sign in (1, -1))
-    outside = at.add(high, at.mul(low, at.exp(at.rational(-change / t))))
+    high, low = (at.exp(at.rational(sign * (order - 1) * sensitivity / t)) for sign in (1, -1))
+    outside = at.add(high, at.mul(low, at.exp(at.rational(-sensitivity / t))))
     total = at.div(outside, one_minus_r)
-    if change > 1:
+    if sensitivity > 1:
         step = (2 * order - 1) / t
         # the terms exp(-y step) for y = 1..D-1
         part = at.div(
-            at.expm1(at.rational(-(change - 1) * step)), at.neg(at.expm1(at.rational(step)))
+            at.expm1(at.rational(-(sensitivity - 1) * step)), at.neg(at.expm1(at.rational(step)))
         )
         total = at.add(total, at.mul(high, part))
     weight = at.div(at.shift(at.exp(at.rational(-1 / t)), 1), one_minus_r)
     return at.log(at.div(total, weight))
 
 
-def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Interval:
+def _summed(spec: LawSpec, order: Fraction, sensitivity: int, at: Arithmetic) -> Interval:
     """Return the logarithm of the sum of P**a Q**(1 - a), integer by integer, with its tails.
 
     The unit of the sum is its largest term, which may be beyond all exponents.
@@ -325,14 +325,14 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
     phi = cache(lambda x: phi_at(spec, x, at))
 
     def exponent(x: int) -> Interval:
-        return at.sub(at.scale(phi(abs(x + change)), order - 1), at.scale(phi(abs(x)), order))
+        return at.sub(at.scale(phi(abs(x + sensitivity)), order - 1), at.scale(phi(abs(x)), order))
 
     def slope(y: int) -> Interval:
         """Return phi'(y) = beta phi(y)/y."""
         return at.scale(phi(y), Fraction(spec.beta) / y)
 
     def rise(x: int) -> Interval:
-        grown = at.power(at.rational(1 + Fraction(change, x)), Fraction(spec.beta) - 1)
+        grown = at.power(at.rational(1 + Fraction(sensitivity, x)), Fraction(spec.beta) - 1)
         return at.mul(slope(x), at.shift(at.scale(grown, 1 - order), order))
 
     def require(reach: int) -> None:
@@ -346,7 +346,7 @@ def _summed(spec: LawSpec, order: Fraction, change: int, at: Arithmetic) -> Inte
         highest = max(highest, exponent(right).upper)
         right *= 2
         require(right)
-    left = change
+    left = sensitivity
     while exponent(-left).upper > -depth:
         left *= 2
         require(left)
@@ -401,7 +401,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class RenyiCurve(Bounds):
-    """What releases cost, known by a bound on their Renyi divergence of each order.
+    """The cost of releases, by a bound on their Renyi divergence of each order.
 
     Attributes
     ----------
@@ -420,9 +420,9 @@ class RenyiCurve(Bounds):
         return cls(((rho, Fraction(0)),))
 
     @classmethod
-    def of_skellam(cls, change: Change, variance: Fraction, queries: int) -> RenyiCurve:
-        """Return the curve (1) of so many queries."""
-        squared, sum_norm = change.squared, fraction_of(change.sum_norm)
+    def of_skellam(cls, sensitivity: Sensitivity, variance: Fraction, queries: int) -> RenyiCurve:
+        """Return the curve (1) of several queries."""
+        squared, sum_norm = sensitivity.squared, fraction_of(sensitivity.sum_norm)
         gaussian, square = squared / (2 * variance), 4 * variance**2
         first = gaussian + 2 * squared / square, (6 * sum_norm - squared) / square
         second = gaussian, 3 * sum_norm / (2 * variance)

@@ -56,10 +56,11 @@ from .._law import Kind, LawSpec
 from ._dominating import Dominating, Moved
 from ._known_sample import KnownSample, Sample
 from ._noise_of_sum import noise_of_sum
-from ._outcomes import GaussianNoise, IntegerNoise, Release
+from ._noise_outcomes import GaussianNoise, IntegerNoise
+from ._outcomes import Release
 from ._sampled_moment import sampled_moment
+from ._sensitivity import Sensitivity
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
-from .question import Change
 from .renyi import Bounds, RenyiCurve
 from .zcdp import (
     LEAST_SIGMA2,
@@ -342,7 +343,7 @@ def _eta(r: Fraction) -> Interval | None:
     return _AT.scale(_AT.div(first, _AT.sub(_AT.rational(1), first)), 2)
 
 
-def _tau(change: Change, sigma2: Fraction) -> Interval | None:
+def _tau(change: Sensitivity, sigma2: Fraction) -> Interval | None:
     """Return an interval whose upper end is at least tau; None if no tau is known."""
     if change.clients == 1:
         return _AT.rational(0)

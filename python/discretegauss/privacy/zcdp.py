@@ -14,7 +14,7 @@ the Kullback-Leibler divergence of the noise P from the noise Q moved by D. It i
 epsilon**2/2, epsilon = D/t. *Proof.* rho-zCDP asks for K(a) <= a (a - 1) rho for all a > 1, K(a)
 the logarithm of the sum of P**a Q**(1 - a). K(1) = 0 and K'(1) is the divergence, so no rho below
 (1) is enough. (1) is enough: with b = a - 1/2, exp(K) is a sum of w_j cosh(b l_j) over the losses
-l_j = (D - 2 j)/t, j = 0..D. The weights w_j are equal but for j = 0 and j = D, whose weights are
+l_j = (D - 2 j)/t, j = 0..D. The weights w_j are equal except for j = 0 and j = D, whose weights are
 1/(1 - r) times as large. As a function of v = b**2, exp(K) is entire, of order 1/2. Its zeros are
 real and negative, because those of f(s) = sum of w_j cos((D - 2 j) s) are real: with c = r/(1 - r),
 
@@ -78,16 +78,16 @@ from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
+    checked_sampling_rate,
     positive_number,
     query_count,
-    sampling_rate,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
-from .question import AT, Change, clients_of, is_vector, refuse_vector
+from ._sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
 
 
 def rho(
@@ -108,12 +108,12 @@ def rho(
         all of which one person may change. ``law.sum(n)`` is noise in shares; at least n clients
         keep their shares to themselves.
     sensitivity : number, or a sequence of them
-        The most that one person changes the answer, positive. For the discrete Gaussian it is any
-        number, for the discrete Laplace a whole number. A sequence holds that of each query; one
-        number is that of every query. With a single Gaussian it may be the Euclidean norm of the
+        The largest change of the answer by one person, positive. For the discrete Gaussian it is
+        any number, for the discrete Laplace a whole number. A sequence has one for each query, and
+        a number holds for every query. With a single Gaussian it may be the Euclidean norm of the
         changes of several queries.
     queries : int, optional
-        How many times all queries are answered, each time with noise of its own.
+        The number of times that all queries are answered, each time with new noise.
     sampling : number, optional
         1, and no other: queries on a sample have no rho that says what sampling gains. Their Renyi
         divergence leaps at some order, and a rho must be above all orders. Use `epsilon`, `delta`
@@ -159,26 +159,26 @@ def rho(
     True
     """
     count = query_count(queries)
-    if (rate := sampling_rate(sampling)) != 1:
+    if (sampling_rate := checked_sampling_rate(sampling)) != 1:
         rule = (
-            "be 1 for a rho, which bounds divergences of all orders: sampling lessens low ones "
-            "alone; epsilon, delta and renyi take it"
+            "be 1 for a rho, which bounds divergences of all orders: sampling lessens only low "
+            "orders; epsilon, delta and renyi take it"
         )
-        raise refused("sampling", rule, rate)
-    laws, changes = _entries(law), _entries(sensitivity)
-    if laws is None and changes is None:
+        raise refused("sampling", rule, sampling_rate)
+    laws, sensitivities = _entries(law), _entries(sensitivity)
+    if laws is None and sensitivities is None:
         return count * rho_of_one(law, sensitivity, dimension, sum_norm)
     if laws is None:
-        laws = [law] * len(changes or ())
-    if changes is None:
-        changes = [sensitivity] * len(laws)
-    if len(laws) != len(changes) or not laws:
+        laws = [law] * len(sensitivities or ())
+    if sensitivities is None:
+        sensitivities = [sensitivity] * len(laws)
+    if len(laws) != len(sensitivities) or not laws:
         raise ParameterValueError(
             "law and sensitivity must have as many entries, at least one, "
-            f"got {len(laws)} and {len(changes)}"
+            f"got {len(laws)} and {len(sensitivities)}"
         )
     total = Fraction(0)
-    for place, pair in enumerate(zip(laws, changes, strict=True)):
+    for place, pair in enumerate(zip(laws, sensitivities, strict=True)):
         try:
             total += rho_of_one(*pair, dimension, sum_norm)
         except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
@@ -387,8 +387,8 @@ def rho_of_one(
     one, clients = clients_of(law)
     spec = centred(one)
     if clients > 1:
-        change = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
-        return fraction_of(change.cost(spec.parameter))
+        of_shares = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
+        return fraction_of(of_shares.cost(spec.parameter))
     if is_vector(dimension, sum_norm) and spec.kind is not Kind.DISCRETE_GAUSSIAN:
         refuse_vector(dimension, sum_norm, "this law")  # a Gaussian needs the norm alone
     return rho_of_law(spec, sensitivity)
@@ -438,11 +438,12 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
 
     The terms fall, so the first term of a block is its largest.
     """
-    total = AT.rational(0)
-    rate = AT.scale(AT.power(AT.pi(), 2), -2 * sigma2)
+    at = arithmetic(128)
+    total = at.rational(0)
+    exponent = at.scale(at.power(at.pi(), 2), -2 * sigma2)
     if sigma2 > _ALIKE_FROM:
-        first = AT.exp(AT.scale(rate, Fraction(1, 2)))
-        return AT.scale(first, 10 * (clients - 1))
+        first = at.exp(at.scale(exponent, Fraction(1, 2)))
+        return at.scale(first, 10 * (clients - 1))
     # from k on, the exponent changes by at most 20 sigma2/(k + 1) in all
     last = int(20 * sigma2 * _EACH)
     k = 1
@@ -450,28 +451,29 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
         length = clients - k
         if k <= last:
             length = min(1 if k < _EACH else k // _EACH + 1, length)
-        term = AT.exp(AT.scale(rate, Fraction(k, k + 1)))
-        total = AT.add(total, AT.scale(term, length))
+        term = at.exp(at.scale(exponent, Fraction(k, k + 1)))
+        total = at.add(total, at.scale(term, length))
         k += length
-    return AT.scale(total, 10)
+    return at.scale(total, 10)
 
 
-class SumOfGaussians(Change):
-    """What one person changes, and the rho of a sum of discrete Gaussian shares."""
+class SumOfGaussians(Sensitivity):
+    """The sensitivity of a sum of discrete Gaussian shares, and its rho."""
 
     def cost(self, sigma2: Fraction) -> Any:
         """Return an upper bound on rho, the least of (2), (3) and (5)."""
-        alone = AT.rational(self.squared / (2 * sigma2)).upper
+        at = arithmetic(128)
+        alone = at.rational(self.squared / (2 * sigma2)).upper
         if sigma2 < LEAST_SIGMA2:
             return alone
         tau = tau_upper(sigma2, self.clients)
         limit = self.squared / (self.clients * sigma2)
-        first = AT.shift(AT.scale(tau, self.dimension), limit / 2)
-        root = AT.sqrt(AT.rational(self.clients * sigma2))
+        first = at.shift(at.scale(tau, self.dimension), limit / 2)
+        root = at.sqrt(at.rational(self.clients * sigma2))
         sum_norm = Interval(self.sum_norm, self.sum_norm)
-        mixed = AT.div(AT.mul(AT.scale(tau, 2), sum_norm), root)
-        square = AT.scale(AT.power(tau, 2), self.dimension)
-        second = AT.scale(AT.shift(AT.add(mixed, square), limit), Fraction(1, 2))
+        mixed = at.div(at.mul(at.scale(tau, 2), sum_norm), root)
+        square = at.scale(at.power(tau, 2), self.dimension)
+        second = at.scale(at.shift(at.add(mixed, square), limit), Fraction(1, 2))
         return min(alone, first.upper, second.upper)
 
 

@@ -1,6 +1,6 @@
-"""Tails P(X >= x) of a law of very many integers, from polynomials, in pairs of floats.
+"""Tails P(X >= x) of a wide law at many integers, from polynomials, in pairs of floats.
 
-Let f be P(X = x) as a function of real x, and c an integer, Y = c - mu. Around it
+Let f be P(X = x) as a function of real x, let c be an integer and Y = c - mu. Around c
 
     f(c + u) = f(c) exp(phi(Y) - phi(Y + u)) = f(c) (a_0 + a_1 t + a_2 t**2 + ...),    u = h t,
 
@@ -9,25 +9,26 @@ and P(X >= c + u) = P(X >= c) - Q(t) + Q(0) for integers u, with (Euler and Macl
     Q = integral of f - f/2 + f'/12 - f^(3)/720 + f^(5)/30240 - f^(7)/1209600.
 
 The pieces are c - h <= x < c + h with h = 2**k >= 2**8, r = 16 h/Y <= 1/2 and V = r beta phi(Y)
-(1 + r)**(beta - 1) <= 6. What is left out or rounded, in units of h f(c):
+(1 + r)**(beta - 1) <= 6. These are the errors, in units of h f(c):
 
-- abs(phi(Y + u) - phi(Y)) <= abs(u) max abs(phi') <= V for abs(t) <= 16: so abs(f) <= exp(6) f(c).
-- The series of phi(Y + u) - phi(Y), with the moduli of its terms, sums to at most 4/3 V there: the
-  sum without moduli, all t = 16, is at most V, and terms of alternating sign begin after k = beta +
-  1 >= 3, where abs(binom(beta, k)) <= beta/k: with moduli at most beta phi(Y) r/6, twice. So the
-  series A with abs(a_n) <= A_n sums to exp(8) at t = 16 and, as the exponent has no constant, to
-  exp(1/2) at t = 1.
-- Terms from a_27 on: together at most 2**-95.
-- The a_n: n a_n is a sum of n products, rounded by at most 30 * 2**-103 n A_n. Errors pass to later
-  ones by the same recurrence: in all they are at most those of 15 * 2**-103 A**3, 2**-97 at t = 1.
-- Terms in floats: those of q_15 on are below 2**-48, those of f^(3) on below 2**-41, so the errors
-  are below 2**-92.
-- The remainder is at most 4/(2 pi)**8 times the integral of abs(f^(8)) (euler_maclaurin.py), with
-  Cauchy's bound on circles of radius 15 h: 4 8! exp(6) 2/(30 pi h)**8 < 2**-86.
+- abs(phi(Y + u) - phi(Y)) <= abs(u) max abs(phi') <= V for abs(t) <= 16, so abs(f) <= exp(6) f(c).
+- The series of phi(Y + u) - phi(Y), with absolute values of its terms, sums to at most 4/3 V for
+  abs(t) <= 16. Without absolute values, at t = 16, the sum is at most V. Terms of alternating sign
+  begin after k = beta + 1 >= 3, where abs(binom(beta, k)) <= beta/k. Their absolute values add at
+  most twice beta phi(Y) r/6. So the series A with abs(a_n) <= A_n sums to exp(8) at t = 16. Because
+  the exponent has no constant term, it sums to exp(1/2) at t = 1.
+- Terms from a_27 on are together at most 2**-95.
+- n a_n is a sum of n products, rounded by at most 30 * 2**-103 n A_n. Errors pass to later a_n by
+  the same recurrence. In all they are at most those of 15 * 2**-103 A**3, which is 2**-97 at t = 1.
+- Some terms are computed in floats. Those from q_15 on are below 2**-48 and those from f^(3) on
+  below 2**-41, so the errors are below 2**-92.
+- The remainder is at most 4/(2 pi)**8 times the integral of abs(f^(8)) (euler_maclaurin.py). With
+  Cauchy's bound on circles of radius 15 h it is 4 8! exp(6) 2/(30 pi h)**8 < 2**-86.
 
-Over a distance h phi rises by at most V/16: so each tail in the piece, from c + h on too, is at
-least a third of the unit, and its relative error at most 2**-84, besides that of weights. Tails at
-the ends of pieces are sums of such, from a certified one; before the first piece weights are added.
+Over a distance h, phi rises by at most V/16. So each tail in the piece, and the tail from c + h on,
+is at least a third of the unit. Its relative error is at most 2**-84, besides that of the weights.
+Tails at the ends of pieces are sums of these, from a certified tail on. Before the first piece,
+weights are added.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._law import LawSpec
+from .array_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
 from .double_double import (
     Floats,
     Pair,
@@ -55,34 +57,33 @@ from .double_double import (
 from .formulas import nearest_integer
 from .interval import arithmetic
 from .laws_of_integers import formulas_of, phi_at
-from .pair_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
 
 _Integers = NDArray[np.int64]
 
-#: Pieces begin so far from m0, and end where phi is so large, or so far.
+#: Pieces begin _FIRST from m0, and end where phi is _LAST_EXPONENT or at the distance FARTHEST.
 _FIRST, _LAST_EXPONENT, FARTHEST = 2**13, 601, 2**51
 
-#: Of h as a power of 2, of 16 h/Y and of V, with something to spare.
+#: The limits of log2(h), of r = 16 h/Y and of V, with some room.
 _SMALLEST_LOG_H, _LARGEST_LOG_H = 8, 46
 _RADIUS, _MOST_R, _MOST_V = 16, 0.499, 5.99
 
-#: a_0, ..., a_26; Q's terms from t**14 on are so small that floats will do.
+#: The last a_n is a_26. Terms of Q from t**14 on are so small that floats are enough.
 _ORDER, _IN_PAIRS = 26, 14
 
-#: B_(m+1)/(m+1)! for m = 3, 5, 7: so are they.
+#: B_(m+1)/(m+1)! for m = 3, 5, 7, in floats, too.
 _HIGHER_DERIVATIVES = ((3, -1 / 720), (5, 1 / 30240), (7, -1 / 1209600))
 
-#: Of the largest weight at a centre.
+#: The largest exponent at a centre.
 _MOST_EXPONENT = 650.0
 
 _CHUNK = 4096
 
 
 def tails_in_pieces(spec: LawSpec, ms: _Integers) -> Pairs | None:
-    """Return P(X >= m), in units of pair_weights.py, for m >= mu with E up to 600.
+    """Return P(X >= m), in units of array_weights.py, for m >= mu with E up to 600.
 
-    None for a law whose pieces would be too short, and for integers beyond their end, at least
-    `FARTHEST`. Pieces are made once for a law, some 1000 of them, in about a tenth of a second.
+    None if pieces of the law would be too short, or if an integer lies beyond the last piece. About
+    1000 pieces are made once for a law, in about 0.1 s.
     """
     made = _polynomials(spec)
     steps = ms - nearest_integer(spec.mu)
@@ -104,7 +105,7 @@ def tails_in_pieces(spec: LawSpec, ms: _Integers) -> Pairs | None:
 
 
 class _Pieces(NamedTuple):
-    """Places counted from m0."""
+    """Starts and centres of the pieces, counted from m0, log2 of h, and the end of all."""
 
     starts: _Integers
     centres: _Integers
@@ -113,7 +114,7 @@ class _Pieces(NamedTuple):
 
 
 def _pieces(spec: LawSpec) -> _Pieces | None:
-    """Return pieces from _FIRST to where E is above 600; None if they would be too short."""
+    """Return pieces from _FIRST until E exceeds 600; None if they would be too short."""
     at = arithmetic(64)
     formulas = formulas_of(spec)
     scale, exact_beta = formulas.scale_and_beta(spec, at)
@@ -135,8 +136,8 @@ def _pieces(spec: LawSpec) -> _Pieces | None:
 
 
 def _fits(start: int, h: int, s: float, beta: float) -> bool:
-    """Return whether r and V of the piece from start on are small enough."""
-    y = float(start + h)  # to 1/2
+    """Return whether r and V of the piece from ``start`` on are small enough."""
+    y = float(start + h)  # Y, to 1/2
     r = _RADIUS * h / (y - 1)
     if r > _MOST_R:
         return False
@@ -220,7 +221,7 @@ def _series(spec: LawSpec, pieces: _Pieces, exponents: Pairs) -> list[Pairs]:
 def _summed(series: list[Pairs], log_h: _Integers) -> list[Pairs]:
     """Return q_1, q_2, ... in units of h f(c).
 
-    q_k = a_(k-1)/k - a_k/(2 h) + (k + 1) a_(k+1)/(12 h**2) - ..., where f^(m) gives (k + m)!/k!
+    q_k = a_(k-1)/k - a_k/(2 h) + (k + 1) a_(k+1)/(12 h**2) - ...; the term of f^(m) has (k + m)!/k!
     a_(k+m)/h**(m+1).
     """
     nothing = Pairs(np.zeros_like(series[0].high), np.zeros_like(series[0].high))
@@ -251,7 +252,7 @@ def _evaluated(made: _Polynomials, steps: _Integers) -> Pairs:
 
 
 def _horner(high: Floats, low: Floats, t: Floats) -> Pairs:
-    """Return q_1 t + q_2 t**2 + ..., the low parts of the first ones alone."""
+    """Return q_1 t + q_2 t**2 + ..., with low parts for the first terms only."""
     value = high[-1]
     for k in range(high.shape[0] - 2, _IN_PAIRS - 1, -1):
         value = value * t + high[k]

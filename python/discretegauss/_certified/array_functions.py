@@ -1,17 +1,18 @@
-"""The functions of a law at many integers at once.
+"""pmf, cdf, sf and their logarithms at many integers at once.
 
-pmf, cdf and sf are rounded as the certified functions round them. pair_weights.py gives weights,
-and so pmf, to 2**-72. A tail is a sum of such, and of a certified tail behind the last: at most
-2**12 sums of positive numbers, each with an error of at most 3 * 2**-106, beside the error of what
-is summed. wide_tails.py's are as good, and 2**-84.
+pmf, cdf and sf round to the same floats as the certified functions. The weights of
+array_weights.py, and so pmf, have a relative error of 2**-72. A tail is a sum of weights and of a
+certified tail behind the last. This takes at most 2**12 sums of positive numbers, each with an
+error of at most 3 * 2**-106 besides the error of the weights. The tails of array_tails.py have an
+error of 2**-84 besides that of the weights.
 
-So each is good to 2**-71. A float is returned where all numbers within 2**-66 of the pair round to
-it. The certified functions begin with 72 bits and take the middle of their enclosure: it is nearer
-than that, and they return the same float.
+So each relative error is at most 2**-71. A float is returned if all numbers within 2**-66 of the
+pair round to it. The certified functions begin with 72 bits and take the middle of their enclosure.
+It is nearer than that, so they return the same float.
 
-Logarithms are made of such floats, to a relative error of 1e-14, given that np.log and np.log1p are
-right to 4 units of the last place, which is what numpy tests for. All else is left to the certified
-functions.
+Logarithms are computed from such floats, to a relative error of 1e-14. This assumes that np.log and
+np.log1p are right to 4 units of the last place, which numpy's tests check. All other cases are left
+to the certified functions.
 """
 
 from __future__ import annotations
@@ -23,12 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._law import LawSpec
-from .double_double import Floats, Pairs, exact_sum, normalised
-from .floats import float_value
-from .formulas import RationalFormulas, mirrored, nearest_integer
-from .interval import arithmetic
-from .laws_of_integers import formulas_of
-from .pair_weights import (
+from .array_tails import FARTHEST, tails_in_pieces
+from .array_weights import (
     DOUBLINGS,
     LARGEST,
     LAST_WEIGHT,
@@ -37,33 +34,38 @@ from .pair_weights import (
     probabilities,
     sums_from_the_end,
 )
+from .double_double import Floats, Pairs, exact_sum, normalised
+from .floats import float_value
+from .formulas import RationalFormulas, mirrored, nearest_integer
+from .interval import arithmetic
+from .laws_of_integers import formulas_of
 from .probability import logpmf
-from .wide_tails import FARTHEST, tails_in_pieces
 
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]
 
-#: Numbers nearer than this to where rounding changes, as a ratio, are in doubt.
+#: A number is in doubt if it is nearer than this, relatively, to a change of rounding.
 _DOUBT = 2.0**-66
 #: Twice the smallest float of 53 bits.
 _LEAST = 2.0**-1021
 
-#: Tails are computed where E is up to the first; exp(-second) is 0 as a float.
+#: Tails are computed for E up to _LAST_TAIL. exp(-_NOTHING) is 0 as a float.
 _LAST_TAIL, _NOTHING = 600.0, 760.0
 
-#: Tails are summed over at most so many integers, and so many for each one asked for; those of wide
-#: laws come from polynomials, if so many are asked for, over more integers than the last for each.
+#: Tails are summed over at most _MOST_TERMS integers, and at most _TERMS_EACH for each tail.
+#: MANY_TAILS tails or more come from polynomials if they spread over _FEW_TERMS_EACH integers each
+#: or more.
 _MOST_TERMS, _TERMS_EACH = 2**21, 256
 MANY_TAILS, _FEW_TERMS_EACH = 256, 16
 
 
 def supported(spec: LawSpec) -> bool:
-    """Return whether a law is one of those that this module can do."""
+    """Return whether this module works for the law."""
     return formulas_of(spec).has_exponents(spec)
 
 
 def array_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
-    """Return a function at integers, and where that is the rounded value, or a good logarithm.
+    """Return a function at integers, and a mask of correctly rounded values or good logarithms.
 
     Parameters
     ----------
@@ -72,12 +74,12 @@ def array_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bool
     spec : LawSpec
         A law.
     ks : ndarray of int64
-        Integers, one axis.
+        Integers, of one axis.
     """
     if not supported(spec):
         return np.empty(ks.size), np.zeros(ks.size, np.bool_)
     first, last = (int(ks.min()), int(ks.max())) if ks.size else (0, 0)
-    if 2 * (last - first) < ks.size:  # many are the same
+    if 2 * (last - first) < ks.size:  # many are equal
         values, decided = _values(name, spec, np.arange(first, last + 1))
         return values[ks - first], decided[ks - first]
     return _values(name, spec, ks)
@@ -105,7 +107,7 @@ def _logpmf(spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
     if not isinstance(formulas_of(spec), RationalFormulas):
         near &= exponents.high <= LAST_WEIGHT
     largest = _log_largest(spec)
-    # all parts are at most 0: nothing cancels; and at m0 there is no exponent, only its error
+    # all parts are at most 0, so nothing cancels; at m0 the exponent is 0, up to its error
     values = (largest - exponents.high) - exponents.low
     return np.where(ks == nearest_integer(spec.mu), largest, values), near
 
@@ -117,7 +119,7 @@ def _log_largest(spec: LawSpec) -> float:
 
 
 def _rounded(value: Pairs) -> tuple[Floats, _Bools]:
-    """Return the numbers rounded to floats, and where that is beyond doubt."""
+    """Return the numbers rounded to floats, and a mask of those beyond doubt."""
     doubt = np.abs(value.high) * _DOUBT
     rounded = value.high + (value.low - doubt)
     decided = rounded == value.high + (value.low + doubt)
@@ -129,7 +131,7 @@ def _rounded(value: Pairs) -> tuple[Floats, _Bools]:
 
 
 def _tails(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
-    """Return P(X > k) or P(X <= k), by P(Y >= m), m >= mu, of Y = X or -X, or 1 less that."""
+    """Return P(X > k) or P(X <= k), as P(Y >= m) or 1 - P(Y >= m), m >= mu, of Y = X or -X."""
     above = name in ("sf", "logsf")
     upper_tails = _rounded_tails if name in ("cdf", "sf") else _logarithms_of_tails
     values, decided = np.empty(ks.size), np.zeros(ks.size, np.bool_)
@@ -145,10 +147,10 @@ def _tails(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
 
 
 def _rounded_tails(spec: LawSpec, ms: _Integers, complement: bool) -> tuple[Floats, _Bools]:
-    """Return P(X >= m), m >= mu, or 1 less that, rounded, and where that is beyond doubt.
+    """Return P(X >= m) or 1 - P(X >= m), m >= mu, rounded, and a mask of those beyond doubt.
 
-    P(X >= m)/P(X = m) falls as m grows (the weights are log-concave), so that P(X >= m) is at most
-    P(X >= m0) exp(-E): below exp(-_NOTHING) it is 0 as a float, and long before 1 less it is 1.
+    The weights are log-concave, so P(X >= m)/P(X = m) falls as m grows and P(X >= m) is at most
+    P(X >= m0) exp(-E). Below exp(-_NOTHING) it is 0 as a float, and 1 - P(X >= m) is 1 long before.
     """
     exponents, near = exponents_at(spec, ms)
     nothing = near & (exponents.high > (_LAST_TAIL if complement else _NOTHING))
@@ -159,10 +161,10 @@ def _rounded_tails(spec: LawSpec, ms: _Integers, complement: bool) -> tuple[Floa
 
 
 def _logarithms_of_tails(spec: LawSpec, ms: _Integers, complement: bool) -> tuple[Floats, _Bools]:
-    """Return log P(X >= m), m >= mu, or that of 1 less that, and where that is good.
+    """Return log P(X >= m) or log(1 - P(X >= m)), m >= mu, and a mask of those that are good.
 
-    Of tails up to 1/2: there the logarithm of either has at most twice the relative error of the
-    tail, as log 2 > 1/2.
+    They are good for tails up to 1/2. Because log 2 > 1/2, the relative error of either logarithm
+    is then at most twice that of the tail.
     """
     values, good = np.full(ms.size, np.nan), np.zeros(ms.size, np.bool_)
     tails, within = upper_tails(spec, ms)
@@ -173,12 +175,12 @@ def _logarithms_of_tails(spec: LawSpec, ms: _Integers, complement: bool) -> tupl
 
 
 def in_floats(tails: Pairs) -> Floats:
-    """Return probabilities in the units of pair_weights.py as floats."""
+    """Return probabilities in the units of array_weights.py as floats."""
     return np.ldexp(tails.high, -DOUBLINGS)
 
 
 def upper_tails(spec: LawSpec, ms: _Integers) -> tuple[Pairs, NDArray[np.intp]]:
-    """Return P(X >= m) for some of the m >= mu, and for which: E is up to 600, and it is quick."""
+    """Return P(X >= m) for the m >= mu with E up to 600, and their places; none if it is slow."""
     exponents, near = exponents_at(spec, ms)
     places = np.flatnonzero(near & (exponents.high <= _LAST_TAIL))
     found = _tails_within(spec, ms[places]) if places.size else None
@@ -197,9 +199,9 @@ def _tails_within(spec: LawSpec, ms: _Integers) -> Pairs | None:
 
 
 def tail_table(spec: LawSpec, first: int, last: int, *, most: int) -> Pairs | None:
-    """Return P(X >= m) for m = first, ..., last + 1; None if they are out of range, or too many.
+    """Return P(X >= m) for m = first, ..., last + 1; None if they are out of range or too many.
 
-    The first is at least mu; so many terms are worth the time.
+    The first is at least mu. At most ``most`` terms are summed.
     """
     if last - first + 1 > min(_MOST_TERMS, most):
         return None
@@ -210,7 +212,7 @@ def tail_table(spec: LawSpec, first: int, last: int, *, most: int) -> Pairs | No
 
 
 def wide_tails_and_terms(spec: LawSpec, ms: _Integers) -> tuple[Floats, Floats] | None:
-    """Return P(X >= m) and P(X = m) for mu <= m <= `last_term`; None if there is no fast way."""
+    """Return P(X >= m) and P(X = m) for mu <= m <= `last_term`; None if that is slow."""
     tails = tails_in_pieces(spec, ms)
     if tails is None:
         return None
@@ -225,6 +227,6 @@ def last_term(spec: LawSpec) -> int:
 
 
 def _from_1(tails: Pairs) -> Pairs:
-    """Return 1 less the tails, which are at most about 1/2; the error is no larger."""
+    """Return 1 minus the tails, which are at most about 1/2. The error does not grow."""
     high, low = exact_sum(-tails.high, 2.0**DOUBLINGS)
     return normalised(high, low - tails.low)

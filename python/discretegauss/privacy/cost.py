@@ -87,10 +87,10 @@ def delta(
         its own noise. Later queries may depend on earlier answers. A sequence of laws is repeated
         as often.
     sampling : number, optional
-        The probability with which each person takes part in each query, by a coin of its own that
-        stays secret. **All noise that is counted must be there whether or not that person is
-        sampled.** A client that is not sampled and sends nothing takes its share of noise along,
-        and the figure is then false: use ``secret_sample=False`` for that, or
+        The probability with which each person takes part in each query. Each person and query has
+        its own coin, which stays secret. **All noise that is counted must be there whether or not
+        that person is sampled.** If a client that is not sampled sends nothing, its share of the
+        noise is missing and the figure is false. Use ``secret_sample=False`` for that, or
         ``SecureSum.message(vector, sampling=...)``.
     secret_sample : bool, optional
         False: an observer may know who is sampled, for example because only sampled clients send
@@ -291,7 +291,7 @@ def _cost(
 
 
 def _cost_of_rounds(rounds: Sequence[tuple[Law, SumOfGaussians, int]], sample: Sample) -> _Cost:
-    """Return what rounds cost, each with the law of a share, what changes, and how many."""
+    """Return the cost of rounds, given the law of a share, what changes, and their number."""
     if len(rounds) == 1:
         one, change, count = rounds[0]
         return cost_of_sum(one, change, count, sample)
@@ -301,7 +301,7 @@ def _cost_of_rounds(rounds: Sequence[tuple[Law, SumOfGaussians, int]], sample: S
 
 
 def cost_of_sum(one: Law, change: SumOfGaussians, count: int, sample: Sample) -> _Cost:
-    """Return what so many sums of shares give away, each share of this law."""
+    """Return the cost of ``count`` sums of shares, each share with this law."""
     spec = centred(one)
     if spec.kind is not Kind.SKELLAM or not change.of_a_number:
         return cost_of_shares([Rounds(spec, change, count)], sample)
@@ -310,7 +310,7 @@ def cost_of_sum(one: Law, change: SumOfGaussians, count: int, sample: Sample) ->
 
 
 def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cost:
-    """Return what so many queries give away, with the noise of a law that is centred."""
+    """Return the cost of ``count`` queries with the noise of a centred law."""
     sampling_rate = sample.rate
     if _is_wide(spec) or (sampling_rate < 1 and not sample.secret):
         return _cost_of_numbers({spec: count}, sensitivity, sample)
@@ -330,7 +330,7 @@ def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cos
 
 
 def _cost_of_numbers(queries: Mapping[LawSpec, int], change: int, sample: Sample) -> _Cost:
-    """Return what queries of several laws give away together, or on a sample that is known."""
+    """Return the cost of queries with several laws together, or on a sample that is known."""
     if any(map(_is_wide, queries)):
         for spec in queries:
             _require_share(spec)

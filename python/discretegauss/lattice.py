@@ -1,8 +1,8 @@
-"""Real numbers on a lattice of integers: rounding that lengthens nothing, clipping that is certain.
+"""Real numbers on a lattice of integers: rounding that lengthens nothing, and proven clipping.
 
-Noise on floats breaks differential privacy (Mironov, CCS 2012). So real vectors become integers
-first, multiples of a step; integer noise is added to these; and the result times the step is what
-is published. What one person can change is counted in steps.
+Noise on floats breaks differential privacy (Mironov, CCS 2012). So real vectors first become
+integers, which count steps of a lattice. Then integer noise is added, and the published result is
+the sum times the step. The sensitivity is a number of steps, too.
 
 >>> import discretegauss as dg
 >>> from discretegauss import lattice
@@ -39,32 +39,32 @@ Rounding = Literal["toward_zero", "nearest"]
 
 _INT64_END = 2.0**63
 
-#: Powers of so many lengths are tabled, at most.
+#: The longest table of powers.
 _MOST_STEPS = 2**16
 
-#: A factor that was too large by rounding is made smaller by so much, relatively, time and again.
+#: A factor that rounding made too large becomes smaller by this part, as often as necessary.
 _LESS = 2.0**-30
 
 
 def to_lattice(
     values: ArrayLike, step: object, *, rounding: Rounding = "toward_zero"
 ) -> NDArray[Any]:
-    """Return values in steps, as integers: the exact quotients, rounded.
+    """Return exact quotients of values and a step, rounded to integers.
 
     Parameters
     ----------
     values : array_like of float or int
         Finite; a float means exactly its binary value.
     step : number
-        The distance of neighbouring lattice points, positive; a power of two is fastest.
+        The distance of neighbouring lattice points, positive. A power of two is fastest.
     rounding : {"toward_zero", "nearest"}, optional
-        Toward zero lengthens no vector, whatever the norm. To the nearest, ties to even, is closer,
-        but may lengthen a vector of n coordinates by up to half a step in each.
+        Rounding toward zero lengthens no vector in any norm. Rounding to the nearest, ties to even,
+        has smaller errors, but may lengthen each coordinate by up to half a step.
 
     Returns
     -------
     ndarray
-        Of the same shape: int64, or Python integers where one does not fit.
+        Of the same shape: int64, or Python integers if one of them does not fit.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def to_lattice(
     exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
     if array.dtype.kind == "f" and exact == Fraction(2) ** exponent:
         with np.errstate(over="ignore", under="ignore"):
-            # exact, but of what is below the smallest float, or above the largest
+            # exact, unless a quotient underflows or overflows
             quotients = np.ldexp(array.astype(np.float64), -exponent)
         if not array.size or float(np.abs(quotients).max()) < _INT64_END:
             whole = np.trunc(quotients) if rounding == "toward_zero" else np.rint(quotients)
@@ -93,7 +93,7 @@ def to_lattice(
 def _lengths(beta: Fraction, steps: int, count: int) -> tuple[NDArray[np.int64], int]:
     """Return n**beta for n = 0..steps, rounded up, and steps**beta, rounded down, in one unit.
 
-    So that sums of ``count`` of them are exact in int64.
+    The unit makes sums of ``count`` of them exact in int64.
     """
     at = arithmetic(128)
     largest = at.power(at.rational(steps), beta).upper
@@ -113,30 +113,29 @@ def _lengths(beta: Fraction, steps: int, count: int) -> tuple[NDArray[np.int64],
 
 
 def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -> NDArray[np.int64]:
-    """Return vectors on a lattice, shortened where they are too long: for certain.
+    """Return vectors on a lattice, shortened if they are too long; the norm is proven.
 
     Parameters
     ----------
     vectors : array_like of float, shape (..., d)
         Finite; one vector along the last axis.
     norm : number
-        What vectors are shortened to, in the norm of beta, the root of the sum of abs(x)**beta;
-        from 2**-1000 to 2**1000.
+        The largest norm, from 2**-1000 to 2**1000: the sum of abs(x)**beta, to the power 1/beta.
     steps : int
-        The norm in steps: the lattice's step is norm/steps. At most 65 536.
+        The norm in steps, at most 65 536. One step is norm/steps.
     beta : number, optional
-        At least 1.
+        The exponent of the norm, at least 1.
 
     Returns
     -------
     ndarray of int64, shape (..., d)
-        Vectors in steps, rounded toward zero, with sum(abs(z)**beta) <= steps**beta: proven in
-        integers for each, whatever floats made of the factor.
+        Vectors in steps, rounded toward zero, with sum(abs(z)**beta) <= steps**beta. Integers prove
+        that for each, so the rounding of floats does not matter.
 
     Notes
     -----
-    So one person whose vector is added or left out changes the sum of all by at most ``steps`` in
-    that norm. Add the integers first, and then the noise.
+    If one person's vector is added or left out, the sum of all vectors changes by at most ``steps``
+    in that norm. Add the integers first, and then the noise.
 
     Examples
     --------
@@ -156,12 +155,12 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
         return np.zeros(array.shape, np.int64)
     table, most = _lengths(exponent, count, array.shape[-1])
     rows = array.reshape(-1, array.shape[-1])
-    with np.errstate(over="ignore", under="ignore"):  # too long to tell is too long
+    with np.errstate(over="ignore", under="ignore"):  # a length that overflows is too long
         unit_rows, norms = _directions(rows, float(exponent))
         in_steps = np.minimum(norms * float(count / length), float(count))[:, np.newaxis]
     found = np.trunc(unit_rows * in_steps).astype(np.int64)
     less = _LESS
-    while True:  # every time shorter, to 0 in the end
+    while True:  # each pass shortens the vectors that are too long, in the end to 0
         size = np.abs(found)
         lengths = table[np.minimum(size, count)].sum(axis=1)
         wrong = (size.max(axis=1) > count) | (lengths > most)
@@ -175,7 +174,7 @@ def clip(vectors: ArrayLike, *, norm: object, steps: object, beta: object = 2) -
 def _directions(
     rows: NDArray[np.float64], beta: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return each vector over its norm, and the norms, about."""
+    """Return each vector divided by its norm, and the norms; both are approximate."""
     largest = np.abs(rows).max(axis=1)
     safe = np.where(largest > 0, largest, 1.0)[:, np.newaxis]
     shares = rows / safe
@@ -187,7 +186,7 @@ def _directions(
 def noisy(
     values: ArrayLike, law: Law, *, step: object, source: Any = "chacha20"
 ) -> NDArray[np.float64]:
-    """Return values on a lattice with noise: integers, times the step as a float.
+    """Return values on a lattice with noise: noisy integers times the step, as floats.
 
     Parameters
     ----------
@@ -196,19 +195,20 @@ def noisy(
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
         The noise in steps, independent for each value.
     step : number
-        From 2**-1000 to 2**1000; of a power of two the results below 2**53 steps are exact.
+        From 2**-1000 to 2**1000. If it is a power of two, results below 2**53 steps are exact.
     source : "getrandom", "chacha20" or callable, optional
         As for the drawing functions.
 
     Returns
     -------
     ndarray of float64
-        What is private is a function of the noisy integers, and so this is, too.
+        A function of the noisy integers, so it is as private as they are.
 
     Notes
     -----
-    The sensitivity in steps is the caller's to know: values that were summed as floats may have
-    lost or gained by rounding. Rather clip and add integers (`clip`), and add noise to the sum.
+    The caller must know the sensitivity in steps. Sums of floats have rounding errors, which may
+    enlarge it. It is better to clip vectors to integers (`clip`), add these, and add noise to the
+    sum.
     """
     unit = length_of_floats(step, "step")
     integers = to_lattice(values, unit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from fractions import Fraction
 from itertools import product
@@ -31,6 +32,10 @@ def seeded(seed: int) -> testing.SeededSource:
         return testing.seeded_source(seed)
 
 
+def pickled(one: Any) -> Any:
+    return pickle.loads(pickle.dumps(one))
+
+
 def must_not_draw(buffer: memoryview) -> None:
     raise AssertionError
 
@@ -48,7 +53,7 @@ def test_rounded_norm_is_the_smaller_of_both_bounds() -> None:
 @pytest.mark.parametrize("x", [[0.25, -1.75, 0.5], [3.5, 0.0, -0.125]])
 @pytest.mark.parametrize("retry", [None, "99/100"])
 def test_roundings_have_the_conditional_law(x: list[float], retry: Any) -> None:
-    """Every outcome within the norm, by chi-square of 20 000; false alarm 1e-6, seeded."""
+    """20 000 seeded roundings pass a chi-square test; a false alarm has probability 1e-6."""
     norm = 3.6
     drawn = round_conditionally(np.tile(x, (20_000, 1)), norm, retry=retry, source=seeded(1))
     bound = Fraction(rounded_norm(norm, dimension=3, retry=retry)) ** 2
@@ -67,7 +72,7 @@ def test_roundings_have_the_conditional_law(x: list[float], retry: Any) -> None:
 
 
 def test_no_rounding_is_longer_than_it_says() -> None:
-    """Where most roundings would be: the tightest bound, and vectors as long as allowed."""
+    """The bound holds if most roundings would break it: it is tight, and vectors are long."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=(300, 64))
     x *= 8 * (1 - 2.0**-40) / np.linalg.norm(x, axis=1)[:, None]
@@ -80,17 +85,17 @@ def test_no_rounding_is_longer_than_it_says() -> None:
 
 
 def test_tiny_fractions_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a word equals the first 64 bits of a fraction, its other bits decide."""
-    asked: list[float] = []
+    """If a word equals the first 64 bits of a fraction, its other bits decide."""
+    probabilities: list[float] = []
 
     def up(p: float, *, source: Any) -> bool:
-        asked.append(p)
+        probabilities.append(p)
         return True
 
     monkeypatch.setattr(_rounding, "bernoulli", up)
     zeros = testing.TapeSource(bytes(10_000))
     assert round_conditionally([2.0**-70, 1.5], 2, source=zeros).tolist() == [1, 2]
-    assert asked == [2.0**-6]
+    assert probabilities == [2.0**-6]
 
 
 @pytest.mark.parametrize("d", [1, 3, 64, 100])
@@ -104,7 +109,7 @@ def test_the_rotation_turns_back(d: int) -> None:
 
 
 def test_integers_are_turned_back_exactly() -> None:
-    """Past 2**53 and past 2**63, where floats would round: one quotient is rounded, at the end."""
+    """Floats would round sums past 2**53 and 2**63; only the last quotient is rounded."""
     rotation = Rotation(4)
     for big in (2**60 + 1, 2**80 + 1):
         y = np.array([big, 1 - big, 0, 0], dtype=object if big > 2**62 else np.int64)
@@ -129,9 +134,22 @@ def test_the_signs_are_fair_and_of_the_source() -> None:
         Rotation(2**16, source=testing.TapeSource(b"12"))
 
 
+@pytest.mark.parametrize("d", [1, 5, 2**20])
+def test_a_rotation_travels_as_a_bit_for_each_sign(d: int) -> None:
+    """A pickle of it, or of the round that has it, holds N bits and little more."""
+    rotation = Rotation(d)
+    secure = SecureSum(d, clip=1, steps=8, law=Skellam(9), most_clients=9)
+    for one, found in ((rotation, pickled(rotation)), (secure.rotation, pickled(secure).rotation)):
+        assert found.signs.dtype == np.int64
+        assert (found.signs == one.signs).all()
+        assert vars(found).keys() == vars(one).keys()
+    assert len(pickle.dumps(rotation)) < rotation.padded / 8 + 300
+    assert len(pickle.dumps(secure)) < rotation.padded / 8 + 2000
+
+
 @pytest.mark.parametrize("law", [Skellam(9), dg.DiscreteGaussian(9)])
 def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
-    """Errors are noise and rounding alone: their variance within 15 %, wrapped nowhere."""
+    """The error is that of noise and rounding, with its variance within 15 %, so no sum wraps."""
     n, d = 40, 300
     x = np.random.default_rng(5).normal(size=(n, d))
     x[0] *= 1e6
@@ -149,7 +167,7 @@ def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
 
 @pytest.mark.parametrize("largest", [1e308, 1.7e308, 2.0**901])
 def test_the_longest_vectors_are_clipped_without_a_warning(largest: float) -> None:
-    """Beside a short one, which stays as it is; what a rotation cannot hold it refuses."""
+    """A short vector beside it does not change, and a rotation refuses an overflow."""
     law = dg.DiscreteGaussian("1/1000")
     secure = SecureSum(10, clip=1, steps=2**20, law=law, most_clients=2)
     vectors = np.array([[largest] * 10, [1e-2] * 10])
@@ -180,7 +198,7 @@ def test_the_modulus_holds_the_sum_or_is_refused() -> None:
 
 
 def test_more_messages_than_the_modulus_holds_are_refused() -> None:
-    """140 messages of one, modulo what holds 130, came back as -122."""
+    """The sum of 140 messages of 1 wraps to -122 if the modulus is made for 130."""
     secure = SecureSum(1, clip=1, steps=1000, law=Skellam(40), most_clients=130)
     messages = [secure.message([1.0]) for _ in range(140)]
     with pytest.raises(ValueError, match="messages must be at most most_clients = 130, got 140"):
@@ -193,7 +211,7 @@ def test_more_messages_than_the_modulus_holds_are_refused() -> None:
 
 
 def test_noise_std_is_that_of_the_law() -> None:
-    """Of little noise sigma2 is far above the variance: 1/20 for 0.0000908."""
+    """If sigma2 is small, the variance is far below it: 0.0000908 for 1/20."""
     for law in (dg.DiscreteGaussian("1/20"), dg.DiscreteGaussian("1/1000"), Skellam("1/20")):
         secure = SecureSum(1, clip=2, steps=1, law=law, most_clients=9)
         wanted = 6 * law.std()

@@ -1,4 +1,4 @@
-"""Messages add up exactly, at the ends of every range; what is no integer is refused."""
+"""Messages add up exactly at the ends of every range; other values than integers are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discretegauss import testing
 from discretegauss.distributed._rounds import share
 
 NONE = dg.DiscreteGaussian("1/1000")
-"""All but never other than 0: exp(-500)."""
+"""A draw is not 0 with a probability of some exp(-500)."""
 
 
 @pytest.mark.parametrize("modulus", [2, 3, 2**32, 2**62, 2**62 + 1, 2**63, 2**64, 10**30])
@@ -32,7 +32,7 @@ def test_sums_are_exact_at_the_ends(modulus: int) -> None:
 
 @pytest.mark.parametrize("clients", [1, 2, 3, 4, 1000])
 def test_the_largest_messages_do_not_wrap(clients: int) -> None:
-    """Nor does their sum plus half of the modulus: with moduli around 2**63 over the clients."""
+    """Moduli are about 2**63/clients, where the sum and half the modulus may exceed an int64."""
     for k in range(clients - 1, clients + 3):
         for modulus in {max(2, 2**63 // max(1, k) + i) for i in (-1, 0, 1)}:
             wanted = clients * (modulus - 1) % modulus
@@ -49,7 +49,7 @@ def test_types_of_integers_and_shapes() -> None:
 
 
 def test_integers_that_numpy_would_make_floats_of_stay_integers() -> None:
-    """Of a list on both sides of 2**63, and of arrays of int64 and uint64, numpy makes floats."""
+    """A list of integers on both sides of 2**63, and arrays of int64 and uint64, stay exact."""
     modulus = 2**64 - 2**32 + 1
     assert dg.distributed.total([[2**63, 1]], modulus).tolist() == [2**63 - modulus, 1]
     arrays = [np.array([2**63 + 1], np.uint64), np.array([-3])]

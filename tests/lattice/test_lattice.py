@@ -26,7 +26,7 @@ def test_rounded_quotients_are_exact(step: float | str) -> None:
 @pytest.mark.parametrize("beta", [1, "5/4", "3/2", 2, 3, 4])
 @pytest.mark.parametrize("steps", [1, 7, 64, 1000])
 def test_clipped_vectors_are_proven_short(beta: int | str, steps: int) -> None:
-    """And not much shorter than what they were, or than the norm."""
+    """They keep their signs, and each is within a step of the vector scaled to the norm."""
     rng = np.random.default_rng(1)
     exponent = float(Fraction(beta))
     vectors = rng.normal(size=(300, 20)) * np.exp(rng.normal(size=(300, 1)) * 3)
@@ -40,20 +40,20 @@ def test_clipped_vectors_are_proven_short(beta: int | str, steps: int) -> None:
     assert np.abs(z[2:] - wanted).max() < 1 + 1e-6
 
 
-def test_clipping_does_not_hear_numpys_error_state() -> None:
-    """A share of the longest may underflow, which is no error even if numpy is set to raise."""
+def test_clipping_ignores_numpys_error_state() -> None:
+    """A quotient of two numbers may underflow, even if the caller makes numpy raise errors."""
     with np.errstate(all="raise"):
         assert lattice.clip([1e-300, 1e300, 0.0], norm=1, steps=100).tolist() == [0, 100, 0]
 
 
 def test_an_exact_fit_is_kept() -> None:
-    """Of integers with a norm that is exactly the bound nothing is lost."""
+    """Integers whose norm is exactly the bound do not change."""
     assert lattice.clip([[3.0, 4.0], [5.0, 0.0]], norm=5, steps=5).tolist() == [[3, 4], [5, 0]]
 
 
 @pytest.mark.usefixtures("native_engine")
 def test_noisy_values_lie_on_the_lattice() -> None:
-    """From the same bits they are the noise of the law."""
+    """The noise is the law's draws from the same bits."""
     law = dg.DiscreteGaussian(100)
     with pytest.warns(NotPrivateWarning):
         sources = seeded_source(3), seeded_source(3)
@@ -63,7 +63,7 @@ def test_noisy_values_lie_on_the_lattice() -> None:
 
 
 def test_refusals() -> None:
-    """By place, not by value."""
+    """Messages about data name a place, never a value."""
     with pytest.raises(ValueError, match=r"values must be finite, but is not at index \(1,\)"):
         lattice.to_lattice([1.0, np.nan], 1)
     with pytest.raises(ValueError, match="step must be positive, got 0"):

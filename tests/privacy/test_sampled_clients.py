@@ -1,8 +1,8 @@
-"""No bound of sampled clients and vectors is below the truth, by exact enumeration.
+"""No bound for sampled clients or vectors is below the truth, which small cases enumerate.
 
 Each case has the law of the sum on a grid of integers, every vector of the norm (one of each class
-of signs and orders), both adjacencies, and 1 to 5 rounds. Losses are rounded down to a multiple of
-H and convolved, so the delta found is at most the true one. Three planted faults are found.
+of signs and orders), both directions, and 1 to 5 rounds. Losses are rounded down to a multiple of H
+and convolved, so the delta found is at most the true one. The tests plant faults and find them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,21 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+import gmpy2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 import discretegauss as dg
 from discretegauss import privacy
+from discretegauss._certified.interval import Interval, arithmetic
 from discretegauss.privacy import _sampled_moment, shares
+from discretegauss.privacy._dominating import Dominating, Moved
+from discretegauss.privacy._known_sample import KnownSample, Sample
+from discretegauss.privacy._noise_outcomes import GaussianNoise
+from discretegauss.privacy._outcomes import Outcome, Outcomes
+from discretegauss.privacy.loss_distribution import loss_of_release
 from discretegauss.privacy.zcdp import SumOfGaussians
 
 Floats = NDArray[np.float64]
@@ -67,34 +75,35 @@ def pair(pmf: Floats, v: tuple[int, ...]) -> tuple[Floats, Floats]:
     return p, q
 
 
-def true_deltas(p: Floats, q: Floats, rounds: int, epsilons: list[float]) -> list[float]:
-    """Return lower bounds on delta of several rounds."""
-    both = (p > 0) & (q > 0)
-    loss = np.floor(np.log(p[both] / q[both]) / H).astype(int)
-    size = int(FAR / H)
-    near = np.abs(loss) <= size
-    mass = np.bincount(loss[near] + size, p[both][near], 2 * size + 1)
+def true_deltas(pairs: list[tuple[Floats, Floats, int]], epsilons: list[float]) -> list[float]:
+    """Return lower bounds on delta of all rounds, given pairs of laws and how often each occurs."""
+    size, rounds = int(FAR / H), sum(times for _, _, times in pairs)
     length = rounds * 2 * size + 1
-    total = mass
-    if rounds > 1:
-        transformed = np.fft.rfft(mass, length) ** rounds
-        total = np.maximum(np.fft.irfft(transformed, length), 0.0)
+    transformed: Any = 1.0
+    for p, q, times in pairs:
+        both = (p > 0) & (q > 0)
+        loss = np.floor(np.log(p[both] / q[both]) / H).astype(int)
+        near = np.abs(loss) <= size
+        mass = np.bincount(loss[near] + size, p[both][near], 2 * size + 1)
+        if rounds > 1:
+            transformed = transformed * np.fft.rfft(mass, length) ** times
+    total = mass if rounds == 1 else np.maximum(np.fft.irfft(transformed, length), 0.0)
     at = (np.arange(length) - rounds * size) * H
     return [float((total * np.maximum(-np.expm1(e - at), 0))[at > e].sum()) for e in epsilons]
 
 
 def bounds_of(
-    law: Any, clients: int, how: dict[str, Any], deltas: tuple[float, ...]
+    law: Any, clients: int, how: dict[str, Any], deltas: tuple[float, ...], *, secret: bool
 ) -> list[tuple[str, float, float]]:
-    """Return the name of each bound, a delta, and the bound's epsilon."""
-    rounds, rate = how["queries"], Fraction(how["sampling"])
+    """Return each bound by itself: its name, a delta asked for, and its epsilon."""
     change = SumOfGaussians(clients, how["sensitivity"], how["dimension"], None)
+    rounds = [shares.Rounds(law._spec, change, how["queries"])]
+    sample = Sample.of(how["sampling"], secret)
     bounds = [
-        (type(bound).__name__, bound)
-        for bound in shares.cost_of_shares(law._spec, change, rounds, rate).bounds
+        (type(bound).__name__, bound) for bound in shares.cost_of_shares(rounds, sample).bounds
     ]
     if change.of_a_number and isinstance(law, dg.DiscreteGaussian):
-        of_vectors = shares.by_gaussian(change, law.sigma2, rate, rounds)
+        of_vectors = shares.by_gaussian(rounds, sample)
         bounds += [("vectors", bound) for bound in of_vectors]
     return [
         (name, delta, float(bound.epsilon_upper(Fraction(delta))))
@@ -109,17 +118,22 @@ def wrong_bounds(
     rounds: tuple[int, ...],
     deltas: tuple[float, ...] = (1e-4,),
     own: Callable[[Any, int], Floats] | None = None,
+    seen: Callable[[Any, int], Floats] | None = None,
+    secret: bool | None = None,
 ) -> tuple[int, list[Any]]:
     """Return the number of bounds tried, and those that the truth exceeds.
 
-    ``own``: the law of the sum where the person is sampled, if its noise follows the coin.
+    ``own``: the law of the sum with the person sampled, if its noise follows the coin. ``seen``:
+    the law of the sum without the person, if an observer sees the coin. ``secret``: what the bounds
+    are told of the coin, the truth by default.
     """
     tried, wrong = 0, []
     for law, clients, norm, dimension in cases:
         pmf = sum_pmf(law, clients)
         for rate, count in itertools.product(rates, rounds):
             how = {"sensitivity": norm, "dimension": dimension, "queries": count, "sampling": rate}
-            bounds = bounds_of(law, clients, how, deltas)
+            told = seen is None if secret is None else secret
+            bounds = bounds_of(law, clients, how, deltas, secret=told)
             epsilons = [min(epsilon, 1e3) for _, _, epsilon in bounds]
             most, q = np.zeros(len(bounds)), float(Fraction(rate))
             for v in changes(norm, dimension):
@@ -129,9 +143,13 @@ def wrong_bounds(
                     side = (len(more) - len(pmf)) // 2
                     here, _ = pair(more, v)
                     _, zero = pair(np.pad(pmf, side), v)
-                mixed = q * here + (1 - q) * zero
+                if seen is not None:  # outcomes are pairs of a sum and the coin
+                    absent = functools.reduce(np.outer, [seen(law, clients)] * dimension).ravel()
+                    here = np.append(q * here, (1 - q) * absent)
+                    zero = np.append(q * zero, (1 - q) * absent)
+                mixed = here if seen is not None else q * here + (1 - q) * zero
                 for one, other in ((mixed, zero), (zero, mixed)):
-                    most = np.maximum(most, true_deltas(one, other, count, epsilons))
+                    most = np.maximum(most, true_deltas([(one, other, count)], epsilons))
             tried += len(bounds)
             for bound, delta in zip(bounds, most, strict=True):
                 if delta > bound[1] * (1 + 1e-9) + 1e-13:
@@ -155,6 +173,47 @@ def test_no_true_delta_is_above_any_of_many_bounds(rate: str, rounds: int) -> No
     assert not wrong
 
 
+def without_own_share(law: Any, clients: int) -> Floats:
+    """Return the law of the sum if the person's share, one of all, follows the coin."""
+    return sum_pmf(law, clients - 1) if clients > 1 else np.ones(1)
+
+
+def test_no_true_delta_is_above_its_bound_if_the_sample_is_known() -> None:
+    """Theorem 3: the observer sees the coin, and the person's own share follows it."""
+    tried, wrong = wrong_bounds(QUICK, ("0.3",), (3,), seen=without_own_share)
+    assert tried >= 9
+    assert not wrong
+    assert wrong_bounds(QUICK[:1], ("0.3",), (3,), seen=without_own_share, secret=True)[1]
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("rate", ["0.05", "0.3", "0.9"])
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_no_true_delta_of_a_known_sample_is_above_any_bound(rate: str, rounds: int) -> None:
+    tried, wrong = wrong_bounds(
+        WHOLE, (rate,), (rounds,), (1e-2, 1e-4, 1e-6), seen=without_own_share
+    )
+    assert tried >= 100
+    assert not wrong
+
+
+def test_faults_planted_in_a_known_sample_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A divergence of the wrong sign; and half the rate in losses, exact and of vectors."""
+    grown = _sampled_moment._grown
+    case: list[tuple[Any, int, int, int]] = [(dg.DiscreteGaussian(2), 2, 3, 1)]
+
+    def names_of_wrong() -> set[str]:
+        wrong = wrong_bounds(case, ("0.1",), (1,), (1e-2,), seen=without_own_share)[1]
+        return {one[6] for one in wrong}
+
+    assert not names_of_wrong()
+    with monkeypatch.context() as planted:
+        planted.setattr(_sampled_moment, "_grown", lambda cost, k: grown(lambda a: -cost(a), k))
+        assert "SampledCurve" in names_of_wrong()
+    monkeypatch.setattr(shares, "KnownSample", lambda release, rate: KnownSample(release, rate / 2))
+    assert names_of_wrong() == {"LossBound", "vectors"}
+
+
 def test_own_noise_that_follows_the_coin_is_found() -> None:
     """The trap: a client that is not sampled sends no noise either."""
 
@@ -168,21 +227,49 @@ def test_own_noise_that_follows_the_coin_is_found() -> None:
 
 def test_a_planted_sign_and_a_planted_factor_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A divergence of the wrong sign in Theorem 1; twice the variance in Theorem 2."""
-    grown, of_gaussian = _sampled_moment._grown, privacy.PrivacyLoss.of_gaussian
+    grown, of = _sampled_moment._grown, GaussianNoise.of
     case: list[tuple[Any, int, int, int]] = [(dg.DiscreteGaussian(4), 2, 2, 1)]
     with monkeypatch.context() as planted:
         planted.setattr(_sampled_moment, "_grown", lambda cost, k: grown(lambda a: -cost(a), k))
         assert {one[6] for one in wrong_bounds(case, ("0.3",), (2,))[1]} >= {"SampledCurve"}
 
-    def of_twice(variance: Any, **how: Any) -> Any:
-        return of_gaussian(2 * variance, **how)
-
-    monkeypatch.setattr(privacy.PrivacyLoss, "of_gaussian", of_twice)
+    monkeypatch.setattr(GaussianNoise, "of", lambda sigma2, *how: of(2 * sigma2, *how))
     assert {one[6] for one in wrong_bounds(case, ("0.3",), (2,))[1]} == {"vectors"}
 
 
+def test_excess_mass_is_taken_away_at_the_lowest_losses() -> None:
+    """Three rounds of three outcomes, enumerated, with a factor and a shift for each direction."""
+    p, q = (0.2, 0.3, 0.5), (0.6, 0.3, 0.1)
+
+    def exactly(mass: float) -> Interval:
+        return arithmetic(192).rational(Fraction(mass))
+
+    def moved(factor: float, shift: float) -> Moved:
+        pairs = [Outcome(exactly(a), exactly(b)) for a, b in zip(p, q, strict=True)]
+        return Moved(Outcomes(pairs, Fraction(1)), gmpy2.log(factor), gmpy2.mpfr(shift))
+
+    def delta_of(masses: list[float], losses: list[float], excess: float) -> float:
+        assert masses[0] > excess
+        masses = [masses[0] - excess, *masses[1:]]
+        found = 0.0
+        for three in itertools.product(zip(masses, losses, strict=True), repeat=3):
+            mass = math.prod(one for one, _ in three)
+            found += mass * max(-math.expm1(0.7 - sum(loss for _, loss in three)), 0)
+        return found
+
+    losses = [math.log(a / b) for a, b in zip(p, q, strict=True)]
+    wanted = [
+        delta_of([1.1 * a for a in p], [loss + 0.05 for loss in losses], 0.1),
+        delta_of([1.02 * b for b in q[::-1]], [0.3 - loss for loss in losses[::-1]], 0.02),
+    ]
+    loss = loss_of_release(Dominating(moved(1.1, 0.05), moved(1.02, 0.3))) ** 3
+    upper = [float(side.delta_above(Fraction("0.7"))) for side in loss._adjacencies]
+    for found, exact in zip(upper, wanted, strict=True):
+        assert exact * (1 - 1e-9) <= found <= exact * 1.001
+
+
 def test_long_vectors_cost_as_much_as_noise_of_a_centre() -> None:
-    """By q = 0.01, multiplier 1, 1000 rounds, 10**6 numbers: 2.1246, where a centre has 2.1245."""
+    """At q = 0.01, multiplier 1, 1000 rounds and 10**6 numbers: 2.1246, and a centre has 2.1245."""
     how: dict[str, Any] = {"sensitivity": 4000, "dimension": 10**6, "queries": 1000}
     law = dg.DiscreteGaussian(160_000).sum(100)
     found = privacy.epsilon(law, "1e-6", sampling="0.01", **how)
@@ -205,7 +292,7 @@ def test_noise_that_is_calibrated_for_a_sample_is_least(kind: Any) -> None:
 
 
 def test_one_number_costs_what_the_law_of_its_sum_does() -> None:
-    """The probabilities of the sum, as a pair of laws, or one law if shares are wide."""
+    """The loss is that of the sum's own probabilities, or of a single law if shares are wide."""
     law = dg.DiscreteGaussian("1/2").sum(3)
     found = privacy.epsilon(law, "1e-6", 2, sampling="0.1", queries=30)
     ours = privacy.loss(law, 2, sampling="0.1") ** 30
@@ -219,7 +306,7 @@ def test_one_number_costs_what_the_law_of_its_sum_does() -> None:
 
 
 def test_renyi_of_a_sample_is_the_binomial_formula() -> None:
-    """The true divergences of both adjacencies are below it; for one number one is equal."""
+    """Both directions of the true divergence are at most it, and one is equal for one number."""
     q, order = Fraction(1, 10), 5
     found = privacy.renyi(dg.DiscreteLaplace(3), order, 2, sampling=q)
     x = np.arange(-200, 201)
@@ -232,6 +319,9 @@ def test_renyi_of_a_sample_is_the_binomial_formula() -> None:
     ]
     assert both[1] < both[0] <= found * (1 + 1e-12)
     assert found == pytest.approx(both[0], rel=1e-10)
+    known = privacy.renyi(dg.DiscreteLaplace(3), order, 2, sampling=q, secret_sample=False)
+    moment = float((here**order * zero ** (1 - order)).sum())
+    assert known == pytest.approx(math.log(0.9 + 0.1 * moment) / (order - 1), rel=1e-10)
     half = privacy.renyi(dg.DiscreteLaplace(3), "9/2", 2, sampling=q)
     assert privacy.renyi(dg.DiscreteLaplace(3), 4, 2, sampling=q) < half < found
 
@@ -240,3 +330,88 @@ def test_skellam_noise_that_is_too_wide_for_its_law_has_a_cost_on_a_sample() -> 
     how: dict[str, Any] = {"sensitivity": 10**4, "queries": 30, "sampling": "0.1"}
     exact, bound = (privacy.epsilon(dg.Skellam(2**28 + more), "1e-6", **how) for more in (0, 1))
     assert exact < bound < 1.15 * exact
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+@pytest.mark.parametrize("law", [dg.DiscreteGaussian(1), dg.Skellam(1)])
+def test_no_true_delta_of_rounds_that_differ_is_above_its_bound(law: Any, dimension: int) -> None:
+    """One round of 2 clients and two of 5; as if all rounds had 5, the bound is false."""
+    how: dict[str, Any] = {"sensitivity": 1, "dimension": dimension, "sampling": "0.3"}
+    few, many = law.sum(2), law.sum(5)
+    found = privacy.epsilon([many, few, many], "1e-4", **how)
+    false = privacy.epsilon(many, "1e-4", queries=3, **how)
+    pairs = []
+    for clients, times in ((2, 1), (5, 2)):
+        here, zero = pair(sum_pmf(law, clients), (1, *[0] * (dimension - 1)))
+        pairs.append((0.3 * here + 0.7 * zero, zero, times))
+    at_found, at_false = true_deltas(pairs, [found, false])
+    assert at_found <= 1e-4
+    if dimension == 1:  # where the bound is exact
+        assert at_false > 1e-4
+
+
+@pytest.mark.parametrize("kind", [dg.DiscreteGaussian, dg.Skellam])
+@pytest.mark.parametrize("secret", [True, False])
+@pytest.mark.parametrize("dimension", [1, 100])
+def test_rounds_of_several_numbers_of_clients_cost_what_lies_between(
+    kind: Any, secret: bool, dimension: int
+) -> None:
+    """Equal rounds in a list cost what `queries` of one do, in whatever order."""
+    law = kind(40)
+    how: dict[str, Any] = {"sensitivity": 20, "dimension": dimension, "sampling": "0.1"}
+    how["secret_sample"] = secret
+
+    def cost(noise: Any, queries: int = 1) -> float:
+        return privacy.epsilon(noise, "1e-6", queries=queries, **how)
+
+    assert cost([law.sum(20)] * 30) == cost(law.sum(20), 30)
+    mixed = cost([law.sum(20), law.sum(21), law.sum(20)] * 10)
+    assert cost(law.sum(21), 30) < mixed < cost(law.sum(20), 30)
+    assert cost([law.sum(21), law.sum(20), law.sum(20)], 10) == mixed
+    same = privacy.delta([law.sum(20), law.sum(21), law.sum(20)], mixed, queries=10, **how)
+    assert same <= 1.0001e-6
+    # two kinds of rounds that are almost equal, so their composition must lose nothing
+    other = kind(Fraction(40 * (10**9 + 1), 10**9))
+    assert cost([law.sum(20), other.sum(20)], 15) == pytest.approx(cost(law.sum(20), 30), rel=2e-4)
+
+
+def test_a_known_sample_costs_the_mean_over_how_often_it_has_the_person() -> None:
+    """At q = 0.01, multiplier 1 and 1000 rounds: the mean of continuous Gaussians' deltas."""
+    how: dict[str, Any] = {"sensitivity": 4000, "dimension": 10**6, "queries": 1000}
+    law = dg.DiscreteGaussian(160_000).sum(100)
+    found = privacy.epsilon(law, "1e-6", sampling="0.01", secret_sample=False, **how)
+    k = np.arange(1, 100)
+    weights = stats.binom.pmf(k, 1000, 0.01)
+    mu = np.sqrt(k)
+    near = stats.norm.cdf(mu / 2 - found / mu)
+    delta = weights @ (near - np.exp(found + stats.norm.logcdf(-mu / 2 - found / mu)))
+    assert 0.99e-6 < delta <= 1e-6
+
+
+def test_one_number_of_a_known_sample_is_the_mean_of_exact_losses() -> None:
+    law = dg.DiscreteLaplace(3)
+    how: dict[str, Any] = {"sampling": "0.3", "secret_sample": False, "queries": 4}
+    for epsilon in (0, 1):
+        weights = stats.binom.pmf(range(5), 4, 0.3)
+        deltas = [0.0] + [privacy.delta(law, epsilon, queries=k) for k in range(1, 5)]
+        assert privacy.delta(law, epsilon, **how) == pytest.approx(weights @ deltas, rel=1e-9)
+    one = privacy.loss(law, sampling="0.3", secret_sample=False)
+    lower, upper = (one**4).delta(1, bounds=True)
+    assert lower <= privacy.delta(law, 1, **how) <= upper * (1 + 1e-12)
+    assert privacy.epsilon(law, 0, **how) == privacy.epsilon(law, 0, queries=4)
+    noise = privacy.calibrate(dg.DiscreteLaplace, epsilon=1, delta="1e-6", **how)
+    assert privacy.delta(noise, 1, **how) <= 1e-6 < privacy.delta(noise, "0.99", **how)
+
+
+def test_lists_and_samples_that_mean_nothing_are_refused() -> None:
+    law, laplace = dg.DiscreteGaussian(4), dg.DiscreteLaplace(3)
+    with pytest.raises(ValueError, match="law must have at least one entry"):
+        privacy.epsilon([], "1e-6")
+    with pytest.raises(ValueError, match="law must have Gaussian and Skellam shares only"):
+        privacy.epsilon([law.sum(3), laplace], "1e-6")
+    with pytest.raises(TypeError, match="got PrivacyLoss"):
+        privacy.epsilon([law, privacy.loss(law)], "1e-6")
+    with pytest.raises(TypeError, match="secret_sample must be True or False, got 0"):
+        privacy.delta(law, 1, secret_sample=0)  # type: ignore[arg-type]
+    both = privacy.epsilon([laplace, law], "1e-6")
+    assert both == pytest.approx((privacy.loss(laplace) @ privacy.loss(law)).epsilon("1e-6"))

@@ -295,6 +295,7 @@ RULES: dict[str, Rule | Other] = {
     "groups_per_person": _whole(1, 10**4),
     "clients": _whole(1, 2**64 - 1),
     "sampling": Rule(lambda x: 0 < x <= 1),
+    "secret_sample": _flag,
     "kind": _none,
     "budget": _no_value,
     "person": _none,

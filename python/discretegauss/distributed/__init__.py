@@ -1,7 +1,7 @@
 """Noise in shares: each client adds its own, and only the sum of their messages is seen.
 
-What a sum costs, `discretegauss.privacy` says of ``law.sum(clients)``; how much noise a share
-needs, `discretegauss.privacy.calibrate` says with ``clients=``.
+`discretegauss.privacy` says what a sum costs, for ``law.sum(clients)``. Its `calibrate` says how
+much noise each share needs, with ``clients=``.
 """
 
 from ._rotation import Rotation

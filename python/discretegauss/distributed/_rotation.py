@@ -1,8 +1,8 @@
 """The randomised Hadamard rotation: it spreads a vector evenly over its coordinates.
 
-With S a diagonal of random signs and H the Hadamard matrix of order N, H H = N, the map x -> H S
-x/sqrt(N) is orthogonal. After it all coordinates are about as large as any, so that a smaller
-modulus holds their sum.
+Let S be a diagonal of random signs and H the Hadamard matrix of order N, so H H = N. Then the map
+x -> H S x/sqrt(N) is orthogonal. It makes all coordinates about equally large, so a smaller modulus
+holds their sum.
 """
 
 from __future__ import annotations
@@ -35,32 +35,36 @@ def _hadamard(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 class Rotation:
-    """A random rotation that all clients of a round share: public, and drawn before their data.
+    """A random rotation that all clients of a round share.
+
+    It is public randomness: privacy holds for every rotation, even if everybody knows it. It may
+    travel in the clear, and a pickle of it has one bit for each sign. Random signs keep rotated
+    numbers small if vectors do not depend on them, so draw the rotation before the vectors.
 
     Parameters
     ----------
     dimension : int
-        How many numbers a vector has; zeros fill it up to the next power of two.
+        The length of a vector. Zeros fill it up to the next power of two.
     source : "getrandom", "chacha20" or callable, optional
-        Where the signs' bits come from, as for `discretegauss.discrete_gaussian`.
+        The source of the signs' bits, as for `discretegauss.discrete_gaussian`.
 
     Attributes
     ----------
     dimension, padded : int
-        d, and the next power of two N, the length of rotated vectors.
+        d, and the length N of rotated vectors, which is the next power of two.
     signs : ndarray of int64, shape (N,)
         1 or -1, each with probability 1/2.
 
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
-        If a parameter is wrong, before anything is drawn; or no randomness can be had.
+        If a parameter is wrong, before anything is drawn; or if the source fails.
 
     Notes
     -----
-    `apply` works in floats and may lengthen a vector by rounding: clip or round conditionally after
-    it, as `SecureSum` does; then no privacy rests on it. Its inverse adds integers, exactly, and
-    divides once.
+    `apply` works in floats, so rounding may lengthen a vector. Clip the vector or round it
+    conditionally afterwards, as `SecureSum` does; then privacy does not depend on floats. `undo`
+    adds integers exactly and divides once.
 
     References
     ----------
@@ -84,6 +88,16 @@ class Rotation:
         fair = uniform_below(2, self.padded, source=bits)
         self.signs: NDArray[np.int64] = 2 * np.asarray(fair, np.int64) - 1
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, with a bit for each sign."""
+        return {**vars(self), "signs": np.packbits(self.signs > 0)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the attributes, and each sign from its bit."""
+        vars(self).update(state)
+        fair = np.unpackbits(state["signs"], count=self.padded)
+        self.signs = 2 * fair.astype(np.int64) - 1
+
     def apply(self, vectors: ArrayLike) -> NDArray[np.float64]:
         """Return vectors rotated, in floats.
 
@@ -100,8 +114,8 @@ class Rotation:
         Raises
         ------
         TypeError, ValueError, OverflowError
-            If vectors are not finite, or of another length; or if sums of their numbers are beyond
-            floats.
+            If vectors are not finite, or of another length; or if a sum of their numbers is too
+            large for a float.
         """
         array = real_floats(vectors, "vectors")
         rows = self._rows(array, self.dimension, "vectors")
@@ -114,12 +128,12 @@ class Rotation:
         return np.asarray(found.reshape(*array.shape[:-1], self.padded))
 
     def undo(self, vectors: ArrayLike) -> NDArray[np.float64]:
-        """Return rotated vectors turned back.
+        """Return the vectors that `apply` rotated.
 
         Parameters
         ----------
         vectors : array_like of int or float, shape (..., N)
-            Integers are added exactly.
+            Sums of integers are exact.
 
         Returns
         -------
@@ -149,7 +163,7 @@ class Rotation:
 
 
 def real_array(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return finite floats or integers, of objects if they are long, as an array."""
+    """Return an array of finite floats or integers; long integers are objects."""
     array = array_of_list(values)
     if array.dtype == object and all(isinstance(x, int) for x in array.ravel().tolist()):
         return array
@@ -157,7 +171,7 @@ def real_array(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def real_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return finite floats, or integers next to which there is one, as an array."""
+    """Return an array of finite floats; integers become the nearest floats."""
     array = real_array(values, name)
     try:
         return array.astype(np.float64)

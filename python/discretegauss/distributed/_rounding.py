@@ -1,12 +1,13 @@
-"""Conditional rounding: unbiased except for its condition, and never longer than a bound.
+"""Conditional rounding: random rounding that keeps to a bound on the norm.
 
-A vector x of norm at most c is rounded at random, each number up or down so that its mean is kept,
-again and again until the norm is at most
+Let x be a vector of norm at most c. Each number is rounded up or down at random, so that its mean
+stays the same. That is repeated until the norm is at most
 
     B = min( c + sqrt(d),  sqrt(c**2 + d/4 + sqrt(2 log(1/retry)) (c + sqrt(d)/2)) )
 
-A rounding is drawn again with a probability of at most retry (Kairouz, Liu, Steinke, arXiv
-2102.06387, Theorem 1 and Proposition 22). B is what clients claim, and what is checked in integers.
+Each try is rejected with a probability of at most retry (Kairouz, Liu, Steinke, arXiv 2102.06387,
+Theorem 1 and Proposition 22). Clients claim the norm B, and `round_conditionally` checks it in
+integers.
 """
 
 from __future__ import annotations
@@ -29,31 +30,31 @@ from ..sampling import bernoulli, uniform_below
 
 _AT = arithmetic(128)
 _MOST = 2**24
-"""Norms up to this: squares of integers and their sums stay far below 2**63, and floats hold all
-fractions that matter."""
+"""The largest norm. Squares of integers and their sums stay far below 2**63, and floats hold the
+fractions."""
 
 _TWO_64 = 2.0**64
 
 _UNDERFLOWS = 2.0**-900
-"""Squared norms from here on: what underflow loses is some 2**-140 of them."""
+"""Of larger squared norms, underflow loses some 2**-140 at most."""
 
 
 def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float:
-    """Return the Euclidean norm that `round_conditionally` keeps to.
+    """Return a bound on the norm of what `round_conditionally` returns.
 
     Parameters
     ----------
     norm : number
-        That of the vectors before rounding, at most: positive.
+        A bound on the Euclidean norm of a vector before rounding; positive.
     dimension : int
-        How many numbers a vector has.
+        The length of a vector.
     retry : number, optional
         The largest probability of another try, in [0, 1); exp(-1/2) by default, as in the paper.
 
     Returns
     -------
     float
-        B, rounded up: the ``sensitivity`` of a sum of such vectors, if one is added or left out.
+        B, rounded up. A sum of such vectors has this ``sensitivity``, if one is added or left out.
 
     Raises
     ------
@@ -94,12 +95,12 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
 
 
 def _require_short(rows: NDArray[np.float64], norm: Fraction) -> None:
-    """Refuse a row that is longer than the norm; floats decide where they can, else fractions."""
+    """Refuse a row that is longer than the norm; fractions decide if floats cannot."""
     with np.errstate(over="ignore", under="ignore"):
         squares = np.square(rows).sum(axis=1)
     limit = float(norm) ** 2
-    # a sum of d squares in floats is right to (d + 1) 2**-53, whatever their order, except
-    # for squares that underflow
+    # A sum of d squares in floats has a relative error of at most (d + 1) 2**-53 in any order,
+    # except for squares that underflow.
     threshold = limit * (1 - (rows.shape[1] + 8) * 2.0**-52) if limit > _UNDERFLOWS else -1.0
     doubtful = squares > threshold
     for row in rows[doubtful]:
@@ -108,11 +109,11 @@ def _require_short(rows: NDArray[np.float64], norm: Fraction) -> None:
 
 
 def _rounded(sizes: NDArray[np.float64], source: Source) -> NDArray[np.int64]:
-    """Return floor(x) + 1 with the probability x - floor(x), else floor(x), x >= 0: exactly.
+    """Return floor(x) + 1 with exactly the probability x - floor(x), else floor(x), for x >= 0.
 
-    The fraction of a double is a double, and 2**64 times it another. A uniform word of 64 bits
-    below its floor means up, above it down; where they are equal, the rest of the fraction is the
-    probability of up.
+    The fraction of a double is a double, and so is 2**64 times it. A uniform word of 64 bits below
+    its floor means up, and one above it down. If they are equal, the remainder of the fraction is
+    the probability of up.
     """
     fractions, floors = np.modf(sizes)
     scaled = fractions * _TWO_64
@@ -132,35 +133,35 @@ def _rounded(sizes: NDArray[np.float64], source: Source) -> NDArray[np.int64]:
 def round_conditionally(
     values: ArrayLike, norm: object, *, retry: object = None, source: Source = "chacha20"
 ) -> NDArray[np.int64]:
-    """Round vectors to integers at random, never to a longer one than `rounded_norm` says.
+    """Round vectors to integers at random; no result is longer than `rounded_norm` says.
 
     Parameters
     ----------
     values : array_like of float or int, shape (..., d)
-        Finite, one vector along the last axis, each of a Euclidean norm of at most ``norm``; a
+        Finite, one vector along the last axis. Each has a Euclidean norm of at most ``norm``. A
         float means exactly its binary value.
     norm : number
         Positive, at most 2**24, in units of the integers.
     retry : number, optional
         As for `rounded_norm`.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as for `discretegauss.discrete_gaussian`.
+        The source of bits, as for `discretegauss.discrete_gaussian`.
 
     Returns
     -------
     ndarray of int64, shape (..., d)
-        Each number rounded up or down, independently and with its mean kept, on the condition that
-        the vector's norm, of integers and so exact, is at most ``rounded_norm``. The larger
-        ``retry``, the sharper that bound and the larger the bias of the condition; 0 means none.
+        Each number is rounded up or down independently, with its own mean, on the condition that
+        the vector's exact norm is at most ``rounded_norm``. A larger ``retry`` makes that bound
+        sharper, and the bias of the condition larger; 0 means no condition.
 
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
-        If a parameter is wrong, before anything is drawn; or no randomness can be had.
+        If a parameter is wrong, before anything is drawn; or if the source fails.
 
     Notes
     -----
-    The number of tries depends on the vector: keep it to the client.
+    The number of tries depends on the vector, so nobody but the client may learn it.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""One round of federated learning: from each client's real vector to the sum of all, with noise."""
+"""One round of federated learning: each client's real vector, its message, and the noisy sum."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _WORD = 2**62
 """Two numbers below this add up in 64-bit integers."""
 
 _SHRINK = 1 - 2.0**-30
-"""Far more than floats lose in a clip, and no loss that anybody sees."""
+"""A vector is clipped to this part of its norm, because floats may lengthen it by rounding."""
 
 
 _LONG, _SHORTER = 2.0**900, 2.0**-200
-"""Numbers above the first are multiplied by the second, exactly; 2**31 of them have a sum."""
+"""Larger numbers are multiplied by the second, exactly. Then 2**31 of them have a finite sum."""
 
 
 def least_modulus(
@@ -50,25 +50,25 @@ def least_modulus(
     dimension: int = 1,
     failure: object = 2**-40,
 ) -> int:
-    """Return the least power of two modulo which a sum comes back whole, except in a failure.
+    """Return the least power of two modulo which a sum does not wrap, except in a failure.
 
     Parameters
     ----------
     law : Skellam or DiscreteGaussian
-        The noise of each client in each place, of mu = 0.
+        The noise of each client in each entry, of mu = 0.
     most_clients : int
-        The most who send a message.
+        The largest number of clients who send a message.
     largest : number
         The largest absolute value of an entry before noise.
     dimension : int, optional
-        How many integers a vector has.
+        The number of entries of a vector.
     failure : number, optional
-        The probability that noise makes a sum too large somewhere, at most.
+        The largest probability that noise makes any entry of the sum wrap.
 
     Returns
     -------
     int
-        A sum beyond it comes back wrong by a multiple of the modulus; that tells nothing more.
+        A power of two. If a sum wraps, it is wrong by a multiple of this, and costs no privacy.
 
     Raises
     ------
@@ -77,9 +77,9 @@ def least_modulus(
 
     Notes
     -----
-    With s the sum of all sigma2, or variances, and m = log(2 dimension/failure), noise exceeds
-    sqrt(2 s m) for the discrete Gaussian, which is sub-Gaussian (arXiv 2004.00010), and sqrt(2 s m)
-    + 2 m/3 for the Skellam law (Bernstein), with a probability of at most failure.
+    Let s be the sum of all sigma2, or variances, and m = log(2 dimension/failure). With a
+    probability of at most failure, discrete Gaussian noise exceeds sqrt(2 s m), because it is
+    sub-Gaussian (arXiv 2004.00010), and Skellam noise exceeds sqrt(2 s m) + 2 m/3 (Bernstein).
 
     Examples
     --------
@@ -100,7 +100,7 @@ def least_modulus(
 
 
 def _spread(law: object) -> Fraction:
-    """Return what stands for the variance in a bound on tails: never below it."""
+    """Return the variance, or sigma2, which is no less: the bounds on tails hold with it."""
     if isinstance(law, Skellam):
         return law.variance
     if not isinstance(law, DiscreteGaussian):
@@ -111,11 +111,11 @@ def _spread(law: object) -> Fraction:
 
 
 def _integers(values: Any, name: str) -> NDArray[Any]:
-    """Return an array of integers: rounding is a decision that is not made here."""
+    """Return an array of integers; refuse floats, because rounding is the caller's decision."""
     try:
         array = np.asarray(values)
         if array.dtype.kind == "f" and array.size and isinstance(values, list | tuple):
-            array = np.asarray(values, dtype=object)  # of int64 and uint64 numpy makes floats
+            array = np.asarray(values, dtype=object)  # numpy mixes int64 and uint64 as floats
     except ValueError:  # lists of several lengths
         raise ParameterValueError(f"{name} must be of one length") from None
     if array.dtype.kind not in "iuO" and array.size:
@@ -143,13 +143,13 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -
     Parameters
     ----------
     vector : array_like of integers
-        What the client contributes, its norm bounded already; integers of any size.
+        The client's contribution, with its norm already bounded; integers of any size.
     law : law
         The client's noise: one independent draw for each entry.
     modulus : int
-        That of the secure sum, at least 2.
+        The modulus of the secure sum, at least 2.
     source : "getrandom", "chacha20" or callable, optional
-        Where bits come from, as for `discretegauss.discrete_gaussian`.
+        The source of bits, as for `discretegauss.discrete_gaussian`.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -
     Raises
     ------
     TypeError, ValueError, OSError
-        If a parameter is wrong, before anything is drawn; or no randomness can be had.
+        If a parameter is wrong, before anything is drawn; or if the source fails.
 
     Examples
     --------
@@ -194,14 +194,14 @@ def total(messages: Any, modulus: int) -> NDArray[Any]:
     messages : array_like of integers, shape (clients, ...)
         One for each client along the first axis.
     modulus : int
-        The same, at least 2.
+        The modulus of the messages, at least 2.
 
     Returns
     -------
     ndarray
         In [-(modulus // 2), (modulus + 1) // 2), of the shape of one message; int64, or object for
-        a modulus above 2**62. The sum of vectors and noise, if that lies in this range; else wrong
-        by a multiple of the modulus, which nothing shows.
+        a modulus above 2**62. It is the sum of vectors and noise if that sum lies in this range.
+        Otherwise it is wrong by a multiple of the modulus, and nothing shows that.
 
     Raises
     ------
@@ -219,60 +219,60 @@ def total(messages: Any, modulus: int) -> NDArray[Any]:
     if array.ndim == 0:
         raise ParameterValueError("messages must have an axis of clients, got a single number")
     reduced = _residues(array, base)
-    half = base // 2  # is added to the sum of all
+    half = base // 2
     exact = reduced if (reduced.shape[0] + 1) * base < 2 * _WORD else reduced.astype(object)
     summed = np.asarray((np.asarray(exact.sum(axis=0)) + half) % base - half)
     return summed.astype(np.int64 if base <= _WORD else object)
 
 
 class SecureSum:
-    """What all clients of a round agree on: rotation, clip, lattice, noise and modulus.
+    """The parameters that all clients of a round share: rotation, clip, lattice, noise and modulus.
 
-    A client's vector is rotated, clipped, written in steps of clip/steps, rounded conditionally,
-    given noise, and reduced modulo an integer (`message`). The sum of all messages is turned back
-    (`total`).
+    `message` rotates a client's vector, clips it, divides it by the step clip/steps, rounds it
+    conditionally, adds noise, and reduces it modulo an integer. `total` adds messages up and undoes
+    the rotation.
 
     **Who sends noise in a round with sampled clients?** Every invited client must, whether or not
-    it is sampled: ``message(vector, sampling=q)``. If only sampled clients send, account without
-    ``sampling=``.
+    it is sampled: ``message(vector, sampling=q)``. If only sampled clients send, account with
+    ``secret_sample=False``.
 
     Parameters
     ----------
     dimension : int
-        How many numbers a client's vector has.
+        The length d of a client's vector.
     clip : number
         The Euclidean norm to which a vector is clipped, from 2**-1000 to 2**1000.
     steps : number
-        That norm in steps of the lattice, from 2**-24 to 2**24: more make rounding finer, and
+        That norm in steps of the lattice, from 2**-24 to 2**24. More steps make rounding finer and
         messages longer.
     law : Skellam or DiscreteGaussian
-        The noise of each client in each place, in steps.
+        The noise of each client in each entry, in steps.
     most_clients : int
-        The most who send a message, which the modulus holds; the fewest are a matter of
-        accounting, as in ``privacy.epsilon(law.sum(fewest_clients), ...)``.
+        The largest number of clients who send a message; it decides the modulus. The fewest decide
+        the cost, as in ``privacy.epsilon(law.sum(fewest_clients), ...)``.
     modulus : int, optional
-        That of the secure sum; by default `least_modulus`, for entries as large as the whole norm.
-        A smaller one is refused unless ``wrap`` is True.
+        The modulus of the secure sum; by default `least_modulus`, for entries as large as the whole
+        norm. A smaller one is refused unless ``wrap`` is True.
     wrap : bool, optional
         True: take any modulus. Rotated sums are mostly far smaller than the largest possible.
     retry : number, optional
         As for `rounded_norm`.
     source : "getrandom", "chacha20" or callable, optional
-        Where the bits of the rotation come from, which is public.
+        The source of the rotation's bits. The rotation is public.
 
     Attributes
     ----------
     sensitivity : float
-        The most that one client's vector changes the sum, in steps: for `discretegauss.privacy`.
-        The law does not enter it: `rounded_norm(steps, dimension=N)`.
+        The most that one client's vector changes the sum, in steps, for `discretegauss.privacy`:
+        ``rounded_norm(steps, dimension=N)``, whatever the law is.
     rotation : Rotation
-        Of d numbers to N.
+        It makes N numbers of d.
     modulus : int
 
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
-        If a parameter is wrong, before anything is drawn; or no randomness can be had.
+        If a parameter is wrong, before anything is drawn; or if the source fails.
 
     Examples
     --------
@@ -315,7 +315,7 @@ class SecureSum:
         self.modulus = least if modulus is None else whole_number(modulus, "modulus", minimum=2)
         if self.modulus < least and not wrap:
             raise ParameterValueError(
-                f"modulus must be at least {least} for the sum to come back whole (or say "
+                f"modulus must be at least {least} so that the sum does not wrap (or say "
                 f"wrap=True), got {describe(self.modulus)}"
             )
         self.rotation = Rotation(d, source=bits)
@@ -323,18 +323,18 @@ class SecureSum:
     def message(
         self, vector: ArrayLike, *, sampling: object = 1, source: Source = "chacha20"
     ) -> NDArray[Any]:
-        """Return what a client sends into the secure sum.
+        """Return a client's message to the secure sum.
 
         Parameters
         ----------
         vector : array_like of float, shape (..., d)
-            Finite; of several, as simulations have them, each is a client's.
+            Finite. A simulation may pass several vectors, one for each client.
         sampling : number, optional
-            The probability with which the vector is in the message; otherwise zeros stand for it.
-            The client's own coin decides, exactly, and nobody sees it. The noise is there in both
-            cases, so every invited client must send its message.
+            The exact probability with which the vector is in the message. Otherwise zeros are. The
+            client's own secret coin decides. The noise is there in both cases, so every invited
+            client must send its message.
         source : "getrandom", "chacha20" or callable, optional
-            Where the bits of the coin, rounding and noise come from.
+            The source of the bits for the coin, rounding and noise.
 
         Returns
         -------
@@ -344,21 +344,21 @@ class SecureSum:
         Notes
         -----
         ``privacy.epsilon(law.sum(n), ..., sampling=q)`` holds for such messages. **It is false if a
-        client that is not sampled sends nothing**: its noise is then missing, too, and the variance
+        client that is not sampled sends nothing**: then its noise is missing, too, and the variance
         of the sum shows who took part.
         """
         bits, rate = checked_source(source), checked_sampling_rate(sampling)
-        given = real_floats(vector, "vectors")
-        scale: Any = 1.0  # what a long vector is made shorter by, before sums of its numbers
-        if given.ndim:
-            most = np.abs(given).max(axis=-1, keepdims=True, initial=0.0)
+        vectors = real_floats(vector, "vectors")
+        scale: Any = 1.0  # shortens a long vector, so that sums of its numbers are finite
+        if vectors.ndim:
+            most = np.abs(vectors).max(axis=-1, keepdims=True, initial=0.0)
             scale = np.where(most > _LONG, _SHORTER, 1.0)
-        rotated = self.rotation.apply(given * scale)
+        rotated = self.rotation.apply(vectors * scale)
         largest = np.abs(rotated).max(axis=-1, keepdims=True, initial=0.0)
         direction = rotated / np.where(largest > 0, largest, 1.0)
         norm = np.sqrt(np.square(direction).sum(axis=-1, keepdims=True))
         steps = float(self.steps)
-        with np.errstate(over="ignore"):  # too long to tell is too long
+        with np.errstate(over="ignore"):  # a length that overflows is clipped, too
             length = largest * norm * (steps / float(self.clip)) / scale
             length = np.minimum(length, steps * _SHRINK)
         rotated = direction * (length / np.where(norm > 0, norm, 1.0))
@@ -378,8 +378,8 @@ class SecureSum:
         Parameters
         ----------
         messages : array_like of integers, shape (clients, N)
-            One message a client, ``most_clients`` at most; or ``[s]`` for a sum s of them modulo
-            the modulus, whose clients nothing here can count.
+            One message of each client, ``most_clients`` at most. Or ``[s]``, if s is their sum
+            modulo the modulus; then nothing here can count the clients.
 
         Returns
         -------
@@ -388,7 +388,7 @@ class SecureSum:
         Raises
         ------
         TypeError, ValueError
-            If the messages are of another shape, or too many: their sum might come back wrong.
+            If messages have another shape, or if there are more than ``most_clients``.
         """
         sums = total(messages, self.modulus)
         n = self.rotation.padded
@@ -403,16 +403,16 @@ class SecureSum:
                 f"messages must be at most most_clients = {self.most_clients}, got {len(messages)}"
             )
         turned = self.rotation.undo(sums)
-        with np.errstate(over="ignore"):  # beyond every float is infinite
+        with np.errstate(over="ignore"):  # a number beyond every float is infinite
             return np.asarray(turned * float(self.clip / self.steps))
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise in `total`, in each number, rounded up.
+        """The standard deviation of the noise in each number of `total`, rounded up.
 
-        Of ``most_clients`` messages: that of n is ``sqrt(n/most_clients)`` of it.
+        It is that of ``most_clients`` messages; n messages have ``sqrt(n/most_clients)`` of it.
         """
-        # which is not sigma2: far below it where sigma2 is small
+        # The variance is not sigma2: it is far below sigma2 if that is small.
         variance = moments.variance(self.law._simplest, _AT.bits)
         of_sum = _AT.sqrt(_AT.scale(variance, self.most_clients))
         return float_at_least(_AT.scale(of_sum, self.clip / self.steps).upper)

@@ -1,4 +1,4 @@
-"""The noise of each share that (epsilon, delta) asks for, also on a sample of the clients."""
+"""The noise of each share that (epsilon, delta) asks for, with sampled clients or without."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
 from .._certified.search import crossing
 from ..laws import Law
+from ._known_sample import Sample
 from .cost import cost_of_sum
 from .zcdp import SumOfGaussians, rho_lower
 
-#: What stands for an infinite epsilon, and for one that is too large by less than a rounding.
+#: Floats for an infinite epsilon, and for an epsilon that is too large by less than a rounding.
 _LARGEST, _TOO_MUCH = 1e300, 1e-300
 
 _AT = arithmetic(64)
@@ -26,29 +27,34 @@ def calibrate_shares(
     delta: Fraction,
     change: SumOfGaussians,
     queries: int,
-    rate: Fraction,
+    sample: Sample,
 ) -> Law:
-    """Return the law of a share that meets the budget, while one less in its last digit does not.
+    """Return the law of a share that meets the budget; one less in its last digit does not.
 
     Parameters
     ----------
     law_of : callable
         The law of each sigma2, or variance.
     epsilon, delta : Fraction
-        At least 0; and above 0. Both are met, the one by `epsilon` and the other by `delta`.
-    change, queries, rate : SumOfGaussians, int, Fraction
-        What one person changes, of how many shares; in how many rounds; and how probably in each.
+        At least 0; and above 0. `epsilon` proves that the first is met, and `delta` the second.
+    change : SumOfGaussians
+        What one person changes, and how many shares are in a sum.
+    queries : int
+        The number of rounds.
+    sample : Sample
+        How clients are sampled in each.
 
     Notes
     -----
-    It is *a* crossing, at which the budget begins to be met. The guess takes the losses of sampled
-    rounds for normal ones, of which each moves a mean by mu deviations: rate**2 queries
-    (exp(mu**2) - 1) is then 2 rho.
+    The result is *a* crossing, at which the budget begins to be met. The first guess takes the
+    losses of sampled rounds for normal ones, each of which moves a mean by mu deviations. Then
+    rate**2 queries (exp(mu**2) - 1) is 2 rho.
     """
+    rate = sample.rate
 
     def excess(variance: Fraction) -> float:
-        """Return how far the budget is missed, at most 0 where it is met, and only there."""
-        cost = cost_of_sum(law_of(variance), change, queries, rate)
+        """Return how far the budget is missed: at most 0 if it is met, and only then."""
+        cost = cost_of_sum(law_of(variance), change, queries, sample)
         found = Fraction(min(cost.epsilon(delta), _LARGEST)) if epsilon else epsilon
         if found > epsilon:
             return max(log_of(found / epsilon), _TOO_MUCH)

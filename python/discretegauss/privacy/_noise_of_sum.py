@@ -1,4 +1,4 @@
-"""The loss of a sum of draws, on one number that a person changes: the exact law of the sum.
+"""The loss of a sum of draws on one number that a person changes, by the exact law of the sum.
 
 The law of the sum is enclosed, integer by integer (_certified/convolution.py). A convolution of
 symmetric log-concave laws is symmetric and log-concave. So the loss never falls along the integers,
@@ -21,14 +21,14 @@ from ._outcomes import Outcome, Outcomes, mirrored
 _BITS = 192
 _AT = arithmetic(_BITS)
 
-#: More outcomes than these take more than a second.
+#: More outcomes would take more than a second.
 _MOST_OUTCOMES = 2**13
 
 
 def noise_of_sum(one: LawSpec, clients: int, change: int, rate: Fraction) -> Outcomes | None:
     """Return a release of a sum of draws that one person changes by an integer; None if too wide.
 
-    It is dominating: what lies outside of the integers taken counts as an infinite loss.
+    It dominates the sum, because all mass beyond the integers taken counts as an infinite loss.
     """
     tails = tails_of_sum(one, clients, _BITS) if change < _MOST_OUTCOMES else None
     if tails is None or change - 2 * tails.first > _MOST_OUTCOMES:

@@ -11,45 +11,61 @@ from .._certified.interval import Interval, arithmetic
 
 _AT = arithmetic(192)
 
-#: Returns at least the divergence of an order without sampling: a Fraction, or an mpfr.
+#: Returns an upper bound on the divergence of an order without sampling: a Fraction, or an mpfr.
 Cost = Callable[[Fraction], Any]
 
 
 def sampled_moment(
-    cost: Cost, order: Fraction, rate: Fraction, low: int | None = None, high: int | None = None
+    cost: Cost,
+    order: Fraction,
+    rate: Fraction,
+    low: int | None = None,
+    high: int | None = None,
+    *,
+    secret: bool = True,
 ) -> Any:
     """Return an upper bound on (order - 1) times the divergence of one release on a sample.
 
     Parameters
     ----------
     cost : callable
-        It is asked for whole orders alone.
+        It is called with whole orders only.
     order, rate : Fraction
-        Above 1; and in (0, 1].
+        Above 1; and in (0, 1], below 1 if the sample is secret.
     low, high : int, optional
-        Orders around this one. The result lies on the line between their bounds, which is itself a
-        bound, as the moment is convex in the order. By default they are the nearest.
+        Orders around this one, by default the nearest. The result lies on the line between their
+        bounds. That line is itself a bound, because the moment is convex in the order.
+    secret : bool, optional
+        False: the observer knows who is in the sample (Theorem 3).
     """
+    of_whole_order = _of_secret_sample if secret else _of_known_sample
     below = math.floor(order) if low is None else low
     if order == below:
-        return _of_whole_order(cost, below, rate).upper
+        return of_whole_order(cost, below, rate).upper
     above = below + 1 if high is None else high
     share = (order - below) / (above - below)
-    first = _AT.scale(_of_whole_order(cost, below, rate), 1 - share)
-    return _AT.add(first, _AT.scale(_of_whole_order(cost, above, rate), share)).upper
+    first = _AT.scale(of_whole_order(cost, below, rate), 1 - share)
+    return _AT.add(first, _AT.scale(of_whole_order(cost, above, rate), share)).upper
 
 
-def _of_whole_order(cost: Cost, order: int, rate: Fraction) -> Interval:
+def _of_secret_sample(cost: Cost, order: int, rate: Fraction) -> Interval:
     """Return an interval whose upper end is at least the logarithm of (1) of shares.py."""
     if order == 1:
         return _AT.rational(0)
     odds = rate / (1 - rate)
-    share = _AT.exp(_AT.scale(_AT.log1p(_AT.rational(-rate)), order))
-    total = share
+    weight = _AT.exp(_AT.scale(_AT.log1p(_AT.rational(-rate)), order))
+    total = weight
     for k in range(1, order + 1):
-        share = _AT.scale(share, odds * Fraction(order - k + 1, k))
-        total = _AT.add(total, share if k == 1 else _AT.mul(share, _grown(cost, k)))
+        weight = _AT.scale(weight, odds * Fraction(order - k + 1, k))
+        total = _AT.add(total, weight if k == 1 else _AT.mul(weight, _grown(cost, k)))
     return _AT.log(total)
+
+
+def _of_known_sample(cost: Cost, order: int, rate: Fraction) -> Interval:
+    """Return an interval whose upper end is at least log(1 - q + q E(L**order))."""
+    if order == 1:
+        return _AT.rational(0)
+    return _AT.log(_AT.shift(_AT.scale(_grown(cost, order), rate), 1 - rate))
 
 
 def _grown(cost: Cost, order: int) -> Interval:

@@ -88,7 +88,6 @@ from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
-    checked_sampling_rate,
     positive_number,
     query_count,
     whole_sensitivity,
@@ -98,6 +97,7 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
 from ._calibrate_shares import calibrate_shares
+from ._known_sample import Sample
 from ._sensitivity import Sensitivity, is_vector, refuse_vector
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
@@ -136,6 +136,7 @@ def calibrate(
     sensitivity: object = 1,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     beta: object = None,
     clients: int | None = None,
     dimension: int = 1,
@@ -166,6 +167,8 @@ def calibrate(
     sampling : number, optional
         The probability with which each person takes part in each query, independently; for epsilon
         and delta. **All noise must be there whether or not that person is sampled** (see `delta`).
+    secret_sample : bool, optional
+        False: an observer may know who is sampled, as for `delta`.
     beta : number, optional
         The exponent of a generalised Gaussian, at least 1.
     clients : int, optional
@@ -275,6 +278,7 @@ def calibrate(
         sensitivity,
         queries,
         sampling,
+        secret_sample,
         beta,
         clients,
         dimension,
@@ -286,10 +290,10 @@ def calibrate(
 
 @lru_cache(maxsize=64)
 def _delta(
-    spec: LawSpec, sensitivity: int, queries: int, sampling_rate: Fraction, epsilon: Fraction
+    spec: LawSpec, sensitivity: int, queries: int, sample: Sample, epsilon: Fraction
 ) -> float:
     """Return delta. It is cached, so repeating a search is fast."""
-    return cost_of(spec, sensitivity, queries, sampling_rate).delta(epsilon)
+    return cost_of(spec, sensitivity, queries, sample).delta(epsilon)
 
 
 class _Request:
@@ -301,13 +305,15 @@ class _Request:
         sensitivity: object,
         queries: object,
         sampling: object,
+        secret_sample: object,
         beta: object,
         clients: object,
         dimension: object,
         sum_norm: object,
     ) -> None:
         self.budget, self.sensitivity, self.beta = budget, sensitivity, beta
-        self.queries, self.sampling_rate = query_count(queries), checked_sampling_rate(sampling)
+        self.queries, self.sample = query_count(queries), Sample.of(sampling, secret_sample)
+        self.sampling_rate = self.sample.rate
         self.clients = 1 if clients is None else word_count(clients, "clients")
         self.vector = dimension, sum_norm
         is_vector(*self.vector)  # raises if one is wrong
@@ -339,9 +345,7 @@ class _Request:
     def of_shares(self, law_of: Callable[[Fraction], Law]) -> Law:
         """Return the law of each share, or for a vector. Its parameter is a variance."""
         sensitivity = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
-        return calibrate_shares(
-            law_of, *self.epsilon_delta, sensitivity, self.queries, self.sampling_rate
-        )
+        return calibrate_shares(law_of, *self.epsilon_delta, sensitivity, self.queries, self.sample)
 
     def is_of_shares(self) -> bool:
         """Return whether the noise is in shares, or for vectors."""
@@ -381,7 +385,7 @@ class _Request:
         def excess(parameter: Fraction) -> float:
             """Return log(found/delta). It is at most 0 if and only if the budget is met."""
             spec = centred(law_of(parameter))
-            found = _delta(spec, sensitivity, self.queries, self.sampling_rate, epsilon)
+            found = _delta(spec, sensitivity, self.queries, self.sample, epsilon)
             log = math.log(found) - log_delta if found else _NOTHING
             return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)
 
@@ -594,7 +598,9 @@ class GaussianTarget(NamedTuple):
         if one is not None:
             law, sensitivity, ratio = one
             return delta_is_at_most(law, gmpy2.mpq(self.epsilon), sensitivity, self.delta / ratio)
-        return _delta(spec, self.sensitivity, self.queries, _ONE, self.epsilon) <= self.delta
+        return (
+            _delta(spec, self.sensitivity, self.queries, Sample(_ONE), self.epsilon) <= self.delta
+        )
 
     def guess(self) -> Fraction:
         """Return the sigma2 that meets the budget, to about six digits.

@@ -12,8 +12,12 @@ docs/concepts/accounting.md says how tight each is.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import matmul
 from typing import Any, TypeAlias
 
 import gmpy2
@@ -26,24 +30,25 @@ from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
-    checked_sampling_rate,
     positive_number,
     query_count,
     whole_sensitivity,
 )
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
-from ..errors import ParameterTypeError
+from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
+from ._known_sample import Sample
 from ._sensitivity import clients_of, is_vector, refuse_vector
 from .hockey_stick import HockeyStick, as_one_query
 from .loss_distribution import PrivacyLoss, loss_of_queries
 from .renyi import Bounds, RenyiCurve
-from .shares import cost_of_shares
+from .shares import Rounds, cost_of_shares
 from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
 
 _UP: Any = arithmetic(80).up
 _INFINITY: Any = gmpy2.inf()
+_ONE = Fraction(1)
 
 #: The arguments that have a cost.
 Noise = Law | SumOfDraws | PrivacyLoss
@@ -53,12 +58,13 @@ _MOST_COMPOSED = 10**9
 
 
 def delta(
-    law: Noise,
+    law: Noise | Sequence[Noise],
     epsilon: object,
     sensitivity: object = 1,
     *,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
@@ -66,10 +72,11 @@ def delta(
 
     Parameters
     ----------
-    law : law, sum of shares, or PrivacyLoss
+    law : law, sum of shares, or PrivacyLoss; or a sequence of laws and sums
         The noise, added to an integer; its mu must be an integer. ``law.sum(n)`` is noise in shares
-        of n clients, if at least n keep their shares to themselves. A PrivacyLoss already includes
-        everything but epsilon and the queries.
+        of n clients, if at least n keep their shares to themselves. A sequence has the noise of
+        each of several queries, all of which one person may change: ``[law.sum(n) for n in (90,
+        100)]``. A PrivacyLoss already includes everything but epsilon and the queries.
     epsilon : number
         At least 0. Any number type of this package, taken exactly.
     sensitivity : number
@@ -77,13 +84,19 @@ def delta(
         of shares it is the Euclidean norm of the change of a vector of integers.
     queries : int, optional
         The number of answers that one person may change, each by at most ``sensitivity``. Each has
-        its own noise. Later queries may depend on earlier answers.
+        its own noise. Later queries may depend on earlier answers. A sequence of laws is repeated
+        as often.
     sampling : number, optional
         The probability with which each person takes part in each query. Each person and query has
         its own coin, which stays secret. **All noise that is counted must be there whether or not
         that person is sampled.** If a client that is not sampled sends nothing, its share of the
-        noise is missing and the figure is false. Use ``sampling=1`` for that, or
+        noise is missing and the figure is false. Use ``secret_sample=False`` for that, or
         ``SecureSum.message(vector, sampling=...)``.
+    secret_sample : bool, optional
+        False: an observer may know who is sampled, for example because only sampled clients send
+        noise. The person's own share then counts among the n. Sampling no longer hides anybody; it
+        only makes each person part of fewer queries. Coins must not depend on data, noise or
+        answers.
     dimension : int, optional
         The number of integers in such a vector.
     sum_norm : number, optional
@@ -135,17 +148,18 @@ def delta(
     >>> dg.privacy.delta(dg.DiscreteLaplace(42), 1, queries=100) < 1e-6
     True
     """
-    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    cost = _cost(law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm)
     return cost.delta(at_least_zero(epsilon, "epsilon"))
 
 
 def log_delta(
-    law: Noise,
+    law: Noise | Sequence[Noise],
     epsilon: object,
     sensitivity: object = 1,
     *,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
@@ -153,7 +167,7 @@ def log_delta(
 
     Parameters
     ----------
-    law, epsilon, sensitivity, queries, sampling, dimension, sum_norm
+    law, epsilon, sensitivity, queries, sampling, secret_sample, dimension, sum_norm
         As for `delta`.
 
     Returns
@@ -175,17 +189,18 @@ def log_delta(
     >>> -5.01e11 < dg.privacy.log_delta(dg.DiscreteGaussian(10**12), 1) < -4.99e11
     True
     """
-    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    cost = _cost(law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm)
     return cost.log_delta(at_least_zero(epsilon, "epsilon"))
 
 
 def epsilon(
-    law: Noise,
+    law: Noise | Sequence[Noise],
     delta: object,
     sensitivity: object = 1,
     *,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     dimension: int = 1,
     sum_norm: object = None,
 ) -> float:
@@ -193,7 +208,7 @@ def epsilon(
 
     Parameters
     ----------
-    law, sensitivity, queries, sampling, dimension, sum_norm
+    law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm
         As for `delta`.
     delta : number
         Between 0 and 1, both excluded. 0 is allowed for a discrete Laplace law, whose pure epsilon
@@ -226,7 +241,7 @@ def epsilon(
     ... ]
     [3.54, 3.31]
     """
-    cost = _cost(law, sensitivity, queries, sampling, dimension, sum_norm)
+    cost = _cost(law, sensitivity, queries, sampling, secret_sample, dimension, sum_norm)
     exact = exact_rational(delta, "delta")
     if exact == 0 and (pure := cost.pure()) is not None:
         return pure
@@ -241,41 +256,64 @@ def _cost(
     sensitivity: object,
     queries: object,
     sampling: object,
+    secret_sample: object,
     dimension: object,
     sum_norm: object,
 ) -> _Cost:
-    count, sampling_rate = query_count(queries), checked_sampling_rate(sampling)
+    count, sample = query_count(queries), Sample.of(sampling, secret_sample)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
-        if sampling_rate != 1 or positive_number(sensitivity, "sensitivity") != 1:
+        if sample != Sample(_ONE) or positive_number(sensitivity, "sensitivity") != 1:
             raise ParameterTypeError(
-                "sensitivity and sampling are part of a PrivacyLoss: pass them where you make it"
+                "sensitivity, sampling and secret_sample are in a PrivacyLoss already: give them "
+                "to what makes it"
             )
         return _Composed(law**count)
-    one, clients = clients_of(law)
-    if clients > 1 or _needs_a_norm(one, sensitivity, dimension, sum_norm):
-        return cost_of_sum(
-            one, SumOfGaussians(clients, sensitivity, dimension, sum_norm), count, sampling_rate
-        )
+    laws = law if isinstance(law, list | tuple) else [law]
+    if not laws:
+        raise ParameterValueError("law must have at least one entry, got none")
+    shares = Counter(clients_of(one) for one in laws)
+    how = sensitivity, dimension, sum_norm
+    if any(clients > 1 or _needs_a_norm(one, *how) for one, clients in shares):
+        rounds = [
+            (one, SumOfGaussians(clients, *how), count * times)
+            for (one, clients), times in shares.items()
+        ]
+        return _cost_of_rounds(rounds, sample)
     refuse_vector(dimension, sum_norm, "this law")
-    return cost_of(centred(one), whole_sensitivity(sensitivity), count, sampling_rate)
+    change, numbers = whole_sensitivity(sensitivity), Counter[LawSpec]()
+    for (one, _), times in shares.items():
+        numbers[centred(one)] += count * times
+    if len(numbers) > 1:
+        return _cost_of_numbers(numbers, change, sample)
+    [(spec, total)] = numbers.items()
+    return cost_of(spec, change, total, sample)
 
 
-def cost_of_sum(
-    one: Law, sensitivity: SumOfGaussians, count: int, sampling_rate: Fraction
-) -> _Cost:
+def _cost_of_rounds(rounds: Sequence[tuple[Law, SumOfGaussians, int]], sample: Sample) -> _Cost:
+    """Return the cost of rounds, given the law of a share, what changes, and their number."""
+    if len(rounds) == 1:
+        one, change, count = rounds[0]
+        return cost_of_sum(one, change, count, sample)
+    for one, _, _ in rounds:
+        _require_share(one._spec)
+    return cost_of_shares([Rounds(centred(one), change, n) for one, change, n in rounds], sample)
+
+
+def cost_of_sum(one: Law, change: SumOfGaussians, count: int, sample: Sample) -> _Cost:
     """Return the cost of ``count`` sums of shares, each share with this law."""
     spec = centred(one)
-    if spec.kind is not Kind.SKELLAM or not sensitivity.of_a_number:
-        return cost_of_shares(spec, sensitivity, count, sampling_rate)
-    total = spec._replace(parameter=spec.parameter * sensitivity.clients)
-    return cost_of(total, int(sensitivity.norm), count, sampling_rate)
+    if spec.kind is not Kind.SKELLAM or not change.of_a_number:
+        return cost_of_shares([Rounds(spec, change, count)], sample)
+    total = spec._replace(parameter=spec.parameter * change.clients)
+    return cost_of(total, int(change.norm), count, sample)
 
 
-def cost_of(spec: LawSpec, sensitivity: int, count: int, sampling_rate: Fraction) -> _Cost:
+def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cost:
     """Return the cost of ``count`` queries with the noise of a centred law."""
-    if spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE:
-        return cost_of_shares(spec, SumOfGaussians(1, sensitivity, 1, None), count, sampling_rate)
+    sampling_rate = sample.rate
+    if _is_wide(spec) or (sampling_rate < 1 and not sample.secret):
+        return _cost_of_numbers({spec: count}, sensitivity, sample)
     rho = None
     if sampling_rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
         rho = count * sensitivity**2 / (2 * spec.parameter)
@@ -289,6 +327,39 @@ def cost_of(spec: LawSpec, sensitivity: int, count: int, sampling_rate: Fraction
     return _Composed(
         loss_of_queries(spec, sensitivity, count, sampling_rate), pure and pure * count, rho
     )
+
+
+def _cost_of_numbers(queries: Mapping[LawSpec, int], change: int, sample: Sample) -> _Cost:
+    """Return the cost of queries with several laws together, or on a sample that is known."""
+    if any(map(_is_wide, queries)):
+        for spec in queries:
+            _require_share(spec)
+        of_number = SumOfGaussians(1, change, 1, None)
+        return cost_of_shares([Rounds(spec, of_number, n) for spec, n in queries.items()], sample)
+    loss = reduce(matmul, (loss_of_queries(one, change, n, *sample) for one, n in queries.items()))
+    if sample.rate < 1 and sample.secret:
+        return _Composed(loss)
+    pures: list[Any] = [formulas_of(spec).pure_epsilon(spec, change) for spec in queries]
+    pure = None
+    if None not in pures:
+        pure = sum(one * n for one, n in zip(pures, queries.values(), strict=True))
+    rho = None
+    if all(spec.kind is Kind.DISCRETE_GAUSSIAN for spec in queries):
+        rho = sum((n * change**2 / (2 * one.parameter) for one, n in queries.items()), Fraction(0))
+    return _Composed(loss, pure, rho)
+
+
+def _is_wide(spec: LawSpec) -> bool:
+    """Return whether only the Renyi divergences of the law are known."""
+    return spec.kind is Kind.SKELLAM and spec.parameter > LARGEST_TABLE
+
+
+def _require_share(spec: LawSpec) -> None:
+    if spec.kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
+        raise ParameterValueError(
+            "law must have Gaussian and Skellam shares only, if one of its entries is a sum of "
+            "shares, or a Skellam law of a variance above 2**28"
+        )
 
 
 #: The objects that answer. Each has delta, log_delta, epsilon and pure.

@@ -27,6 +27,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
+from ._known_sample import KnownSample, Sample
 from ._loss_bounds import AdjacencyBounds
 from ._noise_of_sum import noise_of_sum
 from ._noise_outcomes import GaussianNoise, IntegerNoise, LaplaceNoise
@@ -349,6 +350,7 @@ def loss(
     sensitivity: object = 1,
     *,
     sampling: object = 1,
+    secret_sample: bool = True,
     width: object = None,
     most: object = _MOST,
 ) -> PrivacyLoss:
@@ -361,10 +363,12 @@ def loss(
     sensitivity : number, optional
         The largest change of the answer by one person, a whole number.
     sampling : number, optional
-        The probability, in (0, 1], with which each person takes part, independently (Poisson
-        sampling). Neighbours differ by one person, added or removed. **All noise must be in the
-        answer whether or not that person is sampled.** If a client adds its share only when it is
-        sampled, the noise reveals that it is there, and the figure is false.
+        The probability with which each person takes part, independently (Poisson sampling): in (0,
+        1]. Neighbours differ by one person, added or removed. **All noise must be in the answer
+        whether or not that person is sampled**: a client that adds its share only if it is sampled
+        shows by it that it is there, and the figure is false.
+    secret_sample : bool, optional
+        False: an observer may know who is sampled, as for `delta`.
     width : number, optional
         The width of the buckets, positive. The default fits each question. A width that makes more
         than ``most`` buckets of one release is refused.
@@ -401,10 +405,9 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
-    sampling_rate, exact_sensitivity = (
-        checked_sampling_rate(sampling),
-        whole_sensitivity(sensitivity),
-    )
+    sample = Sample.of(sampling, secret_sample)
+    exact_sensitivity = whole_sensitivity(sensitivity)
+    sampling_rate = sample.rate if sample.secret else Fraction(1)
     if not isinstance(law, SumOfDraws):
         noise: Release = IntegerNoise.of(centred(law), exact_sensitivity, sampling_rate)
     else:
@@ -420,6 +423,8 @@ def loss(
                 f"of {describe(repr(law))}; privacy.epsilon and delta need no loss"
             )
         noise = of_sum
+    if not sample.secret:
+        noise = KnownSample(noise, sample.rate)
     return PrivacyLoss._of_one(noise, width, most)
 
 
@@ -430,7 +435,7 @@ def loss_of_release(release: Release) -> PrivacyLoss:
 
 @lru_cache(maxsize=4)
 def loss_of_queries(
-    spec: LawSpec, sensitivity: int, queries: int, sampling_rate: Fraction
+    spec: LawSpec, sensitivity: int, queries: int, sampling_rate: Fraction, secret: bool = True
 ) -> PrivacyLoss:
     """Return the loss of several queries with the noise of a centred law.
 
@@ -439,7 +444,8 @@ def loss_of_queries(
     if queries.bit_length() > MOST_COUNT_BITS:
         rule = f"be below 2**{MOST_COUNT_BITS} for this noise"
         raise refused("queries", rule, queries, ParameterOverflowError)
-    return loss_of_release(IntegerNoise.of(spec, sensitivity, sampling_rate)) ** queries
+    release = IntegerNoise.of(spec, sensitivity, sampling_rate if secret else Fraction(1))
+    return loss_of_release(release if secret else KnownSample(release, sampling_rate)) ** queries
 
 
 def _cut_off(

@@ -69,7 +69,6 @@ from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
-    checked_sampling_rate,
     positive_number,
     query_count,
     whole_sensitivity,
@@ -79,6 +78,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred
+from ._known_sample import Sample
 from ._sampled_moment import sampled_moment
 from ._sensitivity import Sensitivity, clients_of, is_vector
 from .zcdp import (
@@ -112,6 +112,7 @@ def renyi(
     *,
     queries: int = 1,
     sampling: object = 1,
+    secret_sample: bool = True,
     norm: object = None,
     dimension: int = 1,
     sum_norm: object = None,
@@ -133,6 +134,8 @@ def renyi(
     sampling : number, optional
         The probability with which each person takes part in each query, independently. All noise
         must be there whether or not that person does (see `delta`). The order is then at most 4096.
+    secret_sample : bool, optional
+        False: an observer may know who is sampled, as for `delta`.
     norm : number, optional
         An exponent b, at least 1. Then sensitivity, from 1 to 1024, bounds the norm of the whole
         changes of several answers, (sum of abs(change)**b)**(1/b).
@@ -178,7 +181,7 @@ def renyi(
     1.0024375
     """
     count, (one, clients) = query_count(queries), clients_of(law)
-    sampling_rate, at = checked_sampling_rate(sampling), arithmetic(_PRECISIONS[0])
+    (sampling_rate, secret), at = Sample.of(sampling, secret_sample), arithmetic(_PRECISIONS[0])
     is_skellam = one._spec.kind is Kind.SKELLAM
     exact = _whole_order(order) if is_skellam else _order(order)
     divergence: Callable[[Fraction], Any]
@@ -199,7 +202,7 @@ def renyi(
     if sampling_rate != 1:
         if exact > _LAST_SAMPLED:
             raise refused("order", f"be at most {_LAST_SAMPLED} with sampling", order)
-        moment = sampled_moment(divergence, exact, sampling_rate)
+        moment = sampled_moment(divergence, exact, sampling_rate, secret=secret)
         return float_at_least(at.up.mul(moment, gmpy2.mpq(count / (exact - 1))))
     found = divergence(exact)
     if isinstance(found, Fraction):

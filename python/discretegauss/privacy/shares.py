@@ -1,28 +1,35 @@
 """The cost of vectors and of noise in shares, on all clients or on a sample of them.
 
-In each round n shares of noise, at the fewest, are in the sum. With probability q one person's
-vector v is in it, too, else zeros; a coin that nobody sees decides. The noise is there in both
-cases. docs/sampled_clients.md proves the theorems; in short:
+In each round at least n shares of noise are in the sum. A coin decides whether one person's vector
+v is in it, with probability q, or zeros. docs/sampled_clients.md and docs/known_samples.md
+prove the theorems; in short:
 
-*Theorem 1.* `SampledCurve`: the noise is symmetric, and R_k bounds its Renyi divergences of whole
-orders k. Then one round's divergence D_a of whole order a is, in both directions, at most
+*Theorem 1.* `SampledCurve`: the coin is secret, and the noise is there whatever the coin says. If
+the noise is symmetric and R_k bounds its Renyi divergence of each whole order k, then one round's
+divergence D_a of whole order a is, in both directions, at most
 
-    exp((a - 1) D_a) = sum over k of binomial(a, k) (1 - q)**(a - k) q**k exp((k - 1) R_k),      (1)
+    exp((a - 1) D_a) = sum over k of binomial(a, k) (1 - q)**(a - k) q**k exp((k - 1) R_k).      (1)
 
-and (a - 1) D_a is convex in a, so straight lines between whole orders are bounds.
+(a - 1) D_a is convex in a, so straight lines between whole orders are bounds.
 
-*Theorem 2.* `Moved`: S = n s, s >= 1/4 or n = 1, is the sigma2 of all shares together, D the norm,
-k = min(d, D**2) the most coordinates that change, b > 0 any number, and
+*Theorem 2.* `by_gaussian`: S = n s is the sigma2 of all shares together, where s >= 1/4 or n = 1.
+With D the norm, k = min(d, D**2) the most coordinates that change, and any b > 0, let
 
     kappa = D**2 b/(2 S**2) + k tau,    A = 1 + q (exp(kappa) - 1),    q' = q exp(kappa)/A,
     log m = k (log(1 + eta) + tau/2),   eta = 2 sum of exp(-2 pi**2 j**2 S b/(S + b)), j >= 1.
 
-R rounds have (epsilon, delta) with
+Then R rounds have (epsilon, delta) with
 
-    delta = m**R exp(R kappa) delta_G(epsilon - R log(A)),                                       (2)
+    delta = m**R exp(R kappa) delta_G(epsilon - R log(A)).                                       (2)
 
-delta_G that of R rounds of continuous Gaussian noise of variance S**2/(S + b), sampled with q'. For
-one number (2) holds without b and eta, with one discrete Gaussian of sigma2 = S in its place.
+Here delta_G is that of R rounds of continuous Gaussian noise of variance S**2/(S + b), sampled with
+q'. For one number (2) holds without b and eta, with one discrete Gaussian of sigma2 = S in its
+place. The code has the factors of each round and each direction in the masses (_dominating.py),
+which is less than (2). Rounds that differ compose.
+
+*Theorem 3.* The observer may know the coin, and the person's share may follow it. Then a round that
+takes place costs what it costs without sampling: exp((a - 1) D_a) is at most 1 - q + q exp((a - 1)
+R_a), and what dominates it without sampling dominates it in a known sample (_known_sample.py).
 
 *One number.* The loss is that of the sum's own law (_noise_of_sum.py).
 """
@@ -30,9 +37,11 @@ one number (2) holds without b and eta, with one discrete Gaussian of sigma2 = S
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial, reduce
+from operator import matmul
 from typing import Any, NamedTuple
 
 import gmpy2
@@ -42,8 +51,13 @@ from numpy.typing import NDArray
 from .._certified.euler_maclaurin import log_of
 from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, Interval, arithmetic, fraction_of
+from .._certified.skellam import LARGEST_TABLE
 from .._law import Kind, LawSpec
+from ._dominating import Dominating, Moved
+from ._known_sample import KnownSample, Sample
 from ._noise_of_sum import noise_of_sum
+from ._noise_outcomes import GaussianNoise, IntegerNoise
+from ._outcomes import Release
 from ._sampled_moment import sampled_moment
 from ._sensitivity import Sensitivity
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
@@ -60,71 +74,105 @@ from .zcdp import (
 _AT = arithmetic(192)
 _UP: Any = _AT.up
 
-# --- Theorem 1
 
-#: Whole orders up to here are all tried, and from there on every eighth of an octave.
+class Rounds(NamedTuple):
+    """Equal rounds: the centred law of each share, what one person changes, and their number."""
+
+    spec: LawSpec
+    change: SumOfGaussians
+    times: int
+
+    @property
+    def is_skellam(self) -> bool:
+        """Return whether the shares are Skellam laws; otherwise they are discrete Gaussians."""
+        return self.spec.kind is Kind.SKELLAM
+
+    def curve(self) -> RenyiCurve:
+        """Return the Renyi divergences of one round without sampling."""
+        if self.is_skellam:
+            total = self.spec.parameter * self.change.clients
+            return RenyiCurve.of_skellam(self.change, total, 1)
+        return RenyiCurve.of_rho(fraction_of(self.change.cost(self.spec.parameter)))
+
+
+# --- Theorem 1, and Theorem 3 by divergences
+
+#: Every whole order up to this one is tried, and above it every eighth of an octave.
 _EVERY_ORDER = 64
 _LAST_ORDER = 2048
 
-#: Real orders are tried at so many places between two of those.
+#: The number of steps from one of those orders to the next, for real orders.
 _PARTS = 8
 
-#: Exponents beyond this are as good as infinite, where floats choose.
+#: Larger exponents count as infinite, where floats choose.
 _LARGEST = 1e250
 
 
 @dataclass(frozen=True)
 class SampledCurve:
-    """Theorem 1: what rounds cost by the Renyi divergences of symmetric noise.
+    """The cost of rounds by the Renyi divergences of symmetric noise: Theorem 1 or 3.
 
     Attributes
     ----------
-    curve : RenyiCurve
-        Of one round without sampling.
-    rate : Fraction
-        The probability q, below 1.
-    count : int
-        How many rounds.
+    curves : list of (RenyiCurve, int)
+        The curve of one round without sampling, and the number of such rounds.
+    sample : Sample
+        Its rate is below 1.
     """
 
-    curve: RenyiCurve
-    rate: Fraction
-    count: int
+    curves: list[tuple[RenyiCurve, int]]
+    sample: Sample
 
     @cached_property
     def _about(self) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
-        """Return whole orders, real ones, and about what all rounds' moments are at these."""
+        """Return whole orders, real orders, and approximations of all rounds' moments at these."""
         orders = list(range(1, _EVERY_ORDER + 1))
         while orders[-1] < _LAST_ORDER:
             orders.append(math.ceil(orders[-1] * 2 ** (1 / 8)))
         k = np.arange(orders[-1] + 1, dtype=np.float64)
+        whole = np.zeros(len(orders))
+        for curve, count in self.curves:
+            lines = [(_about(slope), _about(more)) for slope, more in curve.lines]
+            costs = np.min([slope * k + more for slope, more in lines], axis=0)
+            costs = np.minimum(np.where(k > 1, (k - 1) * costs, 0.0), _LARGEST)
+            times = min(float(count), _LARGEST) if count < 2**1000 else _LARGEST
+            moments = np.clip(self._moments(orders, k, costs), 0.0, _LARGEST)
+            whole = np.minimum(whole + moments * times, _LARGEST * times)
+        places = np.arange(1, _PARTS * (len(orders) - 1) + 1) / _PARTS
+        here = np.arange(len(orders))
+        return orders, np.interp(places, here, orders), np.interp(places, here, whole)
+
+    def _moments(
+        self, orders: list[int], k: NDArray[np.float64], costs: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return about (a - 1) D_a of one round; ``costs`` has (k - 1) R_k at every whole k."""
+        log_rate, log_without = log_of(self.sample.rate), log_of(1 - self.sample.rate)
+        if not self.sample.secret:
+            return np.logaddexp(log_without, log_rate + costs[orders])
         logs = np.append(0.0, np.cumsum(np.log(k[1:])))
-        lines = [(_about(slope), _about(more)) for slope, more in self.curve.lines]
-        costs = np.min([slope * k + more for slope, more in lines], axis=0)
-        costs = np.minimum(np.where(k > 1, (k - 1) * costs, 0.0), _LARGEST)
-        log_rate, log_rest = log_of(self.rate), log_of(1 - self.rate)
         moments = [0.0]
         for a in orders[1:]:
             at = k[: a + 1]
             terms = logs[a] - logs[: a + 1] - logs[a::-1] + costs[: a + 1]
-            terms = terms + at * log_rate + (a - at) * log_rest
+            terms = terms + at * log_rate + (a - at) * log_without
             top = terms.max()
             moments.append(float(top + np.log(np.exp(terms - top).sum())))
-        places = np.arange(1, _PARTS * (len(orders) - 1) + 1) / _PARTS
-        here = np.arange(len(orders))
-        times = min(float(self.count), _LARGEST) if self.count < 2**1000 else _LARGEST
-        whole = np.maximum(np.minimum(moments, _LARGEST), 0.0) * times
-        return orders, np.interp(places, here, orders), np.interp(places, here, whole)
+        return np.array(moments)
 
     def _divergence(self, best: int) -> tuple[Fraction, Any]:
-        """Return s = order - 1 of the one that floats chose, and all rounds' divergence."""
+        """Return s = order - 1 of the order that floats chose, and all rounds' divergence."""
         orders = self._about[0]
         place, part = divmod(best + 1, _PARTS)
         share, low = Fraction(part, _PARTS), orders[place]
         high = orders[place + 1] if part else low
         order = low + share * (high - low)
-        moment = sampled_moment(self.curve.divergence, order, self.rate, low, high)
-        return order - 1, _UP.mul(moment, gmpy2.mpq(self.count / (order - 1)))
+        total: Any = ZERO
+        for curve, count in self.curves:
+            moment = sampled_moment(
+                curve.divergence, order, self.sample.rate, low, high, secret=self.sample.secret
+            )
+            total = _UP.add(total, _UP.mul(moment, gmpy2.mpq(count / (order - 1))))
+        return order - 1, total
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return an upper bound on log(delta), at most 0."""
@@ -146,95 +194,149 @@ class SampledCurve:
 
 
 def _about(exact: Fraction) -> float:
-    """Return about the number, if floats hold it."""
+    """Return the nearest float, or an end of the range that floats are used in."""
     most = Fraction(_LARGEST)
     return float(max(min(exact, most), -most))
 
 
-# --- Theorem 2
+# --- Theorem 2, and Theorem 3 with it
 
-#: The widths b among which one is chosen.
+#: The widths b from which one is chosen.
 _WIDTHS = [Fraction(tenths, 10) for tenths in range(2, 41)]
 
-#: A factor above its exponential is no help.
-_MOST_FACTOR = 50
+#: If kappa or log(m) is above this, the bound says little.
+_MOST_EXCESS = 1
 
-#: By how much log(delta) falls as epsilon grows by 1, about, where b is chosen.
+#: So says the product of all rounds without sampling, if its factor is above this.
+_MOST_OF_ALL = 50
+
+#: About how much log(delta) falls as epsilon grows by 1, where b is chosen.
 _SLOPE = 10
 
 
 class _Excess(NamedTuple):
-    """What (2) has beside delta_G: R (log(m) + kappa), R log(A), and the rate q'."""
+    """The terms of (2) beside the release that dominates, in one direction."""
 
     log_factor: Any
     shift: Any
     rate: Fraction
 
 
-def _excess(log_m: Interval, kappa: Interval, rate: Fraction, count: int) -> _Excess | None:
-    log_factor = _AT.scale(_AT.add(log_m, kappa), count).upper
-    if not log_factor <= _MOST_FACTOR:
+def _excess(log_m: Interval, kappa: Interval, sample: Sample) -> tuple[_Excess, _Excess] | None:
+    """Return the terms of one round: with the person against without, and the other way round."""
+    if not max(log_m.upper, kappa.upper) <= _MOST_EXCESS:
         return None
-    grown = _AT.shift(_AT.scale(_AT.expm1(kappa), rate), 1)
-    share = _AT.div(_AT.scale(_AT.exp(kappa), rate), grown).upper
-    sampled = Fraction(min(float_at_least(share), 1.0)) if rate < 1 else Fraction(1)
-    return _Excess(log_factor, _AT.scale(_AT.log(grown), count).upper, sampled)
+    if sample.rate == 1 or not sample.secret:
+        both = _Excess(_AT.add(log_m, kappa).upper, kappa.upper, Fraction(1))
+        return both, both
+    rate, without = sample.rate, 1 - sample.rate
+    a = _AT.shift(_AT.scale(_AT.expm1(kappa), rate), 1)
+    c = _AT.shift(_AT.scale(_AT.expm1(kappa), without), 1)
+    log_a, log_c = _AT.log(a), _AT.log(c)
+    rates = (_AT.div(_AT.scale(_AT.exp(kappa), rate), a), _AT.div(_AT.rational(rate), c))
+    here, other = (Fraction(min(float_at_least(one.upper), 1.0)) for one in rates)
+    return (
+        _Excess(_AT.add(log_m, log_a).upper, log_a.upper, here),
+        _Excess(_AT.add(log_m, kappa).upper, _AT.sub(kappa, log_c).upper, other),
+    )
 
 
 @dataclass(frozen=True)
-class Moved:
-    """(2): delta is at most exp(log_factor) times that of the loss at epsilon - shift."""
+class LossBound:
+    """A bound by a privacy loss that dominates the rounds."""
 
     loss: PrivacyLoss
-    log_factor: Any
-    shift: Any
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return an upper bound on log(delta), at most 0."""
-        gap = epsilon - fraction_of(self.shift)
-        found = _UP.add(ZERO, self.loss.delta(max(gap, Fraction(0))))
-        if gap < 0:  # as exp(epsilon) falls from 1, delta grows by less than that
-            found = _UP.sub(found, gmpy2.mpq(gap))
-        return min(_UP.add(_UP.log(found), self.log_factor), ZERO) if found else -gmpy2.inf()
+        found = _UP.add(ZERO, self.loss.delta(epsilon))
+        return min(_UP.log(found), ZERO) if found else -gmpy2.inf()
 
     def epsilon_upper(self, delta: Fraction) -> Any:
         """Return an upper bound on epsilon, at least 0."""
-        left = _AT.mul(_AT.rational(delta), _AT.exp(Interval(-self.log_factor, -self.log_factor)))
-        return _UP.add(self.shift, self.loss.epsilon(fraction_of(left.lower)))
+        return _UP.add(ZERO, self.loss.epsilon(delta))
 
 
-def by_gaussian(change: Sensitivity, sigma2: Fraction, rate: Fraction, count: int) -> list[Moved]:
-    """Return (2) of vectors, for the width b that looks best; none where it would say nothing."""
-    if not (tau := _tau(change, sigma2)) or (rate < 1 and count.bit_length() > MOST_COUNT_BITS):
+def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBound]:
+    """Return (2) of vectors, for the width b that looks best; none if it would say nothing."""
+    if any(one.is_skellam for one in rounds):
         return []
-    places, total = min(change.dimension, math.floor(change.squared)), sigma2 * change.clients
-    half, tried = _AT.scale(tau, Fraction(1, 2)), []
+    if sample.rate < 1 and any(one.times.bit_length() > MOST_COUNT_BITS for one in rounds):
+        return []
+    tried = []
     for b in _WIDTHS:
-        if (eta := _eta(total * b / (total + b))) is None:
-            continue
-        log_m = _AT.scale(_AT.add(_AT.log1p(eta), half), places)
-        kappa = _AT.shift(_AT.scale(tau, places), change.squared * b / (2 * total**2))
-        if (excess := _excess(log_m, kappa, rate, count)) is not None:
-            tried.append((b, excess))
+        terms = [found for one in rounds if (found := _of_width(one, b, sample))]
+        if len(terms) == len(rounds):
+            tried.append((b, terms))
 
-    def added(one: tuple[Fraction, _Excess]) -> float:
+    def added(term: tuple[Fraction, list[tuple[_Excess, _Excess]]]) -> float:
         """Return about by how much epsilon is larger."""
-        b, excess = one
-        return float(excess.log_factor / _SLOPE + excess.shift) + log_of(1 + b / total)
+        b, terms = term
+        narrow = min(one.spec.parameter * one.change.clients for one in rounds)
+        excess = (float(here.log_factor / _SLOPE + here.shift) for here, _ in terms)
+        total = sum(_about(Fraction(one.times)) * x for one, x in zip(rounds, excess, strict=True))
+        return total + log_of(1 + b / narrow)
 
     if not tried:
         return []
-    b, excess = min(tried, key=added)
-    variance = total**2 / (change.squared * (total + b))
-    if rate == 1:  # all rounds are as one, whose norm is sqrt(count) as large
-        variance /= count
-    short = fraction_of(_AT.rational(variance).lower)
-    loss = PrivacyLoss.of_gaussian(short, sampling=excess.rate) ** (1 if rate == 1 else count)
-    return [Moved(loss, excess.log_factor, excess.shift)]
+    b, terms = min(tried, key=added)
+    variances = []
+    for one in rounds:
+        total = one.spec.parameter * one.change.clients
+        variances.append(total**2 / (one.change.squared * (total + b)))
+    if sample.rate < 1:
+        losses = [
+            _dominating(partial(_gaussian_noise, variance), term, sample) ** one.times
+            for one, term, variance in zip(rounds, terms, variances, strict=True)
+        ]
+        return [LossBound(reduce(matmul, losses))]
+    # All rounds together are one release. Its squared norm is the sum of the rounds' squared norms.
+    counts = [one.times for one in rounds]
+    mu_squared = sum((n / v for n, v in zip(counts, variances, strict=True)), Fraction(0))
+    log_factor: Any = ZERO
+    shift: Any = ZERO
+    for n, (term, _) in zip(counts, terms, strict=True):
+        log_factor = _UP.add(log_factor, _UP.mul(term.log_factor, n))
+        shift = _UP.add(shift, _UP.mul(term.shift, n))
+    if not max(log_factor, shift) <= _MOST_OF_ALL:
+        return []
+    all_terms = _Excess(log_factor, shift, Fraction(1))
+    noise = partial(_gaussian_noise, 1 / mu_squared)
+    return [LossBound(_dominating(noise, (all_terms, all_terms), sample))]
+
+
+def _of_width(one: Rounds, b: Fraction, sample: Sample) -> tuple[_Excess, _Excess] | None:
+    """Return the terms of (2) for a width b; None if they would say nothing."""
+    change, total = one.change, one.spec.parameter * one.change.clients
+    tau, eta = _tau(change, one.spec.parameter), _eta(total * b / (total + b))
+    if tau is None or eta is None:
+        return None
+    places = min(change.dimension, math.floor(change.squared))
+    log_m = _AT.scale(_AT.add(_AT.log1p(eta), _AT.scale(tau, Fraction(1, 2))), places)
+    kappa = _AT.shift(_AT.scale(tau, places), change.squared * b / (2 * total**2))
+    return _excess(log_m, kappa, sample)
+
+
+def _gaussian_noise(variance: Fraction, rate: Fraction) -> Release:
+    """Return continuous Gaussian noise of this variance, or a little less."""
+    narrow = gmpy2.mpq(_AT.rational(variance).lower)
+    return GaussianNoise.of(narrow, gmpy2.mpq(1), rate)
+
+
+def _dominating(
+    noise: Callable[[Fraction], Release], terms: tuple[_Excess, _Excess], sample: Sample
+) -> PrivacyLoss:
+    """Return the loss of one round by (2), given the dominating release at each rate."""
+    here = Moved(noise(terms[0].rate), *terms[0][:2])
+    other = here if terms[0] == terms[1] else Moved(noise(terms[1].rate), *terms[1][:2])
+    release: Release = Dominating(here, other)
+    if not sample.secret:
+        release = KnownSample(release, sample.rate)
+    return loss_of_release(release)
 
 
 def _eta(r: Fraction) -> Interval | None:
-    """Return an interval whose upper end is at least eta; None where that may be above 2."""
+    """Return an interval whose upper end is at least eta; None if eta may be above 2."""
     first = _AT.exp(_AT.scale(_AT.power(_AT.pi(), 2), -2 * r))  # the j-th term is at most first**j
     if first.upper > 0.5:
         return None
@@ -242,7 +344,7 @@ def _eta(r: Fraction) -> Interval | None:
 
 
 def _tau(change: Sensitivity, sigma2: Fraction) -> Interval | None:
-    """Return an interval whose upper end is at least tau; None where no tau is known."""
+    """Return an interval whose upper end is at least tau; None if no tau is known."""
     if change.clients == 1:
         return _AT.rational(0)
     return tau_upper(sigma2, change.clients) if sigma2 >= LEAST_SIGMA2 else None
@@ -250,27 +352,31 @@ def _tau(change: Sensitivity, sigma2: Fraction) -> Interval | None:
 
 # --- one number
 
-#: Below it an excess changes no digit that anybody sees.
+#: If the factor of all rounds has a logarithm below this, it changes no digit that anybody sees.
 _NEXT_TO_NOTHING = 1e-12
 
 
-def by_one_number(one: LawSpec, share: Sensitivity, rate: Fraction, count: int) -> list[Moved]:
-    """Return the loss of a sum of discrete Gaussians on one number that changes by an integer."""
+def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
+    """Return the loss of a sum of shares on one number that changes by an integer."""
+    spec, share, times = one
     change = int(share.norm)
-    if count.bit_length() > MOST_COUNT_BITS:
-        return []
-    excess = None
-    if (tau := _tau(share, one.parameter)) is not None:
-        excess = _excess(_AT.scale(tau, Fraction(1, 2)), tau, rate, count)
-    if excess is None or excess.log_factor > _NEXT_TO_NOTHING:
-        noise = noise_of_sum(one, share.clients, change, rate)
+    total = spec._replace(parameter=spec.parameter * share.clients)
+    if times.bit_length() > MOST_COUNT_BITS or (one.is_skellam and total.parameter > LARGEST_TABLE):
+        return None
+    if one.is_skellam:
+        return LossBound(loss_of_queries(total, change, times, *sample))
+    terms = None
+    if (tau := _tau(share, spec.parameter)) is not None:
+        terms = _excess(_AT.scale(tau, Fraction(1, 2)), tau, sample)
+    if terms is None or times * terms[1].log_factor > _NEXT_TO_NOTHING:
+        rate = sample.rate if sample.secret else Fraction(1)
+        noise = noise_of_sum(spec, share.clients, change, rate)
         if noise is not None:
-            return [Moved(loss_of_release(noise) ** count, ZERO, ZERO)]
-    if excess is None:
-        return []
-    spec = one._replace(parameter=one.parameter * share.clients)
-    loss = loss_of_queries(spec, change, count, excess.rate)
-    return [Moved(loss, excess.log_factor, excess.shift)]
+            release = noise if sample.secret else KnownSample(noise, sample.rate)
+            return LossBound(loss_of_release(release) ** times)
+    if terms is None:
+        return None
+    return LossBound(_dominating(partial(IntegerNoise.of, total, change), terms, sample) ** times)
 
 
 # --- together
@@ -280,7 +386,7 @@ def by_one_number(one: LawSpec, share: Sensitivity, rate: Fraction, count: int) 
 class Best(Bounds):
     """The least of several bounds."""
 
-    bounds: list[RenyiCurve | SampledCurve | Moved]
+    bounds: list[RenyiCurve | SampledCurve | LossBound]
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return the least bound."""
@@ -291,21 +397,25 @@ class Best(Bounds):
         return min(bound.epsilon_upper(delta) for bound in self.bounds)
 
 
-def cost_of_shares(spec: LawSpec, change: SumOfGaussians, count: int, rate: Fraction) -> Best:
-    """Return what so many rounds cost; each share has this law, which is centred.
+def cost_of_shares(rounds: Sequence[Rounds], sample: Sample) -> Best:
+    """Return what all rounds cost together."""
+    curves = [(one.curve(), one.times) for one in rounds]
+    bounds: list[RenyiCurve | SampledCurve | LossBound] = [_summed(curves)]
+    if sample.rate < 1:
+        bounds.append(SampledCurve(curves, sample))
+    exact = []
+    if all(one.change.of_a_number for one in rounds):
+        exact = [loss for one in rounds if (loss := by_one_number(one, sample))]
+    if len(exact) < len(rounds):
+        return Best([*bounds, *by_gaussian(rounds, sample)])
+    return Best([*bounds, LossBound(reduce(matmul, (one.loss for one in exact)))])
 
-    The law is a discrete Gaussian or a Skellam law.
-    """
-    is_skellam = spec.kind is Kind.SKELLAM
-    if is_skellam:
-        curve = RenyiCurve.of_skellam(change, spec.parameter * change.clients, 1)
-    else:
-        curve = RenyiCurve.of_rho(fraction_of(change.cost(spec.parameter)))
-    lines = tuple((count * slope, count * more) for slope, more in curve.lines)
-    bounds: list[RenyiCurve | SampledCurve | Moved] = [RenyiCurve(lines, curve.whole)]
-    if rate < 1:
-        bounds.append(SampledCurve(curve, rate, count))
-    if not is_skellam:
-        found = by_one_number(spec, change, rate, count) if change.of_a_number else []
-        bounds += found or by_gaussian(change, spec.parameter, rate, count)
-    return Best(bounds)
+
+def _summed(curves: list[tuple[RenyiCurve, int]]) -> RenyiCurve:
+    """Return the curve of all rounds without sampling; each line is a sum of lines."""
+    lines = []
+    for place in range(max(len(curve.lines) for curve, _ in curves)):
+        chosen = [(curve.lines[min(place, len(curve.lines) - 1)], n) for curve, n in curves]
+        slope = sum((n * line[0] for line, n in chosen), Fraction(0))
+        lines.append((slope, sum((n * line[1] for line, n in chosen), Fraction(0))))
+    return RenyiCurve(tuple(lines), any(curve.whole for curve, _ in curves))

@@ -1,0 +1,67 @@
+"""A release that dominates another by more mass and larger losses: Theorem 2 of shares.py.
+
+Let h(g) be the hockey-stick divergence of a release. If its masses are multiplied by F >= 1, and
+s >= 0 is added to its losses, they have the divergence F h(g exp(-s)). Then their total is F.
+_discretise.py takes the excess over 1 away at the lowest losses. It may do so because the bounded
+divergence is convex, and 1 at g = 0.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._certified.floats import float_at_least
+from .._certified.interval import arithmetic
+from ._outcomes import TINY, Cells, Release
+
+_AT = arithmetic(192)
+
+#: More than the relative error of a product of two floats.
+_ERROR = 2.0**-50
+
+
+class Moved(NamedTuple):
+    """A release, the logarithm of the factor of its masses, and the number added to its losses."""
+
+    release: Release
+    log_factor: Any
+    shift: Any
+
+
+class Dominating(Release):
+    """Upper bounds alone: one release for each direction, moved."""
+
+    def __init__(self, here: Moved, adding: Moved) -> None:
+        self._moved = here, adding
+        self.symmetric = here == adding and here.release.symmetric
+
+    @property
+    def span(self) -> float:
+        """Return the distance between the extreme losses, roughly."""
+        return max(moved.release.span for moved in self._moved)
+
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+        """Return the cells of one direction; lower bounds of their masses are 0."""
+        release, log_factor, exact = self._moved[adding]
+        found = release.cells(adding=adding, widest=widest, tilt=tilt)
+        factor, shift = float_at_least(_AT.up.exp(log_factor)), float_at_least(exact)
+        off = 2.0**-51 * (np.abs(found.loss) + shift)
+        nothing = np.zeros_like(found.p_low)
+        below, above = (
+            float_at_least(_AT.rational(Fraction(mass) * Fraction(factor)).upper)
+            for mass in (found.mass_below, found.mass_above)
+        )
+        return Cells(
+            found.loss + shift - off,
+            (found.spread + 2 * off) * (1 + _ERROR),
+            nothing,
+            found.p_up * factor * (1 + _ERROR) + TINY,
+            np.maximum(found.r_low * factor * (1 - _ERROR - 4 * off) - TINY, 0.0),
+            found.r_up * factor * (1 + _ERROR) + TINY,
+            below,
+            above,
+            0.0,
+        )

@@ -169,7 +169,7 @@ static dg_status draw_in_tile(dg_output *to, size_t i, uint64_t item, uint64_t e
     make_blocks(blocks, in_row ? (size_t)n : (size_t)COLUMNS, &cells);
     for (; item < end; item++, i++) {
         const uint8_t *cell = blocks + (item % COLUMNS - first) * BLOCK;
-        const size_t place_in_block = item / COLUMNS % items * words;
+        const size_t place_in_block = (size_t)(item / COLUMNS % items) * words;
         uint64_t bits = load64(cell, place_in_block / 2);
         bits = words == 2 ? bits : bits >> (32 * (place_in_block % 2)) & UINT32_MAX;
         dg_place place;

@@ -125,7 +125,7 @@ bool dg_lane_power_errors(uint64_t of_distance, unsigned places, dg_lanes *lanes
     const uint64_t distance16 = of_distance * (beta16 * 3 * over_scale + 1) / 2;
     const uint64_t growth16 = 16 - 256 / beta16; /* 1 - 1/beta */
     const uint64_t above16 =
-        16 * FIXED + f16 * of_power + distance16 * (256 + growth16 * f16) / 256 + 1;
+        UINT64_C(16) * FIXED + f16 * of_power + distance16 * (256 + growth16 * f16) / 256 + 1;
     const uint64_t a_step16 = 16 * of_power + distance16 * growth16 / 16 + 1;
     lanes->above = (7 * above16 + 159) / 160; /* 0.7 > ln 2 */
     lanes->above_a_step = (7 * a_step16 + 159) / 160;

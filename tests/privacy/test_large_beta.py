@@ -104,6 +104,8 @@ def test_the_first_large_loss_of_very_wide_noise_is_found() -> None:
     """The search skips the last of 65 000 bits."""
     law = dg.GeneralizedGaussian(2**65_000, 3)
     assert log_delta(law, 1) < -(2.0**28)
+    alike = delta(dg.GeneralizedGaussian(2**1000, 3), 1, sensitivity=2**1000)
+    assert delta(law, 1, sensitivity=2**65_000) == pytest.approx(alike, rel=1e-15)
 
 
 @needs_core

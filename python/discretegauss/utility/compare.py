@@ -169,7 +169,7 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
     delta : number
         Between 0 and 1, both excluded.
     queries : int
-        The number k of answers, at most 100 000; one person may change each by 1.
+        The number k of answers, below 2**64; one person may change each by 1.
 
     Returns
     -------
@@ -204,13 +204,11 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
         checked_probability(delta, "delta"),
     )
     k = query_count(queries)
-    # the Laplace comes first, because it refuses too many queries
-    laplace = calibrate(DiscreteLaplace, epsilon=epsilon_exact, delta=delta_exact, queries=k)
     return QueriesComparison(
         epsilon_exact,
         delta_exact,
         k,
         calibrate(DiscreteGaussian, rho=zcdp_rho(epsilon_exact, delta_exact), queries=k),
         calibrate(DiscreteGaussian, epsilon=epsilon_exact, delta=delta_exact, queries=k),
-        laplace,
+        calibrate(DiscreteLaplace, epsilon=epsilon_exact, delta=delta_exact, queries=k),
     )

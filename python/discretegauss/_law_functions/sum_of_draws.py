@@ -87,8 +87,8 @@ class SumOfDraws:
         if (size is not None or result_dtype != INT64) and not self._fits(result_dtype):
             raise ParameterOverflowError(
                 "dtype must hold the sum with Pr[outside] < 2**-128, but "
-                f"{result_dtype.name} does not for {describe(repr(self))}; dtype=object gives Python "
-                "integers of any size"
+                f"{result_dtype.name} does not for {describe(repr(self))}; "
+                "dtype=object gives Python integers of any size"
             )
         draw = partial(self.law.sample, size, source=source)
         if size is not None:

@@ -22,8 +22,8 @@ _JAX = (
     "array of numpy or CuPy and make one of it; not within jax.jit, which would repeat the draws"
 )
 _COMPILED = (
-    "{name}: torch.compile would repeat the draws of one call; call this outside of it, or in a "
-    "function that torch.compiler.disable excludes"
+    "{name}: torch.compile would repeat the draws of one call; call this outside of it, or "
+    "in a function that torch.compiler.disable excludes"
 )
 
 

@@ -98,7 +98,7 @@ class _Law(LawFunctions):
         object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{name}: a law is made once, and stays as it is; make another one")
+        raise AttributeError(f"{name}: a law never changes; make another one")
 
     def __delattr__(self, name: str) -> NoReturn:
         self.__setattr__(name, None)

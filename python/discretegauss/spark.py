@@ -108,7 +108,7 @@ def add_noise(
         raise ParameterTypeError("columns must be a string or a list; the law comes after them")
     folder = result_path(path, "Spark")
     if frame.isStreaming:
-        raise ParameterTypeError("frame must not be a stream: its noise is written once, at once")
+        raise ParameterTypeError("frame must not be a stream, because its noise is written once")
     fields = list(frame.schema.fields)
     at = places([field.name for field in fields], columns)
     names = [fields[i].name for i in at]

@@ -177,7 +177,7 @@ def test_choice_without_replacement_gives_every_order_alike() -> None:
         (
             lambda: NumpyNoise().normal(0, [1, -2]),
             ValueError,
-            r"negative, but scale\[1\] is not so",
+            r"negative, but scale\[1\] breaks it",
         ),
         (lambda: NumpyNoise().normal(0, True), TypeError, "scale must be a number, not a bool"),
         (lambda: NumpyNoise().normal(0, -1.5), ValueError, "scale must not be negative, got -1.5"),

@@ -435,7 +435,7 @@ FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
             ParameterValueError,
             "axis",
         ),
-        (lambda: ratio([1], [1, 2], dg.DiscreteGaussian(5)), ParameterValueError, "as many"),
+        (lambda: ratio([1], [1, 2], dg.DiscreteGaussian(5)), ParameterValueError, "same shape"),
         (lambda: ratio([1], [1], dg.DiscreteGaussian(5), at_least=1), ParameterValueError, "least"),
         (lambda: ratio([1], [1], dg.DiscreteGaussian(5), 7), ParameterTypeError, "law_b"),
     ],

@@ -504,7 +504,7 @@ def test_a_number_without_a_hash_is_taken_as_any_other(function: Function, name:
 
     assert np.ndim(function(Unhashable(3))) == 0
     assert function([[Unhashable(3), 3]]).shape == (1, 2)
-    with pytest.raises(ParameterValueError, match=rf"{name} must .*, but {name}\[1\] is not so"):
+    with pytest.raises(ParameterValueError, match=rf"{name} must .*, but {name}\[1\] breaks it"):
         function([Unhashable(3), Unhashable(-1)], source=must_not_draw)
 
 

@@ -266,7 +266,11 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
         terms = terms_for(log_r, log_tail - goal - log_growth)
         if terms is None:
             continue
-        cost = _EXPLICIT_COST * min(start - flat_part, 2**500) + _INTEGRAL_COST + _SQUARE_COST * terms**2
+        cost = (
+            _EXPLICIT_COST * min(start - flat_part, 2**500)
+            + _INTEGRAL_COST
+            + _SQUARE_COST * terms**2
+        )
         if cost < best_cost:
             guard = int(2 * max(0.0, log_growth - log_tail) / _LOG_2)
             best, best_cost = _Plan(flat_part, start, radius, terms, guard), cost

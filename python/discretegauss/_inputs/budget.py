@@ -62,7 +62,7 @@ class Budget:
         else:
             exact = None, at_least_zero(epsilon, "epsilon"), _below_one(delta)
             if not any(exact):
-                raise ParameterValueError("epsilon must be positive where delta is 0, got 0")
+                raise ParameterValueError("epsilon must be positive if delta is 0, got 0")
         for name, value in zip(("rho", "epsilon", "delta"), exact, strict=True):
             object.__setattr__(self, name, value)
 

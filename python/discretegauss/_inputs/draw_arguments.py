@@ -84,7 +84,7 @@ def _length(n: object, place: int | None) -> int:
         if place is None:
             raise
         kind, rule = type(error), str(error).partition(", got ")[0]
-    raise kind(f"{rule}, but size[{place}] is not so")
+    raise kind(f"{rule}, but size[{place}] breaks it")
 
 
 def checked_size(size: object) -> tuple[int, ...] | None:

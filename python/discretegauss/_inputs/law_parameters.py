@@ -151,7 +151,7 @@ def naming_places(
         try:
             check(element)
         except kind:
-            raise kind(f"{rule}, but {name}{indexed(place, array.shape)} is not so") from None
+            raise kind(f"{rule}, but {name}{indexed(place, array.shape)} breaks it") from None
     raise kind(rule)  # no cover: `check` has raised above
 
 

@@ -34,7 +34,7 @@ _PIECE = 2**16
 _PART = 2**20
 
 
-def _plain(flat: NDArray[Any]) -> NDArray[Any] | None:
+def _machine_numbers(flat: NDArray[Any]) -> NDArray[Any] | None:
     """Return elements as int64 or as numpy floats if that changes no value, else None."""
     if flat.dtype == object:
         kinds = set(map(type, flat))
@@ -136,23 +136,23 @@ class ParameterColumn:
         if not array.ndim:
             return cls.of_fractions((), [exact(array[()])])
         with np.errstate(invalid="ignore"):  # signalling NaNs are refused below
-            plain = _plain(array.reshape(-1))
-            if plain is None:
+            numbers = _machine_numbers(array.reshape(-1))
+            if numbers is None:
                 return cls._converted(array, exact)
-            if plain.dtype != np.int64:
-                plain = plain.astype(np.float64, copy=False)  # exact
-                if not np.logical_and.reduce(plain):  # -0.0 must get the bits of 0.0
-                    plain = np.where(plain == 0, 0.0, plain)
-            if not (plain.flags.c_contiguous and plain.flags.aligned):
-                plain = plain.copy()  # the C core reads contiguous, aligned memory
-            if not plain.size:
-                return cls(array.shape, plain)
-            least, greatest = _extremes(plain)
-            if not ((obeys(plain).all() if each else obeys(least)) and greatest < math.inf):
-                exact(plain[~(obeys(plain) & (plain < math.inf))][0].item())
+            if numbers.dtype != np.int64:
+                numbers = numbers.astype(np.float64, copy=False)  # exact
+                if not np.logical_and.reduce(numbers):  # -0.0 must get the bits of 0.0
+                    numbers = np.where(numbers == 0, 0.0, numbers)
+            if not (numbers.flags.c_contiguous and numbers.flags.aligned):
+                numbers = numbers.copy()  # the C core reads contiguous, aligned memory
+            if not numbers.size:
+                return cls(array.shape, numbers)
+            least, greatest = _extremes(numbers)
+            if not ((obeys(numbers).all() if each else obeys(least)) and greatest < math.inf):
+                exact(numbers[~(obeys(numbers) & (numbers < math.inf))][0].item())
         ends = least.item(), greatest.item()
-        are_words = plain.dtype == np.int64 or max(-ends[0], ends[1]) < 2.0**62
-        return cls(array.shape, plain, ends=ends, are_words=are_words)
+        are_words = numbers.dtype == np.int64 or max(-ends[0], ends[1]) < 2.0**62
+        return cls(array.shape, numbers, ends=ends, are_words=are_words)
 
     @classmethod
     def of_fractions(

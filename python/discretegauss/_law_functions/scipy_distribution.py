@@ -297,7 +297,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
             return np.sum(sums)
         if total == 0:
             raise ParameterValueError(
-                "lb and ub must have a probability above 0 as a float between them where "
+                "lb and ub must have a probability above 0 as a float between them if "
                 f"conditional is True, got {describe(lb)} and {describe(ub)}"
             )
         return np.sum(sums) / total

@@ -198,7 +198,7 @@ class NumpyNoise(np.random.Generator):
         if not n and count:
             raise ParameterValueError(_NOTHING)
         if p is not None and not replace:
-            raise ParameterValueError("replace must be True where p is given, got False")
+            raise ParameterValueError("replace must be True if p is given, got False")
         if p is not None:
             found = self._by_weight(_weights(p, n), count)
         elif replace:

@@ -22,7 +22,7 @@ from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 from .addition import How, Overflow, noisy
 from .cells import Container, is_integer
-from .plain_and_numpy import open_array, open_objects
+from .lists_and_arrays import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
 
 if TYPE_CHECKING:

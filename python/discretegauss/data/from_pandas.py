@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .cells import Cells, Container, from_objects, refuse_type
 from .frame_columns import Column, open_alone, open_frame
-from .plain_and_numpy import integers_of
+from .lists_and_arrays import integers_of
 
 _NULLABLE = (
     *(pd.Int8Dtype, pd.Int16Dtype, pd.Int32Dtype, pd.Int64Dtype),

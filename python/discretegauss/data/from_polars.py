@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .cells import INT128_RANGE, Cells, Container, from_decimals, from_objects, refuse_type
 from .frame_columns import Column, open_alone, open_frame
-from .plain_and_numpy import integers_of
+from .lists_and_arrays import integers_of
 
 _DIGITS = 38
 """The most digits of a Decimal."""

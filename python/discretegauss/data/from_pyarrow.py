@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .arrow_schema import widest_decimal, with_types
 from .cells import Cells, Container, from_decimals, refuse_type
 from .frame_columns import Column, open_alone, open_frame
-from .plain_and_numpy import integers_of
+from .lists_and_arrays import integers_of
 
 
 def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:

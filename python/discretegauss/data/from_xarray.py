@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ParameterTypeError
 from .cells import Container
-from .plain_and_numpy import open_array
+from .lists_and_arrays import open_array
 
 
 def open_values(values: Any, columns: object, *, floats: bool) -> Container | None:

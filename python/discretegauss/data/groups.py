@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._inputs.messages import describe
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from .cells import Container
-from .labelled import LabelledTable
+from .labelled_table import LabelledTable
 from .person import (
     UNNAMED,
     Counting,

@@ -14,7 +14,7 @@ from .._inputs.messages import describe
 from .._inputs.numbers import checked_flag
 from ..data.cells import Cells
 from ..data.entry import open_container
-from ..data.labelled import LabelledTable
+from ..data.labelled_table import LabelledTable
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law
 from ._checks import unshifted

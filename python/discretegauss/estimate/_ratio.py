@@ -118,7 +118,7 @@ def ratio(
     container, below = open_noisy_column(a, "a"), open_noisy_column(b, "b")
     x, y = _floats(container.cells[0]), _floats(below.cells[0])
     if x.shape != y.shape:
-        raise ParameterValueError(f"a and b must be as many, got shapes {x.shape} and {y.shape}")
+        raise ParameterValueError(f"a and b must have the same shape, got {x.shape} and {y.shape}")
     s, u = _variance(law), _variance(of_b)
     found = np.empty((4, *x.shape))
     flat, over, under = found.reshape(4, -1), x.reshape(-1), y.reshape(-1)

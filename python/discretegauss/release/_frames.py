@@ -16,7 +16,7 @@ from ..data.addition import How, noisy, require_room
 from ..data.cells import Container
 from ..data.entry import open_container
 from ..data.groups import require_grouped
-from ..data.labelled import LabelledTable
+from ..data.labelled_table import LabelledTable
 from ..data.person import Counted, Counting, Person, checked_counting, require_person
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian

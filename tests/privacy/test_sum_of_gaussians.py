@@ -113,7 +113,8 @@ def test_what_is_refused() -> None:
 
 def test_epsilon_is_below_what_rho_implies() -> None:
     """A sum of shares costs as much as one continuous Gaussian, to three digits."""
-    law, how = dg.DiscreteGaussian(40).sum(100), {"sensitivity": 10, "dimension": 1000}
+    law = dg.DiscreteGaussian(40).sum(100)
+    how: Any = {"sensitivity": 10, "dimension": 1000}
     rho: Any = dg.privacy.rho(law, queries=20, **how)
     found = dg.privacy.epsilon(law, "1e-6", queries=20, **how)
     continuous = dg.privacy.PrivacyLoss.of_gaussian(4000, 10) ** 20
@@ -126,7 +127,7 @@ def test_epsilon_is_below_what_rho_implies() -> None:
         delta="1e-6",
         queries=20,
         clients=100,
-        **how,  # type: ignore[arg-type]
+        **how,
     )
     met = dg.privacy.epsilon(share.sum(100), "1e-6", queries=20, **how)
     assert 2.999 < met <= 3

@@ -354,7 +354,8 @@ def test_pieces_threads_and_sources_meet() -> None:
 def test_many_nulls(dtype: str, law: dg.Law) -> None:
     """Results at nulls are 0, whatever lies under them, and the others are the exact sums."""
     nulls = np.random.default_rng(3).random(1000) < 0.4
-    hidden = np.where(nulls, np.iinfo(dtype).max, 10).astype(dtype)
+    hidden = np.full(1000, 10, dtype)
+    hidden[nulls] = np.iinfo(dtype).max
     values = np.ma.MaskedArray(hidden, nulls)
     options: Any = {} if law is LAW else {"overflow": "saturate"}
     noisy = dg.add_noise(values, law, **options)

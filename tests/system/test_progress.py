@@ -80,7 +80,7 @@ def test_the_command_shows_it_on_a_terminal_only() -> None:
         shown = reading.result().decode()
     os.close(master)
     assert done.code == 0
-    assert " draws " in shown
+    assert " draws" in shown
     assert shown.endswith(" \r")
 
 

@@ -338,7 +338,9 @@ def _checked_plot(plan: FilePlan, outputs: Sequence[NewFile], plot: Path, force:
     destination = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
     tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
     if destination in tables | {output.path for output in outputs}:
-        raise OutputError(f"{plot}: is a table or an output of the release; name another file")
+        raise OutputError(
+            f"{plot} is a table or an output of the release; the plot must be another file"
+        )
     return destination
 
 
@@ -381,10 +383,11 @@ def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
     """Refuse counts whose noise might not fit; `rows` rows come before the chunk."""
     for cells in chunk.cells:
         if not has_room(cells, law):
-            kind = "int64" if cells.range == INT64_RANGE else "decimals of as many digits as here"
+            kind = "int64" if cells.range == INT64_RANGE else "decimals of this precision"
             raise TableError(
                 f"rows {rows + 1} to {rows + chunk.n_rows}, column {cells.label!r}: noisy counts "
-                f"might not fit {kind} (Pr[outside] must be below 2**-128); text has room for any"
+                f"must fit {kind} with Pr[outside] < 2**-128, but they might not; any count fits a "
+                "CSV file"
             )
 
 

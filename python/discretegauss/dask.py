@@ -123,7 +123,7 @@ def add_noise(
             f"values must be a DataFrame or Array of Dask, got {type(values).__name__}"
         )
     if columns is not None:
-        raise ParameterTypeError("columns goes with a frame, not with an array")
+        raise ParameterTypeError("columns needs a frame, got an array")
     return _array(values, law, options, Path(folder))
 
 
@@ -298,7 +298,7 @@ def _compute(tasks: Sequence[Any]) -> None:
             if client.nthreads():
                 last_seen = monotonic()
             elif last_seen and monotonic() - last_seen > dask.utils.parse_timedelta(patience):
-                raise TimeoutError("the cluster of Dask has no worker left; nothing is published")
+                raise TimeoutError("the Dask cluster has no worker left; nothing is published")
     finally:
         client.cancel(futures)
 

@@ -287,7 +287,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
             where floats cannot hold all integers.
         """
         if args:
-            raise ParameterTypeError(f"args must be empty, got {len(args)} of them")
+            raise ParameterTypeError(f"args must be empty, got {len(args)} entries")
         _refuse(loc)
         sums, total = [], 0.0
         for ks, p in _chunks(self.law, *_ends(self.law, lb, ub)):

@@ -69,7 +69,7 @@ def refuse_type(what: object) -> ParameterTypeError:
 
 
 _NOT_WHOLE = (
-    "values must be whole numbers, small enough that a float is no other integer rounded; "
+    "values must be whole numbers so small that no other integer rounds to the same float; "
     "one of them is not"
 )
 

@@ -252,7 +252,9 @@ def calibrate(
             f"class itself, got {describe(kind)}"
         )
     if (beta is not None) is not (kind is GeneralizedGaussian):
-        raise ParameterTypeError("beta goes with a GeneralizedGaussian, and must be given for one")
+        raise ParameterTypeError(
+            "beta must be given for a GeneralizedGaussian, and for no other kind"
+        )
     if error is not None:
         others = {"budget": budget, "rho": rho, "epsilon": epsilon, "delta": delta}
         others |= {"clients": clients, "sum_norm": sum_norm}
@@ -270,7 +272,7 @@ def calibrate(
         how: dict[str, Any] = {"confidence": sure, "queries": queries, "most": most}
         return law_of(widest(law_of, error, **how))  # type: ignore[no-any-return]
     if confidence is not None:
-        raise ParameterTypeError("confidence goes with error, which must be given")
+        raise ParameterTypeError("confidence needs error, which was not given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
         delta = None if epsilon is None else 0
     request = _Request(
@@ -625,7 +627,7 @@ class GaussianTarget(NamedTuple):
             enough = 1 / (2 * gmpy2.mpq(rho))
         if enough > 1 << _MOST_SIGMA2_BITS:
             raise ParameterOverflowError(
-                "epsilon and delta must leave noise of a standard deviation below "
+                "epsilon and delta must be met by noise of a standard deviation below "
                 f"2**{_MOST_SIGMA2_BITS // 2} times the sensitivity"
             )
         start = float(_UP.log(enough))

@@ -360,9 +360,9 @@ def _chunks(
     sample: Callable[[int], NDArray[Any]], total: int, chunk: int, *, show: bool
 ) -> Iterator[NDArray[Any]]:
     with Progress("draws", show=show) as bar:
-        for done in range(0, total, chunk):
-            drawn = sample(min(chunk, total - done))
-            bar.update(done + len(drawn), (done + len(drawn)) / total)
+        for start in range(0, total, chunk):
+            drawn = sample(min(chunk, total - start))
+            bar.update(start + len(drawn), (start + len(drawn)) / total)
             yield drawn
 
 

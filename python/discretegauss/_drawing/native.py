@@ -249,8 +249,8 @@ class NativeSampler:
 
     def noise_at(self, out: NDArray[Any], first_item: int, key: bytes | NDArray[Any]) -> None:
         """Fill `out`, one axis, with the items of a key's noise from `first_item` on."""
-        which = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
-        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *which)
+        arguments = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
+        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *arguments)
         raise_for_status(status, refusal=_no_items)
 
     def packed(self) -> NDArray[np.uint64]:

@@ -98,7 +98,7 @@ class NumpyNoise(np.random.Generator):
         else:  # numpy's methods have no bits here, so calls of them must raise an error
             vars(self).update((name, partial(self._refuse, name)) for name in _INHERITED)
 
-    def _refuse(self, name: str, *_given: object, **_named: object) -> NoReturn:
+    def _refuse(self, name: str, *_arguments: object, **_keywords: object) -> NoReturn:
         raise MissingCoreError(
             f"NumpyNoise.{name} needs the compiled core and bits of the system; "
             "normal, laplace, choice and spawn do not"

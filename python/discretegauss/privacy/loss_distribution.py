@@ -183,17 +183,17 @@ class PrivacyLoss:
         composition (Kairouz, Oh and Viswanath, arXiv 1311.0776).
         """
         exact = at_least_zero(epsilon, "epsilon")
-        all_told = at_least_zero(delta, "delta")
-        if all_told > 1:
+        exact_delta = at_least_zero(delta, "delta")
+        if exact_delta > 1:
             raise refused("delta", "be at most 1", delta)
-        kept, known, none = (
-            _AT.rational(1 - all_told),
-            _AT.rational(all_told),
+        remainder, known, none = (
+            _AT.rational(1 - exact_delta),
+            _AT.rational(exact_delta),
             _AT.rational(0),
         )
         loss = _AT.rational(exact)
-        low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
-        high = _AT.sub(kept, low)
+        low = _AT.div(remainder, _AT.shift(_AT.exp(loss), 1))
+        high = _AT.sub(remainder, low)
         outcomes = mirrored(known, none) + mirrored(high, low, loss)
         release = Outcomes(
             outcomes, checked_sampling_rate(sampling), unit=_unit(exact), symmetric=True
@@ -452,11 +452,11 @@ def _cut_off(
     masses: dict[int, float], width: float, infinite: float, cut: float
 ) -> tuple[dict[int, float], float, float]:
     """Move the last masses, of up to ``cut`` in all, to the mass of infinite losses."""
-    kept = sorted(masses.items())
-    while kept and (more := math.nextafter(infinite + kept[-1][1], math.inf)) <= cut:
+    remainder = sorted(masses.items())
+    while remainder and (more := math.nextafter(infinite + remainder[-1][1], math.inf)) <= cut:
         infinite = more
-        kept.pop()
-    return dict(kept), width, infinite
+        remainder.pop()
+    return dict(remainder), width, infinite
 
 
 def _unit(loss: Fraction) -> Fraction | None:

@@ -400,11 +400,11 @@ def rho_of_law(spec: LawSpec, sensitivity: object) -> Fraction:
         return positive_number(sensitivity, "sensitivity") ** 2 / (2 * spec.parameter)
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return _rho_of_laplace(spec.parameter, whole_sensitivity(sensitivity))
-    which = f"generalised Gaussian, got beta = {describe(spec.beta)}"
+    law_text = f"generalised Gaussian, got beta = {describe(spec.beta)}"
     if spec.kind is Kind.SKELLAM:
-        which = f"Skellam law, got variance = {describe(spec.parameter)}"
+        law_text = f"Skellam law, got variance = {describe(spec.parameter)}"
     raise ParameterValueError(
-        f"law must be a discrete Gaussian or Laplace: no rho is known for a {which}"
+        f"law must be a discrete Gaussian or Laplace: no rho is known for a {law_text}"
     )
 
 

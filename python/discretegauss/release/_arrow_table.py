@@ -213,7 +213,7 @@ class IpcSource:
 
 
 @contextmanager
-def opened_arrow_table(
+def open_arrow_table(
     path: Path, columns: Sequence[str], kind: str, out_kind: str
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""

@@ -98,19 +98,19 @@ def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Fo
 
 
 @contextmanager
-def opened_table(
+def open_table(
     path: Path, columns: Sequence[str], of_table: Format, of_out: Format
 ) -> Iterator[Table]:
     """Open a table and read its header; close it after the block. A TableError names the table."""
     try:
         if of_table.kind in _BY_PYARROW:
             pyarrow(f"a table in {of_table.kind}")  # an ImportError that says what to install
-            from ._arrow_table import opened_arrow_table
+            from ._arrow_table import open_arrow_table
 
-            with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+            with open_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
                 yield table
             return
-        with _opened(path, of_table.compression) as content:
+        with _open_content(path, of_table.compression) as content:
             if of_table.kind == ".npy":
                 yield NpyTable(content, columns)
                 return
@@ -150,17 +150,17 @@ _GZIP_LEVEL = 6
 """The default of the program gzip. Level 9 takes twice the time for little."""
 
 
-def pyarrow(what: str) -> Any:
+def pyarrow(purpose: str) -> Any:
     """Return pyarrow, or say how to install it."""
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
+        raise ImportError(f"{purpose} needs pyarrow: pip install pyarrow") from None
     return pyarrow
 
 
 @contextmanager
-def _opened(path: Path, compression: Compression) -> Iterator[_Content]:
+def _open_content(path: Path, compression: Compression) -> Iterator[_Content]:
     with open(path, "rb", buffering=0) as raw:
         file: Any = BufferedReader(raw, 2**16)
         if compression is not None:

@@ -20,7 +20,7 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
-from ._files import checked_delimiter, checked_destination, formats_of, opened_table
+from ._files import checked_delimiter, checked_destination, formats_of, open_table
 from ._plan import column_names
 from ._report import aligned
 
@@ -119,7 +119,7 @@ def release_groups(
     destination = checked_destination(read, written, force=force)
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written} must end in .csv, because groups are written as CSV")
-    with opened_table(read, names, of_table, of_table) as table_file:
+    with open_table(read, names, of_table, of_table) as table_file:
         if person is not None:
             _require_once(person, table_file.other_columns)
         groups: dict[tuple[str, ...], int] = {}

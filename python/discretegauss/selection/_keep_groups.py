@@ -77,8 +77,10 @@ class KeepRule:
         people = np.asarray(n)
         if people.dtype.kind not in "iu":
             raise ParameterTypeError(f"n must be integers, got {people.dtype}")
-        kept = np.where(people > 0, self.law.sf(self.threshold - people.astype(np.int64)), 0.0)
-        return kept if kept.shape else float(kept)
+        probability = np.where(
+            people > 0, self.law.sf(self.threshold - people.astype(np.int64)), 0.0
+        )
+        return probability if probability.shape else float(probability)
 
 
 def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> KeepRule:

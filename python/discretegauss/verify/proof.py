@@ -317,9 +317,9 @@ def _run_quick() -> int:
 
     _print(f"discretegauss {__version__}: {build_info()}")
     n_wrong = 0
-    for what, holds in quick_checks():
+    for fact, holds in quick_checks():
         n_wrong += not holds
-        _print(f"{'right' if holds else 'WRONG'}: {what}")
+        _print(f"{'right' if holds else 'WRONG'}: {fact}")
     return 1 if n_wrong else 0
 
 

@@ -315,7 +315,7 @@ def test_what_is_no_path_is_a_type_error_that_names_the_parameter(
     with pytest.raises(ParameterTypeError) as raised:
         release_table(column="flights", rho=1, **files)
     assert str(raised.value) == (
-        f"{parameter} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+        f"{parameter} must be a path (a str, or an os.PathLike of one), got {type(value).__name__}"
     )
     assert not list(tmp_path.iterdir())
 

@@ -14,7 +14,7 @@ def path_text(value: object, name: str, noun: str) -> str:
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(text, str):  # bytes, also those of an os.PathLike
         raise ParameterTypeError(
-            f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+            f"{name} must be a path (a str, or an os.PathLike of one), got {type(value).__name__}"
         )
     if not text or "\0" in text:
         raise refused(name, f"name {noun}", text)

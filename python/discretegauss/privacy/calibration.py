@@ -331,16 +331,16 @@ class _Request:
             )
         if not delta:
             raise ParameterValueError(
-                "delta must lie between 0 and 1, both excluded, got 0; noise for delta = 0 is "
-                "that of calibrate(DiscreteLaplace, ...)"
+                "delta must lie between 0 and 1, both excluded, got 0; for delta = 0 use "
+                "calibrate(DiscreteLaplace, ...)"
             )
         return epsilon, delta
 
     def require_no_shares(self) -> None:
         if self.clients > 1:
             raise ParameterValueError(
-                "clients must be 1 except for Gaussian and Skellam noise: of other shares no cost "
-                f"is known, got {self.clients}"
+                "clients must be 1 except for Gaussian and Skellam noise: no cost is known for "
+                f"other shares, got {self.clients}"
             )
         refuse_vector(*self.vector, "this noise")
 

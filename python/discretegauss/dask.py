@@ -123,7 +123,7 @@ def add_noise(
             f"values must be a DataFrame or Array of Dask, got {type(values).__name__}"
         )
     if columns is not None:
-        raise ParameterTypeError("columns goes with a frame, not with an array")
+        raise ParameterTypeError("columns needs a frame, got an array")
     return _array(values, law, options, Path(folder))
 
 
@@ -162,12 +162,12 @@ def _refuse_what_parquet_changes(example: Any) -> None:
     for label in labels:
         if not isinstance(label, str):
             raise ParameterTypeError(
-                "values must have strings as labels of columns, as Parquet has, got "
-                f"{describe(label)}; frame.rename(columns=str) makes them"
+                "values must have strings as labels of columns, because Parquet requires them, got "
+                f"{describe(label)}; frame.rename(columns=str) makes them strings"
             )
         if labels.count(label) > 1:
             raise ParameterValueError(
-                f"values must have a label of its own for each column, got {describe(label)} twice"
+                f"values must have a different label for each column, got {describe(label)} twice"
             )
     name = example.index.name
     if name in labels:
@@ -184,13 +184,13 @@ def _refuse_what_parquet_changes(example: Any) -> None:
     for label in labels:
         if not _comes_back(example[[label]].reset_index(drop=True)):
             raise ParameterTypeError(
-                "values must have columns that Dask reads from Parquet, but "
-                f"{describe(label)} is of {example.dtypes[label]}: cast it, to str say, or give it "
-                "another name"
+                "values must have columns that Dask can read from Parquet, but column "
+                f"{describe(label)} has type {example.dtypes[label]}: cast it, for example to str, "
+                "or rename it"
             )
     raise ParameterTypeError(
-        "values must have an index that Dask reads from Parquet, but it is of "
-        f"{example.index.dtype}: frame.reset_index() makes a column of it"
+        "values must have an index that Dask can read from Parquet, but its type is "
+        f"{example.index.dtype}: frame.reset_index() makes it a column"
     )
 
 
@@ -298,7 +298,7 @@ def _compute(tasks: Sequence[Any]) -> None:
             if client.nthreads():
                 last_seen = monotonic()
             elif last_seen and monotonic() - last_seen > dask.utils.parse_timedelta(patience):
-                raise TimeoutError("the cluster of Dask has no worker left; nothing is published")
+                raise TimeoutError("the Dask cluster has no worker left; nothing is published")
     finally:
         client.cancel(futures)
 
@@ -352,7 +352,7 @@ def _as_parquet(frame: Any) -> memoryview:
     if table is None:
         raise ParameterTypeError(
             "values must have columns that Arrow can hold, each of one type, "
-            "but one with objects is mixed"
+            "but a column of objects has several types"
         )
     stream = pa.BufferOutputStream()
     pyarrow.parquet.write_table(table, stream)
@@ -373,4 +373,6 @@ def _noisy_block(block: Any, *, noise: TaskNoise, chunk: tuple[int, ...]) -> mem
 
 def _refuse_other_arrays(block: Any) -> None:
     if type(block) is not np.ndarray:
-        raise ParameterTypeError(f"values must have blocks of numpy's, got {type(block).__name__}")
+        raise ParameterTypeError(
+            f"values must have numpy arrays as blocks, got {type(block).__name__}"
+        )

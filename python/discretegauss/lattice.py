@@ -104,7 +104,7 @@ def _lengths(beta: Fraction, steps: int, count: int) -> tuple[NDArray[np.int64],
         unit_bits = 0  # whole numbers as they are
     elif unit_bits < 16:
         raise ParameterOverflowError(
-            f"steps**beta must be smaller: {count} coordinates of up to that do not fit in 64 bits"
+            f"steps**beta must be smaller: the sum of {count} such powers does not fit in 64 bits"
         )
     unit = Fraction(2) ** unit_bits
     powers = [at.scale(at.power(at.rational(n), beta), unit) for n in range(1, steps + 1)]

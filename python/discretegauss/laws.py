@@ -98,7 +98,7 @@ class _Law(LawFunctions):
         object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{name}: a law never changes; make another one")
+        raise AttributeError(f"{name}: a law never changes; make another law")
 
     def __delattr__(self, name: str) -> NoReturn:
         self.__setattr__(name, None)
@@ -360,9 +360,9 @@ def _chunks(
     sample: Callable[[int], NDArray[Any]], total: int, chunk: int, *, show: bool
 ) -> Iterator[NDArray[Any]]:
     with Progress("draws", show=show) as bar:
-        for done in range(0, total, chunk):
-            drawn = sample(min(chunk, total - done))
-            bar.update(done + len(drawn), (done + len(drawn)) / total)
+        for start in range(0, total, chunk):
+            drawn = sample(min(chunk, total - start))
+            bar.update(start + len(drawn), (start + len(drawn)) / total)
             yield drawn
 
 
@@ -560,7 +560,7 @@ def centred(law: object) -> LawSpec:
         )
     if law.mu.denominator != 1:
         raise ParameterValueError(
-            "mu must be an integer here (off the integers the law is not symmetric, and its "
-            f"guarantee another), got {describe(law.mu)}"
+            "mu must be an integer here (otherwise the law is not symmetric, and its guarantee "
+            f"differs), got {describe(law.mu)}"
         )
     return law._simplest._replace(mu=Fraction(0))

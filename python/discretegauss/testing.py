@@ -56,7 +56,7 @@ class TapeSource:
         """Fill `buffer` with the next bytes of the tape."""
         end = self.used + len(buffer)
         if end > len(self.tape):
-            raise EOFError("the tape is at its end")
+            raise EOFError("the tape has no bytes left")
         buffer[:] = self.tape[self.used : end]
         self.used = end
 

@@ -112,7 +112,7 @@ def test_calibrate_takes_rows_per_person_as_release_does(run: Command) -> None:
     assert run(*how, "--rows-per-person", 3).out == run(*how, "--queries", 3).out
     wrong = run(*how, "--rows-per-person", 3, "--queries", 2)
     assert (wrong.code, wrong.out) == (2, "")
-    assert "--rows-per-person goes without --queries" in wrong.err
+    assert "--queries must not be given with --rows-per-person" in wrong.err
 
 
 def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
@@ -183,7 +183,7 @@ def test_the_decimal_context_of_the_caller_changes_nothing(run: Command) -> None
         (["--rho", "1e-1300"], "at most 600 digits"),
         (
             ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-9"],
-            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+            "--report-delta needs --rho and must not be given with --epsilon and --delta",
         ),
         (["--rho", "1", "counts.csv"], "unrecognized arguments: counts.csv"),
     ],
@@ -209,8 +209,8 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
         "all other cells are kept",
         "sorted by its counts",
         "shares or ranks",
-        "With a row for the total, a record counts twice",
-        "true counts are not in it",
+        "If the table has a row of totals, each record counts twice",
+        "the plot shows no true counts",
     ):
         assert warning in text
 
@@ -218,7 +218,9 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
 def test_the_help_of_calibrate_calls_sigma2_the_least(run: Command) -> None:
     """At (10, 1e-4) 0.15 would be enough, too, so it must not be printed."""
     text = " ".join(run("calibrate", "--help").out.split())
-    assert "sigma2 is the least that does, rounded up. A larger sigma2 may break the budget" in text
+    assert (
+        "sigma2 is the least that does so, rounded up. A larger sigma2 may break the budget" in text
+    )
     printed = lines_of(run("calibrate", "--epsilon", 10, "--delta", "1e-4"))["sigma2"]
     assert printed.endswith(" = 0.0499998")
     assert privacy.delta(DiscreteGaussian("2/25"), epsilon=10) > 1e-4
@@ -256,7 +258,7 @@ def test_version(run: Command) -> None:
         (["--rho", "1", "--report-delta", "2"], "--report-delta: must lie between 0 and 1"),
         (
             ["--epsilon", "1", "--delta", "0.1", "--report-delta", "1e-6"],
-            "--report-delta goes with --rho and must not be given with --epsilon and --delta",
+            "--report-delta needs --rho and must not be given with --epsilon and --delta",
         ),
         (["--rho", "1", "--sensitivity", "0"], "--sensitivity: must be at least 1, got '0'"),
         (["--rho", "1", "--sensitivity", "0.5"], "--sensitivity: must be at least 1, got '0.5'"),
@@ -270,17 +272,17 @@ def test_version(run: Command) -> None:
         (["--rho"], "expected one argument"),
         (
             ["--rho", "1", "--plot", "-"],
-            "--plot: must name a file, got '-' (stdout has no room for it)",
+            "--plot: must name a file, because a plot cannot go to stdout, got '-'",
         ),
-        (["--rho", "1", "--plot", "p.txt"], "p.txt: a plot is written as .png, .pdf or .svg"),
-        (["--rho", "1", "--plot", "no/p.png"], "no such folder"),
-        (["--rho", "1", "--out", "o.parquet"], "text is not written as Parquet"),
+        (["--rho", "1", "--plot", "p.txt"], "p.txt must end in .png, .pdf or .svg"),
+        (["--rho", "1", "--plot", "no/p.png"], "must be in a folder that exists"),
+        (["--rho", "1", "--out", "o.parquet"], "text cannot be written as Parquet"),
         (
             ["--rho", "1", "--column", "flights", "--column", "flights"],
             "column must name each column once, got 'flights' twice",
         ),
         (["--rho", "1", "--out", "."], "not a regular file"),
-        (["--rho", "1", "--out", "no/o.csv"], "no such folder"),
+        (["--rho", "1", "--out", "no/o.csv"], "must be in a folder that exists"),
         (["--rho", "1", "--out", str(FLIGHTS)], "is the table itself"),
     ],
 )
@@ -357,7 +359,7 @@ def test_a_command_that_is_not_one_is_one_line_and_exit_code_2(
         (b"flights\n31337.5\n", "line 2, column 'flights': the cell is not a whole number"),
         (b"flights\n\xff31337\n", "line 2: the file is not UTF-8"),
         (b"flights\n31337\0\n", "line 2: the file has a NUL byte"),
-        (b"flights,a\n31337\n", "line 2: 1 field, but the header has 2"),
+        (b"flights,a\n31337\n", "line 2 has 1 field, but the header has 2"),
     ],
 )
 def test_a_bad_file_is_one_line_exit_code_2_and_no_output(
@@ -466,10 +468,10 @@ def test_a_mistyped_option_names_the_help_of_its_command(run: Command) -> None:
         (release("o.csv", "--rho", 1, "--epsilon", 1), "; got --rho and --epsilon"),
         (["calibrate"], "; got none"),
         (["sample", "--size", 1, "--out", "o", "--sigma", 1, "--scale", 2], "got --sigma and --s"),
-        (["calibrate", "--rho", "1e-1300"], "got a standard deviation of some 650"),
+        (["calibrate", "--rho", "1e-1300"], "got a standard deviation of about 650 digits"),
         (["sample", "--sigma2", "1e40", "--size", 1, "--out", "o"], "64-bit integers"),
         (["sample", "--sigma2", 1, "--size", 1, "--out", "o.xlsx"], ".csv, .txt, or have no end"),
-        (release("o.xlsx", "--rho", 1), "o.xlsx: must end as the table does or in one of .csv"),
+        (release("o.xlsx", "--rho", 1), "o.xlsx must end as the table does or in one of .csv"),
         (release("o.csv.gz", "--rho", 1, table="none.csv.zip"), "none.csv.zip: No such file"),
     ],
 )
@@ -570,7 +572,7 @@ def test_the_output_may_not_be_the_table_that_comes_by_stdin(tmp_path: Path) -> 
         arguments = release(table, "--rho", 1, "--force", table="/dev/stdin")
         done = process(*arguments, stdin=file)
     assert done.code == 2
-    assert done.is_one_line_with("t.csv: is the table itself")
+    assert done.is_one_line_with("t.csv is the table itself")
     assert table.read_text() == "flights\n1\n"
 
 

@@ -93,7 +93,7 @@ def test_a_plan_is_written_a_second_time_as_tables_that_add_up(run: Command, fli
         assert np.allclose(found["flights"], expected["flights"], rtol=1e-12)
     again = run("release", "--plan", flights, "--consistent", folder)
     assert again.code == 2
-    assert "exists already" in again.err
+    assert "already exists" in again.err
     text = run("release", "--plan", flights, "--consistent", folder, "--force")
     assert text.out.count("made to add up") == 3
 

@@ -117,7 +117,7 @@ def test_an_output_that_is_what_stdout_goes_to_is_one_line_and_exit_code_2(
     with (tmp_path / "f").open("w") as file:
         done = process(*release(out, "--rho", 1, "--force"), cwd=tmp_path, stdout=file)
     assert done.code == 2
-    assert done.is_one_line_with(f"{out}: is what stdout goes to; the output must be another file")
+    assert done.is_one_line_with(f"stdout goes to {out}; the output must be another file")
     assert (tmp_path / "f").read_bytes() == b""
     assert os.listdir(tmp_path) == ["f"]
 
@@ -388,7 +388,7 @@ def test_no_name_of_a_file_or_column_reaches_the_terminal_raw(run: Command, tmp_
     assert _is_plain(done.out)
     assert r"a\nb\r\x1b[2J\x9b\u2028\u202e\x07.csv" in done.out
     for arguments in (
-        ("release", table, "--column", "n", "--out", out, "--rho", 1),  # exists already
+        ("release", table, "--column", "n", "--out", out, "--rho", 1),  # it exists
         ("release", table, "--column", ODD, "--out", tmp_path / "o", "--rho", 1),
         ("release", table, "--column", "c\u202et", "--out", tmp_path / "o", "--rho", 1),
         ("release", tmp_path / f"no{ODD}", "--column", "n", "--out", tmp_path / "o", "--rho", 1),

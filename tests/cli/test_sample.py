@@ -111,8 +111,8 @@ def test_the_options_say_the_law(
         (["--sigma2", "1", "--threads", "0"], "--threads: must be a whole number, at least 1"),
         (["--sigma2", "1", "--source", "seed"], "--source: invalid choice"),
         (["--sigma2", "1e100"], "sigma2"),
-        (["--sigma2", "1", "--out", "no/n.npy"], "no such folder"),
-        (["--sigma2", "1", "--out", "there.npy"], "there.npy: exists already; use --force"),
+        (["--sigma2", "1", "--out", "no/n.npy"], "must be in a folder that exists"),
+        (["--sigma2", "1", "--out", "there.npy"], "there.npy already exists; use --force"),
         (["--sigma2", "1", "--out", "."], "not a regular file"),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_file_that_comes_to_be_meanwhile_is_kept(
     monkeypatch.setattr(laws.DiscreteGaussian, "sample", slow)
     done = run("sample", "--sigma2", 1, "--size", 3, "--out", out)
     assert done.code == 2
-    assert done.is_one_line_with("n.txt: exists already; use --force to replace it")
+    assert done.is_one_line_with("n.txt already exists; use --force to replace it")
     assert out.read_text() == "of another"
 
 

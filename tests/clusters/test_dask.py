@@ -237,7 +237,7 @@ def _cases() -> dict[str, tuple[Any, str]]:
     n = [*range(6)]
     index = pd.Index(n, name="a")
     categories = pd.CategoricalIndex([*"abcdef"])
-    label = "strings as labels of columns, as Parquet has, got"
+    label = "strings as labels of columns, because Parquet requires them, got"
     return {
         "numbers": (pd.DataFrame({0: n, 1: n}), f"{label} 0"),
         "times": (pd.DataFrame({"a": n, pd.Timestamp("2020"): n}), f"{label} .* type Timestamp"),
@@ -245,18 +245,24 @@ def _cases() -> dict[str, tuple[Any, str]]:
         "none": (pd.DataFrame({"a": n, None: n}), f"{label} (nan|None)"),
         "twice": (
             pd.DataFrame([n, n], columns=[*"abcdee"]),
-            "its own for each column, got 'e' twi",
+            "different label for each column, got 'e' twi",
         ),
         "index's": (pd.DataFrame({"a": n, "b": n}, index), "no column with the name of .* got 'a'"),
-        "intervals": (pd.DataFrame({"a": n, "b": pd.cut(n, 3)}), "but 'b' is of category: cast it"),
-        "complex": (pd.DataFrame({"a": n, "b": np.zeros(6, complex)}), "but 'b' is of complex128"),
+        "intervals": (
+            pd.DataFrame({"a": n, "b": pd.cut(n, 3)}),
+            "but column 'b' has type category: cast it",
+        ),
+        "complex": (
+            pd.DataFrame({"a": n, "b": np.zeros(6, complex)}),
+            "but column 'b' has type complex128",
+        ),
         "Dask's": (
             pd.DataFrame({"a": n, "__null_dask_index__": n}),  # Dask makes this an index
-            "but '__null_dask_index__' is of int64: .* another name",
+            "but column '__null_dask_index__' has type int64: .* rename it",
         ),
         "category": (
             pd.DataFrame({"a": n}, categories),
-            r"index .* is of category: frame\.reset_in",
+            r"index .* type is category: frame\.reset_in",
         ),
     }
 

@@ -187,9 +187,9 @@ def test_whole_floats_are_taken_where_they_are_asked_for() -> None:
     assert noisy.dtype == np.int64
     assert noisy.tolist() == [int(x) + noise for x, noise in zip(values, draws(3), strict=True)]
     for wrong in (0.5, np.nan, np.inf, 2.0**53 + 2):
-        with pytest.raises(ValueError, match="whole numbers, small enough"):
+        with pytest.raises(ValueError, match="whole numbers so small"):
             dg.add_noise(np.array([1, wrong]), LAW, integral_floats=True)
-    with pytest.raises(ValueError, match="whole numbers, small enough"):
+    with pytest.raises(ValueError, match="whole numbers so small"):
         dg.add_noise(np.array([2.0**24 + 2], np.float32), LAW, integral_floats=True)
     with pytest.raises(TypeError, match="got float64; integral_floats"):
         dg.add_noise([1, 2.0], LAW)
@@ -233,7 +233,7 @@ def test_an_argument_of_other_libraries_is_refused() -> None:
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({}, TypeError, "give a law, or a budget: rho, or epsilon with delta"),
-    ({"law": 0.1}, TypeError, "a budget is given by name, rho=..."),
+    ({"law": 0.1}, TypeError, "pass a budget by name, rho=..."),
     ({"law": LAW, "rho": 1}, TypeError, "either a law or a budget: rho"),
     ({"law": LAW, "delta": 1e-6}, TypeError, "either a law or a budget: delta"),
     ({"law": LAW, "sensitivity": 2}, TypeError, "either a law or a budget: sensitivity"),
@@ -248,7 +248,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"law": LAW, "modulus": 1}, ValueError, "modulus must be at least 2"),
     ({"law": LAW, "modulus": 2**64 + 1}, OverflowError, "modulus must be at most"),
     ({"law": LAW, "modulus": 9, "overflow": "saturate"}, ValueError, "overflow must be 'raise'"),
-    ({"law": LAW, "columns": ["a"]}, TypeError, "columns goes with a frame"),
+    ({"law": LAW, "columns": ["a"]}, TypeError, "columns needs a frame"),
     ({"law": LAW, "method": "fast"}, ValueError, "method must be"),
     ({"law": LAW, "threads": 0}, ValueError, "threads must be"),
     ({"law": LAW, "source": "urandom"}, ValueError, "source must be"),
@@ -276,7 +276,7 @@ def test_wrong_arguments_say_what_is_wrong(
 def test_near_misses_say_what_to_pass(values: Any, match: str) -> None:
     with pytest.raises(TypeError, match=match):
         dg.add_noise(values, LAW)
-    with pytest.raises(TypeError, match=r"as DiscreteGaussian\(5\) is, got the class"):
+    with pytest.raises(TypeError, match=r"such as DiscreteGaussian\(5\), got the class"):
         dg.add_noise(values, dg.DiscreteGaussian)  # type: ignore[call-overload]
 
 

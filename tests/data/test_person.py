@@ -245,7 +245,7 @@ def test_a_series_is_grouped_by_its_index() -> None:
 
 def test_tasks_of_a_cluster_take_no_statement() -> None:
     """Tasks could not tell whether two rows are of one group."""
-    with pytest.raises(ParameterTypeError, match="person goes with values that are held"):
+    with pytest.raises(ParameterTypeError, match="person needs values in memory"):
         noise_of_tasks(_frame("pyarrow"), None, rho=1, person=Person(3))
 
 
@@ -255,7 +255,7 @@ def test_an_array_has_no_names() -> None:
     assert dg.noise_for(counts, rho="0.1", person=Person(3)) == dg.DiscreteGaussian(90)
     with pytest.raises(ParameterValueError, match="distinct must name columns of by or across"):
         dg.noise_for(counts, rho="0.1", person=Person(3, ["town"]))
-    with pytest.raises(ParameterTypeError, match="by goes with a frame or table"):
+    with pytest.raises(ParameterTypeError, match="by needs a frame or table"):
         dg.noise_for(counts, rho="0.1", person=Person(3), by=["town"])
     law = dg.noise_for(counts, epsilon=1, delta="1e-6", person=Person(3))
     assert dg.privacy.zcdp_rho(1, "1e-6") < float(18 / (2 * Fraction(law.sigma2)))
@@ -267,13 +267,13 @@ def test_an_array_has_no_names() -> None:
         ({"by": ["town"]}, r"rows 1 and 2 must differ in by \(town\)"),
         ({"by": []}, "by is empty, so there must be one row, got 3"),
         ({"by": ["twon"]}, "'twon' is not there"),
-        ({"by": ["n"]}, "by must name no column of counts"),
-        ({"person": Person(3, ["twon"])}, "'twon' is in none"),
-        ({"sensitivity": 3}, "sensitivity must not be given: person says it"),
-        ({"rows_per_person": 3}, "rows_per_person must not be given: person says it"),
+        ({"by": ["n"]}, "by must not name a column of counts"),
+        ({"person": Person(3, ["twon"])}, "'twon' is in neither"),
+        ({"sensitivity": 3}, "sensitivity must not be given with person"),
+        ({"rows_per_person": 3}, "rows_per_person must not be given with person"),
         ({"person": 3}, "person must be a release.Person"),
-        ({"person": None, "by": ["town"]}, "by goes with person"),
-        ({"law": dg.DiscreteGaussian(5), "rho": None}, "person is of a budget"),
+        ({"person": None, "by": ["town"]}, "by needs person"),
+        ({"law": dg.DiscreteGaussian(5), "rho": None}, "person belongs to a budget"),
     ],
 )
 def test_a_frame_that_is_not_as_said_is_refused(asked: dict[str, Any], message: str) -> None:
@@ -291,7 +291,7 @@ def test_a_frame_that_is_not_as_said_is_refused(asked: dict[str, Any], message: 
         ({"records": 2, "distinct": []}, "distinct must name at least one column"),
         ({"records": 2, "distinct": ["a", "a"]}, "'a' twice"),
         ({"records": 2, "distinct": [1]}, "distinct must be strings"),
-        ({"records": 2, "per_cell": 2}, "per_cell goes with distinct"),
+        ({"records": 2, "per_cell": 2}, "per_cell needs distinct"),
         ({"records": 2, "neighbours": "swap"}, "neighbours must be 'add or remove' or 'replace'"),
         ({"records": 2**64}, "records must be below"),
     ],

@@ -98,5 +98,5 @@ def test_what_is_refused_draws_nothing() -> None:
         dg.distributed.total([[1]], 2.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="axis of clients"):
         dg.distributed.total(3, 5)
-    with pytest.raises(ValueError, match="messages must be of one length"):
+    with pytest.raises(ValueError, match="messages must all have one length"):
         dg.distributed.total([[1, 2], [3]], 16)

@@ -108,7 +108,7 @@ def refusals() -> list[tuple[Any, type[Exception], str]]:
         (lambda: LAW.sample(out=Tensor(np.zeros(8))), ParameterTypeError, "float64"),
         (lambda: LAW.sample(out=Tensor(np.zeros(8, np.int16))), ParameterTypeError, "int16"),
         (lambda: LAW.sample(out=Tensor(shared[::2])), ParameterValueError, "gaps"),
-        (lambda: LAW.sample(out=read_only), ParameterValueError, "written"),
+        (lambda: LAW.sample(out=read_only), ParameterValueError, "writable"),
         (lambda: LAW.sample(9, out=whole), ParameterValueError, "shape"),
         (lambda: LAW.sample(dtype="int32", out=whole), ParameterValueError, "dtype"),
         (lambda: LAW.sample(out=whole, source="getrandom"), ParameterValueError, "source"),

@@ -424,8 +424,8 @@ def test_arrays_of_sigma_are_drawn_as_their_squares() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({}, TypeError, "sigma2 or sigma must be given, one of the two, got neither"),
-        ({"sigma2": 1, "sigma": 1}, TypeError, "sigma2 or sigma must be .* got both"),
+        ({}, TypeError, "one of sigma2 and sigma must be given, got neither"),
+        ({"sigma2": 1, "sigma": 1}, TypeError, "one of sigma2 and sigma must be given, got both"),
         ({"sigma": [1, -2]}, ValueError, r"^sigma must be positive, but sigma\[1\] breaks it$"),
         ({"sigma": [1, 0.0]}, ValueError, r"sigma\[1\] breaks it$"),
         ({"sigma": np.array([np.nan, 1])}, ValueError, r"sigma\[0\] breaks it$"),

@@ -47,7 +47,7 @@ def test_it_is_printed_in_one_form(numbers: dict[str, Any], text: str) -> None:
         ({"epsilon": 1, "delta": 1}, ParameterValueError, "delta must lie between 0 and 1, both"),
         ({"epsilon": 0, "delta": 0}, ParameterValueError, "epsilon must be positive if delta"),
         ({"rho": "many"}, ParameterValueError, "rho must be a number such as"),
-        ({"budget": 1}, ParameterTypeError, "budget must be a privacy.Budget, got 1; numbers are"),
+        ({"budget": 1}, ParameterTypeError, "budget must be a privacy.Budget, got 1; pass numbers"),
         ({"budget": Budget(rho=1), "rho": 1}, ParameterTypeError, "by name, not both$"),
     ],
 )

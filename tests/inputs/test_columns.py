@@ -161,9 +161,9 @@ def test_an_array_of_no_axes_that_others_hold_is_a_number() -> None:
 )
 def test_what_can_only_be_had_rounded_is_refused(table: Any) -> None:
     """The table turns integers into floats; its columns, read one by one, are exact."""
-    with pytest.raises(ParameterTypeError, match="mu must give numbers as they are"):
+    with pytest.raises(ParameterTypeError, match="mu must hold exact numbers"):
         dg.discrete_gaussian(NARROW, mu=table, source=must_not_draw)
-    with pytest.raises(ParameterTypeError, match="k must give numbers as they are"):
+    with pytest.raises(ParameterTypeError, match="k must hold exact numbers"):
         dg.DiscreteGaussian(1).cdf(table)
 
 
@@ -296,7 +296,7 @@ def test_counts_in_the_place_of_size_are_not_shown(library: str) -> None:
             dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
         assert "4096" not in str(caught.value)
         if library == "pandas":
-            assert "an integer or a tuple of them, got an object of type" in str(caught.value)
+            assert "an integer or a tuple of integers, got an object of type" in str(caught.value)
 
 
 def test_a_shape_too_large_for_the_memory_is_not_shown() -> None:
@@ -308,7 +308,9 @@ def test_a_shape_too_large_for_the_memory_is_not_shown() -> None:
 
 
 def test_a_shape_too_large_for_the_memory_of_many_laws_is_not_shown() -> None:
-    with pytest.raises(MemoryError, match=r"^size: there is no memory for such an array$"):
+    with pytest.raises(
+        MemoryError, match=r"^size must be smaller: there is no memory for this array$"
+    ):
         dg.discrete_gaussian([100], MARKED, source=must_not_draw)
 
 

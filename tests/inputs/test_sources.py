@@ -51,7 +51,7 @@ def test_sources_that_are_none(function: Function, name: str, size: Any) -> None
 def test_functions_that_return_random_bytes_are_no_sources(source: Any, name: str) -> None:
     """They are refused by name, before they are called with a buffer, which they would misread."""
     rule = r"or a function that fills the buffer it is given, source\(buffer\); got "
-    with pytest.raises(ParameterTypeError, match=rf"{rule}{name}, which fills none(;|$)"):
+    with pytest.raises(ParameterTypeError, match=rf"{rule}{name}, which fills no buffer(;|$)"):
         dg.DiscreteGaussian(3).sample(3, source=source)
 
 

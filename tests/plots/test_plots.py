@@ -64,8 +64,14 @@ def test_names_of_counts_do_not_touch_each_other(count: int) -> None:
 @pytest.mark.parametrize(
     ("draw", "words"),
     [
-        (lambda ax: plots.before_after(ax, [1, 2], [1]), "after must be as many as before, 2"),
-        (lambda ax: plots.before_after(ax, [1], [2], labels=[]), "labels must be as many"),
+        (
+            lambda ax: plots.before_after(ax, [1, 2], [1]),
+            "after must have as many entries as before, 2",
+        ),
+        (
+            lambda ax: plots.before_after(ax, [1], [2], labels=[]),
+            "labels must have as many entries",
+        ),
         (lambda ax: plots.before_after(ax, [1], ["x"]), "after must be finite numbers.* index 0$"),
         (lambda ax: look.render(lambda *_: None, format="gif"), "'png', 'svg' or 'pdf'"),  # type: ignore[arg-type]
         (lambda ax: look.render(lambda *_: None, format=[]), "got an object of type list"),  # type: ignore[arg-type]

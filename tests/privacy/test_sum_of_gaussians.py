@@ -94,7 +94,7 @@ def test_what_is_refused() -> None:
         dg.privacy.rho(law.sum(2), 0)
     with pytest.raises(OverflowError, match="dimension must be below"):
         dg.privacy.rho(law.sum(2), dimension=2**64)
-    with pytest.raises(ValueError, match="dimension and sum_norm go with"):
+    with pytest.raises(ValueError, match="dimension and sum_norm must not be given for"):
         dg.privacy.epsilon(dg.DiscreteLaplace(1), "1e-6", dimension=2)
     sampled: Any = {"sampling": "1/2"}
     with pytest.raises(ValueError, match=r"^sampling must be 1 for a rho, .* got 0\.5$"):

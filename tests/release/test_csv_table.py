@@ -413,9 +413,9 @@ BAD_FILES: list[tuple[str, bytes, str]] = [
         "line 1: the header has no column 'n' (1 column: commas delimit, or tabs if",
     ),
     ("column twice", b"n,a,n\n1,31337,2\n", "line 1: columns 1 and 3 are both named 'n'"),
-    ("too few fields", b"n,a\n1,2\n31337\n", "line 3: 1 field, but the header has 2"),
-    ("too many fields", b"n,a\n1,31337,2\n", "line 2: 3 fields, but the header has 2"),
-    ("blank line inside", b"n,a\n\n1,31337\n", "line 2: a blank line inside the table"),
+    ("too few fields", b"n,a\n1,2\n31337\n", "line 3 has 1 field, but the header has 2"),
+    ("too many fields", b"n,a\n1,31337,2\n", "line 2 has 3 fields, but the header has 2"),
+    ("blank line inside", b"n,a\n\n1,31337\n", "line 2 is blank"),
     ("empty cell", b"a,n\n31337,\n", "line 2, column 'n': the cell is empty"),
     ("empty cell, one column", b"n\n31337\n\n31337\n", "line 3, column 'n': the cell is empty"),
     ("quoted empty cell", b'a,n\n31337,""\n', "line 2, column 'n': the cell is empty"),
@@ -431,7 +431,7 @@ BAD_FILES: list[tuple[str, bytes, str]] = [
     ("too long", b"n\n31337" + b"0" * MAX_DIGITS + b"\n", "more than 600 digits"),
     ("not UTF-8", b"n,a\n1,2\n31337,\xff\n", "line 3: the file is not UTF-8 text"),
     *(
-        (name, "n\n31337\n".encode(name), f"UTF-8 text, but looks like {said}: iconv -f {said} -t")
+        (name, "n\n31337\n".encode(name), f"UTF-8 text; it looks like {said}: iconv -f {said} -t")
         for name, said in (
             ("utf-16", "UTF-16"),
             ("utf-16-le", "UTF-16LE"),
@@ -449,19 +449,19 @@ BAD_FILES: list[tuple[str, bytes, str]] = [
     ),
     ("no text at all", b"\x01\x02n\xff\n31337\n", "line 1: the file is not UTF-8 text"),
     ("NUL byte", b"n,a\n31337,\0\n", "line 2: the file has a NUL byte"),
-    ("open quote", b'n,a\n1,2\n31337,"x\n', "line 3: a quote is opened and not closed on its line"),
+    ("open quote", b'n,a\n1,2\n31337,"x\n', "line 3: a quote is not closed on its line"),
     (
         "two stray quotes, rows between them",
         b'i,a,n\n1,"Foo,5\n2,Bar,31337\n3,Baz",9\n',
-        "line 2: a quote is opened and not closed on its line; a cell may not contain a line end",
+        "line 2: a quote is not closed on its line; a cell must not contain a line end",
     ),
-    ("line end in a cell", b'n,a\n31337,"x\r\ny"\n', "line 2: a quote is opened and not closed"),
-    ("carriage return in a cell", b'n,a\n1,2\n31337,"x\ry"\n', "line 3: a quote is opened and not"),
-    ("line end in the header", b'"n\n",a\n31337,2\n', "line 1: a quote is opened and not closed"),
+    ("line end in a cell", b'n,a\n31337,"x\r\ny"\n', "line 2: a quote is not closed"),
+    ("carriage return in a cell", b'n,a\n1,2\n31337,"x\ry"\n', "line 3: a quote is not closed"),
+    ("line end in the header", b'"n\n",a\n31337,2\n', "line 1: a quote is not closed"),
     (
         "line end after spaces and a doubled quote",
         b'a,n\n  "x""\n",1\n',
-        "line 2: a quote is opened",
+        "line 2: a quote is not closed",
     ),
     ("stray quote", b'n,a\n31337,x"\n1,2"\n', "line 2: a quote stands inside a field"),
     ("stray quotes", b'n,a\n31337,x"y"\n', "line 2: a quote stands inside a field"),

@@ -79,18 +79,21 @@ def test_an_array_may_be_compressed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.array([SECRET + 0.5]), "column '0': the type is float64; a count is an integer"),
-        (np.array([str(SECRET)]), "column '0': the type is <U5; a count is an integer"),
-        (np.array([True]), "column '0': the type is bool"),
-        (np.array([SECRET], object), "the array holds Python objects"),
-        (np.full((2, 2, 2), SECRET), "the array has 3 axes"),
-        (np.array(SECRET), "the array has 0 axes"),
-        (np.full((9, 9), SECRET, order="F"), "the array lies column by column"),
+        (np.array([SECRET + 0.5]), "column '0' must have integers, got type float64"),
+        (np.array([str(SECRET)]), "column '0' must have integers, got type <U5"),
+        (np.array([True]), "column '0' must have integers, got type bool"),
+        (np.array([SECRET], object), "the array must have integers, got Python objects"),
+        (
+            np.full((2, 2, 2), SECRET),
+            "the array must have one axis or two, for rows and columns, got 3",
+        ),
+        (np.array(SECRET), "the array must have one axis or two, for rows and columns, got 0"),
+        (np.full((9, 9), SECRET, order="F"), "the array is stored column by column"),
         (np.array([(SECRET,)], [("n", int)]), "the table has no column '0' (1 column)"),
         (np.zeros(0, int), "the file has a header but no rows"),
         (
             np.full(3, 2**64 - 1, np.uint64),
-            "rows 1 to 3, column '0': noisy counts might",
+            "rows 1 to 3, column '0': noisy counts must fit",
         ),
     ],
 )
@@ -108,7 +111,7 @@ def test_whether_noise_fits_is_decided_before_anything_is_drawn(tmp_path: Path) 
     counts[-1] = 2**63 - 1
     np.save(tmp_path / "t.npy", counts)
     drawn = TapeSource(b"")  # the source fails at any draw
-    message = r"rows 917505 to 1000000, column '0': noisy counts might not fit int64"
+    message = r"rows 917505 to 1000000, column '0': noisy counts must fit int64"
     with pytest.raises(TableError, match=message):
         release_table(tmp_path / "t.npy", "0", tmp_path / "o.npy", rho="0.1", source=drawn)
     assert os.listdir(tmp_path) == ["t.npy"]
@@ -132,8 +135,8 @@ def test_a_damaged_array_is_refused(tmp_path: Path) -> None:
 def test_an_array_is_not_written_as_text_nor_parquet_as_an_array(tmp_path: Path) -> None:
     np.save(tmp_path / "t.npy", np.arange(3))
     for name, kind in (("o.csv", "text"), ("o.parquet", "Parquet")):
-        with pytest.raises(OutputError, match=rf"a table that is \.npy is not written as {kind}"):
+        with pytest.raises(OutputError, match=rf"a table in \.npy cannot be written as {kind}"):
             release_table(tmp_path / "t.npy", "0", tmp_path / name, rho=1)
     (tmp_path / "t.csv").write_text("n\n1\n")
-    with pytest.raises(OutputError, match=r"a table that is text is not written as \.npy"):
+    with pytest.raises(OutputError, match=r"a table in text cannot be written as \.npy"):
         release_table(tmp_path / "t.csv", "n", tmp_path / "o.npy", rho=1)

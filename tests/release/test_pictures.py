@@ -13,7 +13,7 @@ import pytest
 
 from discretegauss.plots import look
 from discretegauss.release import Release, release_plan, release_table
-from discretegauss.release._arrow_table import opened_arrow_table
+from discretegauss.release._arrow_table import open_arrow_table
 from discretegauss.release._csv_table import CsvTable
 
 pytest.importorskip("matplotlib")
@@ -183,7 +183,7 @@ def test_other_cells_of_arrow_are_texts_without_pandas(tmp_path: Path) -> None:
         }
     )
     parquet.write_table(table, tmp_path / "t.parquet")
-    with opened_arrow_table(tmp_path / "t.parquet", ["n"], "Parquet", "Parquet") as opened:
+    with open_arrow_table(tmp_path / "t.parquet", ["n"], "Parquet", "Parquet") as opened:
         assert opened.other_columns == ("town", "at", "list")
         (chunk,) = opened.chunks()
         (first, second) = chunk.other_cells()

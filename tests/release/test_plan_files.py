@@ -162,7 +162,7 @@ def test_an_output_that_comes_to_be_meanwhile_is_kept_and_no_other_written(
         buffer[:] = os.urandom(len(buffer))
 
     before = state(plan)
-    with pytest.raises(OutputError, match=r"c_noisy.csv: exists already"):
+    with pytest.raises(OutputError, match=r"c_noisy.csv already exists"):
         release_plan(plan, source=meanwhile)
     assert theirs.read_text() == "of another release"
     theirs.unlink()

@@ -162,11 +162,11 @@ def test_a_table_with_semicolons(tmp_path: Path) -> None:
     assert (tmp_path / "o.csv").read_text() == table.read_text()
     with pytest.raises(TableError, match=r"1 column: commas delimit, .*delimiter=';'"):
         release_table(table, "n", tmp_path / "p.csv", rho=1)
-    with pytest.raises(OutputError, match=r"p\.tsv: .*tabs"):
+    with pytest.raises(OutputError, match=r"p\.tsv: .*a tab"):
         release_table(table, "n", tmp_path / "p.tsv", **how)
     np.save(tmp_path / "t.npy", np.array([4, 5]))
     for name, error in (("t.npy", TableError), ("t.parquet", TableError)):
-        with pytest.raises(error, match="delimiter goes with text"):
+        with pytest.raises(error, match="delimiter must not be given for"):
             release_table(tmp_path / name, "0", tmp_path / f"p{name[1:]}", **how)
     refused: tuple[Any, ...] = (";;", "", "a", '"', "\n", 5)
     for wrong in refused:
@@ -224,7 +224,8 @@ def test_a_sensitivity_below_1_is_refused(tmp_path: Path, sensitivity: Any) -> N
     with pytest.raises(ParameterValueError) as raised:
         release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, sensitivity=sensitivity)
     assert str(raised.value) == (
-        f"sensitivity must be at least 1, as counts change by whole numbers, got {sensitivity!r}"
+        "sensitivity must be at least 1, because counts change by whole numbers, "
+        f"got {sensitivity!r}"
     )
     assert not list(tmp_path.iterdir())
 
@@ -262,7 +263,10 @@ def test_a_column_that_is_no_string_is_a_type_error(tmp_path: Path, name: Any) -
     [
         ([], "column must name at least one column, got none"),
         (["flights", "flights"], "column must name each column once, got 'flights' twice"),
-        (["flights", " flights"], "line 1: two of the columns that are asked for are the same one"),
+        (
+            ["flights", " flights"],
+            "column must name each column once, but two of the names differ only in blanks",
+        ),
     ],
 )
 def test_columns_are_asked_for_once(tmp_path: Path, columns: list[str], message: str) -> None:
@@ -311,7 +315,7 @@ def test_what_is_no_path_is_a_type_error_that_names_the_parameter(
     with pytest.raises(ParameterTypeError) as raised:
         release_table(column="flights", rho=1, **files)
     assert str(raised.value) == (
-        f"{parameter} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+        f"{parameter} must be a path (a str, or an os.PathLike of one), got {type(value).__name__}"
     )
     assert not list(tmp_path.iterdir())
 
@@ -433,7 +437,7 @@ def test_a_compressed_table_that_is_damaged_is_refused_and_leaves_nothing(
     whole = packed(("n\n" + rows).encode(), name)
     for data in (TOWNS.encode(), whole[:-7], whole[: len(whole) // 2], whole[:30]):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(TableError, match="is not a whole file compressed by"):
+        with pytest.raises(TableError, match="is damaged, cut off, or not compressed by"):
             release_table(tmp_path / name, "n", tmp_path / f"o{name[5:]}", rho=1)
         assert os.listdir(tmp_path) == [name]
 
@@ -475,7 +479,7 @@ def test_the_plot_holds_noisy_counts_only(tmp_path: Path, rows: int, ending: str
     heads = {".png": b"\x89PNG", ".svg": b"<?xml"}
     assert plot.read_bytes().startswith(heads[ending])
     assert b"31337" not in plot.read_bytes()
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         release_table(tmp_path / "t.csv", "n", tmp_path / "q.csv", rho=1, plot=plot)
     write_counts(tmp_path / "t.svg", [31337])
     with pytest.raises(OutputError, match="is a table or an output of the release"):
@@ -584,7 +588,7 @@ def test_the_output_may_not_be_the_table(tmp_path: Path, how: str, force: bool) 
 def test_an_output_that_exists_is_replaced_only_with_force(tmp_path: Path) -> None:
     out = tmp_path / "o.csv"
     out.write_text("before")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         release_table(FLIGHTS, "flights", out, rho=1)
     assert out.read_text() == "before"
     release_table(FLIGHTS, "flights", out, rho=1, force=True)
@@ -595,8 +599,8 @@ def test_a_folder_a_device_and_a_missing_folder_are_refused(tmp_path: Path) -> N
     for out, message in [
         (tmp_path, "not a regular file"),
         (Path("/dev/null"), "not a regular file"),
-        (tmp_path / "no" / "o.csv", "no such folder"),
-        (FLIGHTS / "o.csv", "no such folder"),
+        (tmp_path / "no" / "o.csv", "must be in a folder that exists"),
+        (FLIGHTS / "o.csv", "must be in a folder that exists"),
     ]:
         with pytest.raises(OutputError, match=message):
             release_table(FLIGHTS, "flights", out, rho=1, force=True)
@@ -607,7 +611,7 @@ def test_a_pipe_is_refused_by_the_name_it_was_given() -> None:
     """/dev/stdout may be a pipe, whose name with links resolved does not exist."""
     reading, writing = os.pipe()
     try:
-        with pytest.raises(OutputError, match=f"/dev/fd/{writing}: exists and is not a regular"):
+        with pytest.raises(OutputError, match=f"/dev/fd/{writing} exists and is not a regular"):
             release_table(FLIGHTS, "flights", f"/dev/fd/{writing}", rho=1, force=True)
     finally:
         os.close(reading)
@@ -632,7 +636,7 @@ def test_the_file_that_a_standard_stream_goes_to_is_refused(
     opened = os.open(goes_to, os.O_WRONLY)
     os.dup2(opened, number)
     try:
-        with pytest.raises(OutputError, match=f"is what {stream} goes to; the output must be"):
+        with pytest.raises(OutputError, match=f"{stream} goes to .*; the output must be"):
             release_table(FLIGHTS, "flights", names[how], rho=1, force=True)
     finally:
         os.dup2(before, number)

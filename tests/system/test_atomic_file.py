@@ -99,7 +99,7 @@ def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(tmp_path: P
         out.write_text("of another release")
         buffer[:] = os.urandom(len(buffer))
 
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         release_table(FLIGHTS, "flights", out, rho=1, source=slow)
     assert out.read_text() == "of another release"
     assert os.listdir(tmp_path) == ["o.csv"]

@@ -76,21 +76,21 @@ def inverse(spectrum: Complexes) -> Floats:
 
 def _stockham(z: Complexes, roots: Complexes) -> Complexes:
     """Return the transform of complex numbers, in order. ``roots`` has at least z.size roots."""
-    n, done = z.size, 1
+    n, stride = z.size, 1
     while n > 2:
         quarter, step = n // 4, roots.size // n
-        a, b, c, d = z.reshape(4, quarter, done)
+        a, b, c, d = z.reshape(4, quarter, stride)
         sum_ac, difference_ac, sum_bd = a + c, a - c, b + d
         difference_bd = (b - d) * 1j
-        found = np.empty((quarter, 4, done), np.complex128)
+        found = np.empty((quarter, 4, stride), np.complex128)
         k = np.arange(0, quarter * step, step)
         np.add(sum_ac, sum_bd, out=found[:, 0])
         np.multiply(difference_ac - difference_bd, roots[k][:, None], out=found[:, 1])
         np.multiply(sum_ac - sum_bd, roots[2 * k][:, None], out=found[:, 2])
         np.multiply(difference_ac + difference_bd, roots[3 * k][:, None], out=found[:, 3])
-        z, n, done = found.reshape(-1), quarter, 4 * done
+        z, n, stride = found.reshape(-1), quarter, 4 * stride
     if n == 2:
-        a, b = z.reshape(2, done)
+        a, b = z.reshape(2, stride)
         z = np.concatenate([a + b, a - b])
     return z
 

@@ -275,7 +275,7 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
             guard = int(2 * max(0.0, log_growth - log_tail) / _LOG_2)
             best, best_cost = _Plan(flat_part, start, radius, terms, guard), cost
     if best_cost * (1 + bits / 1000) > _MOST_COST:  # arithmetic of many bits is slower
-        raise ArithmeticError(f"a tail to {bits} bits would take more than minutes")
+        raise ArithmeticError(f"a tail to {bits} bits would take longer than minutes")
     return best
 
 

@@ -56,8 +56,8 @@ def _require_own_precision(context: Any) -> None:
     """Refuse gmpy2 before 2.3, whose contexts divide by the thread's settings."""
     if context.div(gmpy2.mpfr(1), 3).precision != context.precision:
         raise ImportError(
-            f"gmpy2 must be 2.3 or later, got {gmpy2.version()}: it divides without regard to the "
-            "direction of rounding"
+            f"gmpy2 must be 2.3 or later, got {gmpy2.version()}; that version divides without "
+            "regard to the direction of rounding"
         )
 
 

@@ -99,13 +99,13 @@ def _most_weights(variance: Fraction) -> int:
 
 def _require_near(variance: Fraction, k: int) -> None:
     if k > (most := _most_weights(variance)):
-        raise ParameterOverflowError(f"k must be within {most} of 0 for a Skellam law so wide")
+        raise ParameterOverflowError(f"k must be within {most} of 0 for so wide a Skellam law")
 
 
 def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
     """Return the weights that I_k and the sums from 0 to k need."""
     if variance > LARGEST_TABLE:
-        raise ParameterOverflowError("variance must be at most 2**28 to be asked for probabilities")
+        raise ParameterOverflowError("variance must be at most 2**28 for probabilities")
     _require_near(variance, k)
     bits = -(-bits // 64) * 64  # few values, so that the cache is useful
     span = 16 << (isqrt(int(variance)) // 2).bit_length()  # about 8 to 16 deviations

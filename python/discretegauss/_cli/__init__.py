@@ -48,9 +48,9 @@ from .parser import (
     add_command,
     add_flag,
     add_value,
+    exclude,
     fail,
     file_name,
-    goes_without,
     plan_file,
     present,
     printed,
@@ -90,7 +90,7 @@ def program() -> int:
         if os.path.isfile("discretegauss.py"):  # the paper's code, for example
             note = (
                 "discretegauss: note: the file discretegauss.py in this folder hides the package "
-                "from Python programs here: delete it, its functions are in the package"
+                "from Python programs here. Delete it; the package has its functions"
             )
             printed(note, note, on_stderr=True)
         return _main(None, stops)
@@ -131,17 +131,18 @@ def _explained(error: BaseException) -> tuple[int, str]:
 # --- release
 
 _RELEASE_NOTES = """\
-what to mind:
-- The budget protects one person who has at most --records records, perhaps all in one row; with \
---one-per-row no two of them. Or one who changes at most --rows-per-person counts of each column, \
-each by at most --sensitivity. With a row for the total, a record counts twice.
-- Several columns share the budget. --disjoint: nobody is counted in two of them.
-- The rows themselves are published: they must not depend on the people counted. List every \
-combination, those with count 0 too. Or --unknown-groups.
-- So is their order: a table sorted by its counts publishes their true ranking.
-- So are all other columns: totals, shares or ranks computed from the counts publish them.
-- Noisy counts may be negative. Leave them so: rounding up to 0 adds a bias to every sum.
-- A second release of the same counts spends its budget again: the rho add up.
+before you release:
+- The budget protects one person who has at most --records records. They may all be in one row; \
+with --one-per-row no two of them are. Without --records, it protects one person who changes at \
+most --rows-per-person counts of each column, each by at most --sensitivity. If the table has a \
+row of totals, each record counts twice.
+- Several columns share the budget. With --disjoint, nobody may be counted in two of them.
+- The rows themselves are published, so they must not depend on the people counted. List every \
+combination, including those with count 0, or use --unknown-groups.
+- Their order is published: a table sorted by its counts reveals their true ranking.
+- All other columns are published: totals, shares or ranks computed from the counts reveal them.
+- Noisy counts may be negative. Leave them negative: rounding up to 0 adds a bias to every sum.
+- A second release of the same counts spends a second budget: the rho add up.
 
 More in docs/release.md.
 """
@@ -155,30 +156,31 @@ _NEEDED = ("table", "column", "out")
 def _add_release(commands: Any) -> None:
     summary = "add noise to columns of counts in a table"
     parser = add_command(commands, _release, summary, _RELEASE_NOTES, _RELEASE_USAGE)
-    table = "a table with a header: CSV, or by its name .tsv, .parquet, .arrow, .npy, .csv.gz, "
-    add_value(
-        parser, "table", "TABLE", file_name, f"{table}.csv.zst; - is CSV from stdin", nargs="?"
+    text = (
+        "a table with a header: .tsv, .parquet, .arrow, .npy, .csv.gz, .csv.zst, and CSV under any "
+        "other name; - is CSV from stdin"
     )
+    add_value(parser, "table", "TABLE", file_name, text, nargs="?")
     text = "the name of a column of counts; may be given several times"
     add_value(parser, "--column", "NAME", str, text, action="append")
-    text = "the file to write; - is stdout, and the report goes to stderr"
+    text = "the file to write; - is stdout, and then the report goes to stderr"
     add_value(parser, "--out", "FILE", file_name, text)
-    text = "';', '|', ',' or a tab, if the names of TABLE and FILE do not say it"
+    text = "';', '|', ',' or a tab; by default the endings of TABLE and FILE set it"
     add_value(parser, "--delimiter", "D", str, text)
-    text = "a TOML file: several tables that share one budget; all are written or none"
+    text = "a TOML file that lists tables with one budget; either all are written or none"
     add_value(parser, "--plan", "FILE", plan_file, text)
-    text = "with --plan: also write the tables made to add up, as CSV with standard errors"
-    add_value(parser, "--consistent", "DIR", partial(file_name, instead="it is a folder"), text)
-    text = "for rows that exist because people are in them: write rows of enough people, as CSV"
+    text = "with --plan: also write to this folder tables that add up, as CSV with standard errors"
+    add_value(parser, "--consistent", "DIR", partial(file_name, rule="must name a folder"), text)
+    text = "for rows that exist because people are in them: write those with enough people, as CSV"
     add_flag(parser, "--unknown-groups", text)
     add_flag(parser, "--force", "replace FILE and PLOT if they exist")
     add_flag(parser, "--json", "print the report as JSON")
-    text = "draw the noisy counts and their error bars to this .png, .pdf or .svg; true counts are "
-    kind = partial(file_name, instead="stdout has no room for it")
-    add_value(parser, "--plot", "PLOT", kind, f"{text}not in it")
+    text = "draw the noisy counts and their error bars to this .png, .pdf or .svg; the plot shows "
+    kind = partial(file_name, rule="must name a file, because a plot cannot go to stdout")
+    add_value(parser, "--plot", "PLOT", kind, f"{text}no true counts")
     _add_budget(parser)
     person = _add_person(parser)
-    text = "one count changes by at most this, at least 1, a whole number unless with --rho "
+    text = "one count changes by at most S; S is at least 1, and a whole number without --rho "
     add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
     text = "at most K counts of a column change (default 1)"
     add_value(person, "--rows-per-person", "K", whole_number, text)
@@ -225,11 +227,11 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
 
     if arguments.plan is not None:
         names = ("table", "out", "column", "delimiter", *_OF_PERSON, "disjoint", *_SPENT)
-        goes_without("--plan", arguments, names, "the plan says it")
+        exclude("--plan", arguments, names, "the plan sets it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)
     if arguments.consistent is not None:
-        raise ParameterValueError("--consistent goes with --plan: it takes several tables")
+        raise ParameterValueError("--consistent needs --plan, because it takes several tables")
     return plan_of_one(
         "/dev/stdin" if arguments.table == "-" else arguments.table,
         arguments.column,
@@ -255,18 +257,19 @@ def _who(arguments: argparse.Namespace) -> dict[str, Any]:
 def _release_groups(arguments: argparse.Namespace) -> int:
     from ..release import release_groups
 
-    reason = "a group has one count of people, the budget is epsilon with delta"
+    reason = "a group has one count of people, and the budget is epsilon with delta"
     names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
-    goes_without("--unknown-groups", arguments, names, reason)
+    exclude("--unknown-groups", arguments, names, reason)
     if "-" in (arguments.table, arguments.out):
-        raise ParameterValueError("--unknown-groups reads and writes files, not '-'")
+        raise ParameterValueError("with --unknown-groups, TABLE and --out must be files, got '-'")
     if None in (arguments.epsilon, arguments.delta):
         raise ParameterValueError("--unknown-groups needs --epsilon and --delta")
     require(arguments, _NEEDED)
     who = _who(arguments)
     if arguments.records not in (None, 1) and not arguments.one_per_row:
         raise ParameterValueError(
-            "--unknown-groups needs --one-per-row with --records: a person counts once in a group"
+            "--unknown-groups needs --one-per-row with --records, because a group counts a person "
+            "once"
         )
     result = release_groups(
         arguments.table,
@@ -290,12 +293,12 @@ def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
 # --- calibrate
 
 _CALIBRATE_NOTES = """\
-With --rho sigma2 is exact. With --epsilon and --delta the noise meets both, by the tight delta of \
-the discrete Gaussian; of one query sigma2 is the least that does, rounded up. A larger sigma2 may \
-break the budget.
-With --error the noise is the widest that keeps an answer within the error, and rho is its cost. \
-With --queries this holds for all answers at once.
-With --records the answers are the counts of one column in a table, as in release, and --error \
+With --rho, sigma2 is exact. With --epsilon and --delta, the noise meets both, by the tight delta \
+of the discrete Gaussian; for one query, sigma2 is the least that does so, rounded up. A larger \
+sigma2 may break the budget.
+With --error, the noise is the widest that keeps an answer within the error, and rho is its cost. \
+With --queries, all answers at once are within it.
+With --records, the answers are the counts of one column in a table, as in release, and --error \
 holds for each of them.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
 """
@@ -305,20 +308,20 @@ def _add_calibrate(commands: Any) -> None:
     usage = "%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]"
     summary = "print the noise that a budget needs"
     parser = add_command(commands, _calibrate, summary, _CALIBRATE_NOTES, usage)
-    text = "print the noise of the tables of a plan. No table is read"
+    text = "print the noise of each table of a plan; no table is read"
     add_value(parser, "--plan", "FILE", plan_file, text)
     add_flag(parser, "--json", "print JSON")
     _add_budget(parser)
     error = parser.add_argument_group("or the error that you accept")
-    text = "an answer is off by at most E, with the confidence"
+    text = "an answer is off by at most E, with confidence C"
     add_value(error, "--error", "E", NOT_NEGATIVE, text)
-    text = "with --error: between 0 and 1 (default 0.95)"
+    text = "with --error: a number between 0 and 1 (default 0.95)"
     add_value(error, "--confidence", "C", PROBABILITY, text)
     person = _add_person(parser)
-    text = "one answer changes by at most this, a whole number unless with --rho (default 1)"
+    text = "one answer changes by at most S, a whole number without --rho (default 1)"
     add_value(person, "--sensitivity", "S", POSITIVE, text)
     add_value(person, "--queries", "K", whole_number, "at most K answers change (default 1)")
-    text = "the same for one column of counts in a table, as in release"
+    text = "the same as --queries, for one column of counts in a table, as in release"
     add_value(person, "--rows-per-person", "K", whole_number, text)
 
 
@@ -336,22 +339,22 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     failure = "the result could not be printed"
     if arguments.plan is not None:
         names = (*_OF_PERSON, "queries", "error", "confidence", *_SPENT)
-        goes_without("--plan", arguments, names, "the plan says it")
+        exclude("--plan", arguments, names, "the plan sets it")
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if arguments.rows_per_person is not None:
         reason = "both say how many answers one person changes"
-        goes_without("--rows-per-person", arguments, ("queries",), reason)
+        exclude("--rows-per-person", arguments, ("queries",), reason)
     person = _person(arguments, ("sensitivity", "queries", "rows_per_person"))
     sensitivity = arguments.sensitivity or Fraction(1)
     queries = arguments.queries or arguments.rows_per_person or arguments.records or 1
     if arguments.error is None:
         if arguments.confidence is not None:
-            raise ParameterValueError("--confidence goes with --error")
+            raise ParameterValueError("--confidence needs --error")
         budget = _budget(arguments)
     else:
         if got := " and ".join(present(arguments, _SPENT[:3])):
-            raise ParameterValueError(f"--error says what is spent, and goes without {got}")
+            raise ParameterValueError(f"{got} must not be given with --error, which sets rho")
         change = (sensitivity, queries) if person is None else (Fraction(person.records), 1)
         answers = 1 if arguments.records else queries
         budget = release.budget_for_error(arguments.error, arguments.confidence, *change, answers)
@@ -363,9 +366,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 # --- sample
 
 _SAMPLE_NOTES = """\
-The name of FILE says what is written: .npy (int64), .parquet, .arrow or .csv (a column "noise"). \
-.txt, a name without an ending, and stdout have a number on each line. \
-Memory does not grow with N. Nothing of a file is left behind if it is not complete.
+The ending of FILE sets the format: .npy (int64), .parquet, .arrow or .csv (a column "noise"). \
+A .txt file, a file without an ending, and stdout have one number on each line. \
+Memory does not grow with N. No incomplete file is left behind.
 """
 _OF_LAW = ("sigma2", "sigma", "scale", "beta")
 _ENDINGS = (".npy", ".parquet", ".arrow", ".csv", ".txt", "")
@@ -378,7 +381,7 @@ def _add_sample(commands: Any) -> None:
     law = "(--sigma2 V | --sigma S | --scale T [--beta B])"
     usage = f"%(prog)s {law} --size N --out FILE [options]"
     parser = add_command(commands, _sample, "draw noise to a file", _SAMPLE_NOTES, usage)
-    add_value(parser, "--size", "N", whole_number, "how many draws", required=True)
+    add_value(parser, "--size", "N", whole_number, "the number of draws", required=True)
     add_value(parser, "--out", "FILE", file_name, "the file to write; - is stdout", required=True)
     add_flag(parser, "--force", "replace FILE if it exists")
     choices = ["chacha20", "getrandom"]
@@ -408,7 +411,7 @@ def _sample(arguments: argparse.Namespace) -> int:
     try:
         chunks = law.stream(arguments.size, _CHUNK, progress=True, **options)
     except ParameterOverflowError:  # its message is about a dtype
-        rule = "the law must keep to 64-bit integers with a probability above 1 - 2**-128"
+        rule = "the law must fit 64-bit integers with a probability above 1 - 2**-128"
         values = ((name, getattr(arguments, name)) for name in (*_OF_LAW, "mu"))
         got = " ".join(f"--{name} {describe(value)}" for name, value in values if value is not None)
         raise ParameterOverflowError(f"{rule}, got {got}") from None
@@ -418,7 +421,7 @@ def _sample(arguments: argparse.Namespace) -> int:
     if ending not in _ENDINGS:
         known = ", ".join(ending for ending in _ENDINGS if ending)
         raise OutputError(
-            f"--out: must end in one of {known}, or have no ending, got {describe(str(out))}"
+            f"--out must end in one of {known}, or have no ending, got {describe(str(out))}"
         )
     output: Any = unbuffered_stdout()
     if not to_stdout:
@@ -431,12 +434,12 @@ def _sample(arguments: argparse.Namespace) -> int:
             for draws in chunks:
                 append(draws)
     except FileExistsError:  # another process made it after the check
-        raise OutputError(f"{out}: exists already; use --force to replace it") from None
+        raise OutputError(f"{out} already exists; use --force to replace it") from None
     if to_stdout:
         return 0
     return printed(
         f"{arguments.size} draws of {law} are written to {out}",
-        f"{out} is written, but that could not be printed",
+        f"{out} is written, but this could not be printed",
     )
 
 
@@ -475,22 +478,22 @@ origin, destination and month.
 
 
 _VERIFY_NOTES = """\
---quick draws from fixed bits instead, compares with what is published, and needs a second.
+--quick takes a second: it draws from fixed bits and compares the draws with published ones.
 The proof takes minutes and needs python-flint: pip install python-flint.
-Exit codes: 0 all right, 1 something is wrong or not proven, 2 wrong arguments or no python-flint, \
-3 the results could not be written.
+Exit codes: 0 all is right, 1 something is wrong or not proven, 2 wrong arguments or no \
+python-flint, 3 the results could not be written.
 """
 
 
 def _add_verify(commands: Any) -> None:
-    summary, usage = "check that what is installed is right", "%(prog)s [--quick | --random N]"
+    summary, usage = "check the installed package", "%(prog)s [--quick | --random N]"
     parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
-    add_flag(parser, "--quick", "check in a second that draws are as published")
-    add_value(parser, "--random", "N", whole_number, "also prove N laws picked at random")
+    add_flag(parser, "--quick", "check in a second that the draws are the published ones")
+    add_value(parser, "--random", "N", whole_number, "also prove the tables of N random laws")
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    """Prove the tables of the compiled core right, by independent ball arithmetic.
+    """Prove by independent ball arithmetic that the tables of the compiled core are right.
 
     examples:
       discretegauss verify --quick
@@ -499,7 +502,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     from ..verify.proof import main
 
     if arguments.quick:
-        goes_without("--quick", arguments, ("random",), "it proves nothing")
+        exclude("--quick", arguments, ("random",), "--quick proves nothing")
     random = [] if arguments.random is None else ["--random", str(arguments.random)]
     return main(["--quick"] if arguments.quick else random, "discretegauss verify")
 
@@ -524,7 +527,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Exact integer noise for differential privacy.",
         epilog=(
             "example:\n  discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv\n\n"
-            "Each command has its own: discretegauss release --help"
+            "Each command has its own help: discretegauss release --help"
         ),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
@@ -532,7 +535,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_release(commands)
     _add_calibrate(commands)
     _add_sample(commands)
-    add_command(commands, _example, "print a table of counts to try")
+    add_command(commands, _example, "print an example table of counts")
     _add_verify(commands)
     return parser
 
@@ -552,9 +555,9 @@ def _add_budget(parser: argparse.ArgumentParser) -> None:
 
 def _add_person(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("who is counted, or what one person can change")
-    text = "a person has at most K records, perhaps all in one row"
+    text = "a person has at most K records, which may all be in one row"
     add_value(group, "--records", "K", whole_number, text)
-    add_flag(group, "--one-per-row", "with --records: no two of them are in one row")
+    add_flag(group, "--one-per-row", "with --records: no two records of a person are in one row")
     return group
 
 
@@ -567,9 +570,9 @@ def _person(arguments: argparse.Namespace, others: Sequence[str]) -> Person | No
 
     if arguments.records is None:
         if arguments.one_per_row:
-            raise ParameterValueError("--one-per-row goes with --records")
+            raise ParameterValueError("--one-per-row needs --records")
         return None
-    goes_without("--records", arguments, others, "both say what one person changes")
+    exclude("--records", arguments, others, "both say what one person changes")
     return None if arguments.one_per_row else Person(arguments.records)
 
 
@@ -581,7 +584,7 @@ def _budget(arguments: argparse.Namespace) -> Budget:
         raise ParameterTypeError(f"give either --rho, or both --epsilon and --delta; got {got}")
     if arguments.rho is None and arguments.report_delta is not None:
         raise ParameterValueError(
-            "--report-delta goes with --rho and must not be given with --epsilon and --delta"
+            "--report-delta needs --rho and must not be given with --epsilon and --delta"
         )
     from .._inputs.budget import Budget
 

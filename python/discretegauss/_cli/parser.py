@@ -65,24 +65,20 @@ def require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
         raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
 
 
-def goes_without(
-    option: str, arguments: argparse.Namespace, names: Sequence[str], reason: str
-) -> None:
+def exclude(option: str, arguments: argparse.Namespace, names: Sequence[str], reason: str) -> None:
     """Raise an error if the user gave one of these with the option."""
     if found := present(arguments, names):
-        raise ParameterValueError(f"{option} goes without {found[0]}: {reason}")
+        raise ParameterValueError(f"{found[0]} must not be given with {option}: {reason}")
 
 
-def file_name(text: str, instead: str = "") -> str:
-    """Return the name of a file or ``-``; refuse ``-`` if `instead` says why."""
-    if text == "-" and instead:
-        raise argparse.ArgumentTypeError(f"must name a file, got '-' ({instead})")
-    if not text:  # an unset variable of a shell
-        raise argparse.ArgumentTypeError("must name a file, got ''")
+def file_name(text: str, rule: str = "") -> str:
+    """Return the name of a file or ``-``; refuse ``-`` if there is a rule."""
+    if not text or (text == "-" and rule):  # no text: an unset variable of a shell
+        raise argparse.ArgumentTypeError(f"{rule or 'must name a file'}, got '{text}'")
     return text
 
 
-plan_file = partial(file_name, instead="a plan is a file")
+plan_file = partial(file_name, rule="must name a file")
 
 
 def _number(text: str, holds: Callable[[Fraction], bool], rule: str) -> Fraction:

@@ -48,10 +48,10 @@ class Addend(NamedTuple):
     is_clamped: bool = False
     modulus: int | None = None
 
-    def part(self, which: slice) -> Addend:
+    def part(self, piece: slice) -> Addend:
         """Return a slice of the integers, with its nulls."""
-        nulls = None if self.nulls is None else self.nulls[which]
-        return self._replace(values=self.values[which], nulls=nulls)
+        nulls = None if self.nulls is None else self.nulls[piece]
+        return self._replace(values=self.values[piece], nulls=nulls)
 
     def ends(self) -> tuple[int, int]:
         """Return the least and the greatest integer that is not null."""
@@ -83,9 +83,9 @@ def add_objects(out: NDArray[Any], addend: Addend, fill: Callable[[NDArray[Any]]
     draws = np.empty(min(out.size, _PIECE), object)
     try:
         for start in range(0, out.size, _PIECE):
-            which = slice(start, start + _PIECE)
-            part = out[which]
+            piece = slice(start, start + _PIECE)
+            part = out[piece]
             fill(draws[: part.size])
-            part[:] = np.array(addend.part(which).sums(draws[: part.size].tolist()), object)
+            part[:] = np.array(addend.part(piece).sums(draws[: part.size].tolist()), object)
     finally:
         draws.fill(0)

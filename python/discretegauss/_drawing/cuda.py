@@ -110,8 +110,8 @@ def _refuse_capture(stream: int) -> None:
     status, state = driver.cuStreamIsCapturing(stream)
     if int(status) or int(state):
         raise ParameterValueError(
-            "out: its stream captures a graph, whose replays would repeat the noise; draw outside "
-            "the capture"
+            "out must not be on a stream that captures a graph, because replays would repeat the "
+            "noise; draw outside the capture"
         )
 
 

@@ -57,10 +57,10 @@ if not _plain_python_is_forced():
         native = None
 
 
-def core(what: str) -> Any:
-    """Return the compiled core, or raise MissingCoreError if `what` cannot be done without it."""
+def core(feature: str) -> Any:
+    """Return the compiled core, or raise MissingCoreError if `feature` needs it."""
     if native is None:
-        refuse(what)
+        refuse(feature)
     return native
 
 

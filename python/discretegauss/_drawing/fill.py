@@ -15,7 +15,7 @@ from .._inputs.source import Source
 Fill = Callable[[NDArray[Any], Source, int], None]
 
 #: Replaces numpy's message, which shows the shape, because a column of counts may be the shape.
-NO_MEMORY = "size: there is no memory for such an array"
+NO_MEMORY = "size must be smaller: there is no memory for this array"
 
 
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:

@@ -134,7 +134,7 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     lib.DG_ERR_RANGE: (RangeError, NO_FIT),
     lib.DG_ERR_PARAMETER: (
         ParameterValueError,
-        "the C core has no such law or table for these parameters",
+        "the C core has no law or table for these parameters",
     ),
     lib.DG_ERR_TOO_LONG: (
         ParameterOverflowError,
@@ -249,8 +249,8 @@ class NativeSampler:
 
     def noise_at(self, out: NDArray[Any], first_item: int, key: bytes | NDArray[Any]) -> None:
         """Fill `out`, one axis, with the items of a key's noise from `first_item` on."""
-        which = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
-        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *which)
+        arguments = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
+        status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *arguments)
         raise_for_status(status, refusal=_no_items)
 
     def packed(self) -> NDArray[np.uint64]:
@@ -308,8 +308,8 @@ class NativeSampler:
 
 def _no_table(spec: LawSpec) -> ParameterValueError:
     return ParameterValueError(
-        "beta must be smaller: 128 bits of (abs(x - mu)/scale)**beta must tell the integers next "
-        "to mu apart, or no table holds the law, got beta = "
+        "beta must be smaller for this scale, because 128 bits of (abs(x - mu)/scale)**beta cannot "
+        "distinguish the integers next to mu, got beta = "
         f"{describe(spec.beta)} with scale = {describe(spec.parameter)}"
     )
 
@@ -317,7 +317,8 @@ def _no_table(spec: LawSpec) -> ParameterValueError:
 def _no_items() -> ParameterValueError:
     return ParameterValueError(
         "law must have a centre and a sigma or scale of at most about 2**52 for noise by item or "
-        "on a GPU; on a GPU at least 1/4, or 1 for a GeneralizedGaussian; got another law"
+        "on a GPU, where sigma or scale must also be at least 1/4 (1 for a GeneralizedGaussian), "
+        "got another law"
     )
 
 
@@ -369,15 +370,16 @@ def _c_column(words: NDArray[Any]) -> dict[str, Any]:
 
 def _no_isochronous() -> ParameterValueError:
     return ParameterValueError(
-        "method may be 'isochronous' for scales from about 2**-20 to 2**52, centres below 2**61 "
-        "and beta below 64, got 'isochronous' for another law"
+        "method may be 'isochronous' only for scales from about 2**-20 to 2**52, centres below "
+        "2**61 and beta below 64, got 'isochronous' for another law"
     )
 
 
 def _no_isochronous_laws() -> ParameterValueError:
     return ParameterValueError(
-        "method may be 'isochronous' in arrays of laws for scales from 2**-11 to 2**42, or sigma2 "
-        "from 2**-16 to 2**62 (from 2**-4 if mu is no integer), got 'isochronous' for another law"
+        "method may be 'isochronous' in arrays of laws only for scales from 2**-11 to 2**42, or "
+        "sigma2 from 2**-16 to 2**62 (from 2**-4 if mu is not an integer), got 'isochronous' for "
+        "another law"
     )
 
 

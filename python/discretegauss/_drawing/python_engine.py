@@ -21,9 +21,9 @@ from .add import NO_FIT, Addend, add_objects
 from .fill import Fill
 
 
-def refuse(what: str) -> NoReturn:
-    """Refuse something that only the compiled core does."""
-    raise MissingCoreError(f"{what} needs the compiled core, which is not in use")
+def refuse(feature: str) -> NoReturn:
+    """Refuse a feature that only the compiled core has."""
+    raise MissingCoreError(f"{feature} needs the compiled core, which is not in use")
 
 
 def bits_of(source: Source) -> reference.Bytes:

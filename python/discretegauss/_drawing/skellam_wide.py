@@ -247,12 +247,12 @@ def are_kept(
     """Return which steps are kept: s with probability f(s). U is in [word, word + 1)/2**64."""
     lower, upper_less_1 = thresholds()
     cells = _cells(envelope.scale, steps)
-    kept = words < lower[cells]  # word + 1 <= lower: U is below f(s)
-    is_open = ~kept & (words <= upper_less_1[cells])
+    accepted = words < lower[cells]  # word + 1 <= lower: U is below f(s)
+    is_open = ~accepted & (words <= upper_less_1[cells])
     for i in np.flatnonzero(is_open):
         k = envelope.centre + int(steps[i])
-        kept[i] = k >= 0 and keeps(envelope, k, int(words[i]), draws)
-    return kept
+        accepted[i] = k >= 0 and keeps(envelope, k, int(words[i]), draws)
+    return accepted
 
 
 def keeps(envelope: Envelope, k: int, word: int, draws: Draws) -> bool:

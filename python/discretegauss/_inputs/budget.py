@@ -80,7 +80,7 @@ class Budget:
             return cls(rho=rho, epsilon=epsilon, delta=delta)
         if not isinstance(budget, cls):
             raise ParameterTypeError(
-                f"budget must be a privacy.Budget, got {describe(budget)}; numbers are given by "
+                f"budget must be a privacy.Budget, got {describe(budget)}; pass numbers by "
                 "name, rho=... or epsilon=..., delta=..."
             )
         if any(number is not None for number in (rho, epsilon, delta)):

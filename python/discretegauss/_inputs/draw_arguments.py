@@ -99,7 +99,7 @@ def checked_size(size: object) -> tuple[int, ...] | None:
         isinstance(size, np.ndarray) and size.ndim == 1 and size.dtype.kind in "iuO"
     )
     if not several and not isinstance(size, Integral):
-        raise refused("size", "be an integer or a tuple of them", size, ParameterTypeError)
+        raise refused("size", "be an integer or a tuple of integers", size, ParameterTypeError)
     lengths: Iterable[object] = cast(Iterable[object], size) if several else (size,)
     shape = tuple(_length(n, i if several else None) for i, n in enumerate(lengths))
     if len(shape) > MOST_AXES:
@@ -226,7 +226,9 @@ def checked_source(source: object) -> Source:
         raise ParameterTypeError(f"{rule}, got {type(source).__name__}{_hint(source)}")
     if (other := _other_generator(source)) is not None:
         hint = _hint(getattr(source, "__self__", None))
-        raise ParameterTypeError(f"{rule}, source(buffer); got {other}, which fills none{hint}")
+        raise ParameterTypeError(
+            f"{rule}, source(buffer); got {other}, which fills no buffer{hint}"
+        )
     return source
 
 

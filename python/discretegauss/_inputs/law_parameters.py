@@ -162,7 +162,7 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
     """
     if (sigma2 is None) is (sigma is None):
         count = "neither" if sigma is None else "both"
-        raise ParameterTypeError(f"sigma2 or sigma must be given, one of the two, got {count}")
+        raise ParameterTypeError(f"one of sigma2 and sigma must be given, got {count}")
     if sigma is None:
         return sigma2
     array = as_array(sigma, "sigma") if arrays else None
@@ -183,8 +183,8 @@ def _square(sigma: object) -> Fraction:
     exact = positive(sigma, "sigma")
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MAX_BITS // 2:
         raise ParameterOverflowError(
-            f"sigma must have a numerator and a denominator of at most {MAX_BITS // 2} bits, as "
-            f"its square is the parameter, got {describe(sigma)}"
+            f"sigma must have a numerator and a denominator of at most {MAX_BITS // 2} bits, "
+            f"because its square is the parameter, got {describe(sigma)}"
         )
     return exact * exact
 
@@ -211,8 +211,8 @@ def as_array(value: object, name: str) -> NDArray[Any] | None:
         array = to_numpy_exactly(value)
         if are_rounded(array, value):
             raise ParameterTypeError(
-                f"{name} must give numbers as they are, but floats may have been made of integers "
-                "beyond 2**53: pass columns one by one, or arrays of numpy"
+                f"{name} must hold exact numbers, but integers beyond 2**53 may have become "
+                "floats: pass columns one by one, or numpy arrays"
             )
         return as_array(array, name)
     if _may_hold_several(type(value)):  # a range or a buffer, which numpy would read as an array
@@ -251,8 +251,7 @@ def parameter_shape(
     axes = max(len(shape or ()), *map(len, shapes))
     if axes > MOST_AXES:
         raise ParameterValueError(
-            f"arrays of parameters, and out with them, must have at most {MOST_AXES} axes, "
-            f"got {axes}"
+            f"arrays of parameters and out must have at most {MOST_AXES} axes, got {axes}"
         )
     try:
         own = np.broadcast_shapes(*shapes)

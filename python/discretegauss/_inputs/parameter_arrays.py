@@ -274,15 +274,15 @@ class Laws:
 
     def places(self) -> list[NDArray[np.intp]]:
         """Return the places of each distinct law's draws, ordered by the first of them."""
-        which = np.zeros(self.n_draws, np.intp)
+        group = np.zeros(self.n_draws, np.intp)
         for column in self._columns:
             words = column.numbers(self.shape)
             if len(words) > 1:
                 _, own = np.unique(words, axis=0, return_inverse=True)
-                pairs = which * self.n_draws + own.reshape(-1)
-                which = np.unique(pairs, return_inverse=True)[1].reshape(-1)
-        order = np.argsort(which, kind="stable")
-        ends = np.cumsum(np.bincount(which))
+                pairs = group * self.n_draws + own.reshape(-1)
+                group = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        order = np.argsort(group, kind="stable")
+        ends = np.cumsum(np.bincount(group))
         return sorted(np.split(order, ends[:-1]), key=itemgetter(0))
 
     def parts(self) -> list[tuple[slice, Laws]]:

@@ -9,18 +9,18 @@ from ..errors import ParameterTypeError
 from .messages import refused
 
 
-def path_text(value: object, name: str, what: str) -> str:
-    """Return the path of `what` ("a file") as text, which must not be empty."""
+def path_text(value: object, name: str, noun: str) -> str:
+    """Return the path of a file, or of another noun, as text, which must not be empty."""
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(text, str):  # bytes, also those of an os.PathLike
         raise ParameterTypeError(
-            f"{name} must be a path, a str or os.PathLike of one, got {type(value).__name__}"
+            f"{name} must be a path (a str, or an os.PathLike of one), got {type(value).__name__}"
         )
     if not text or "\0" in text:
-        raise refused(name, f"name {what}", text)
+        raise refused(name, f"name {noun}", text)
     return text
 
 
-def named_path(value: object, name: str, what: str = "a file") -> Path:
-    """Return the path of `what` as a Path, checked by `path_text`."""
-    return Path(path_text(value, name, what))
+def named_path(value: object, name: str, noun: str = "a file") -> Path:
+    """Return the path as a Path, checked by `path_text`."""
+    return Path(path_text(value, name, noun))

@@ -82,7 +82,7 @@ def checked_sampling_rate(value: object) -> Fraction:
     if exact > 1:
         raise refused("sampling", "be at most 1", value)
     if 0 < 1 - exact < Fraction(1, 2**90):
-        raise refused("sampling", "be 1, or below it by 2**-90 or more", value)
+        raise refused("sampling", "be 1, or at most 1 - 2**-90", value)
     return exact
 
 

@@ -59,6 +59,6 @@ def check_filled(returned: object, buffer: memoryview, zeros: int) -> int:
         return 0
     if zeros + n >= _ZEROS:
         raise ParameterValueError(
-            f"{rule}, got {n} from one that left {_ZEROS} bytes or more as they were, zeros"
+            f"{rule}, got {n} from a source that left {_ZEROS} bytes or more unchanged, as zeros"
         )
     return zeros + n

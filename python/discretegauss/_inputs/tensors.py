@@ -26,15 +26,15 @@ __all__ = [
 _HOST, _GPU = {1, 3}, {2, 13}
 
 _JAX = (
-    "{name} must be memory that can be written, and an array of jax never changes: draw into an "
-    "array of numpy or CuPy and make one of it, outside of jax.jit, which would repeat the draws"
+    "{name} must be writable, but an array of jax never changes: draw into an array of numpy or "
+    "CuPy and convert it to jax outside of jax.jit, which would repeat the draws"
 )
 #: Of sums that might not fit a dtype.
 NO_ROOM = "values with noise must fit {} with Pr[outside] < 2**-128, but they might not"
 
 _TRACED = (
-    "{name}: torch records a graph now, and replays of it would repeat the draws; call this "
-    "outside of torch.export, torch.jit.trace and make_fx"
+    "{name} must not be used while torch records a graph, because replays would repeat the draws; "
+    "call this outside of torch.export, torch.jit.trace and make_fx"
 )
 
 
@@ -112,7 +112,7 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
             raise ParameterTypeError(f"{name} must be a dense tensor of integers") from None
         return shared
     if int(kind) not in _GPU:
-        raise ParameterTypeError(f"{name} must be a tensor on the host or on a GPU of NVIDIA's")
+        raise ParameterTypeError(f"{name} must be a tensor on the host or on an NVIDIA GPU")
     return _on_gpu(tensor, name, None if device is None else int(device), root)
 
 
@@ -131,7 +131,7 @@ def _on_gpu(tensor: Any, name: str, device: int | None, root: str) -> DeviceArra
     strides = interface.get("strides")
     strides = _of_c_order(shape, dtype) if strides is None else tuple(map(int, strides))
     if is_read_only or (not address and prod(shape)):
-        raise ParameterValueError(f"{name} must be memory that can be written")
+        raise ParameterValueError(f"{name} must be writable")
     if not _is_dense(shape, strides, dtype.itemsize):
         raise ParameterValueError(f"{name} must fill a block of memory without gaps on a GPU")
     stream = interface.get("stream")
@@ -161,4 +161,6 @@ def require_defaults(method: object, source: object, threads: object) -> None:
     if not (isinstance(source, str) and source == CHACHA20):
         raise ParameterValueError("source must be 'chacha20' for an array on a GPU")
     if threads != 1:
-        raise ParameterValueError("threads must be 1 for an array on a GPU, which has its own")
+        raise ParameterValueError(
+            "threads must be 1 for an array on a GPU, which has its own threads"
+        )

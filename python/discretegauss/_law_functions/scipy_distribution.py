@@ -97,9 +97,9 @@ def _chunks(law: Any, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDA
         )
     if last >= first and max(abs(first), abs(last)) > 2**53:
         raise ParameterOverflowError(
-            "expect and moments sum in floats, which do not tell integers beyond 2**53 apart, but "
+            "expect and moments sum floats, which cannot distinguish integers beyond 2**53, but "
             f"{describe(law)} has probabilities above 0 there; "
-            f"ask for those of X - {describe(spec.mu)}"
+            f"compute those of X - {describe(spec.mu)}"
         )
     for start in range(first, last + 1, _CHUNK):
         ks = np.arange(start, min(start + _CHUNK, last + 1))
@@ -287,7 +287,7 @@ class ScipyLaw(rv_discrete):  # type: ignore[misc]
             where floats cannot hold all integers.
         """
         if args:
-            raise ParameterTypeError(f"args must be empty, got {len(args)} of them")
+            raise ParameterTypeError(f"args must be empty, got {len(args)} entries")
         _refuse(loc)
         sums, total = [], 0.0
         for ks, p in _chunks(self.law, *_ends(self.law, lb, ub)):

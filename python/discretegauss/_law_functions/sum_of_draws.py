@@ -195,8 +195,8 @@ class SumOfDraws:
         found = tails_of_sum(one, self.clients, precision)
         if found is None:
             raise ParameterOverflowError(
-                f"clients must be fewer, or the law narrower, for {describe(repr(self))} to be "
-                "asked for probabilities"
+                "clients must be fewer, or the law narrower, for probabilities of "
+                f"{describe(repr(self))}"
             )
         lower = (gmpy2.mpq(found.at(x)[0], 1 << precision) for x in (m, m + 1))
         return arithmetic(bits), (*lower, gmpy2.mpq(found.missing, 1 << precision))

@@ -19,17 +19,17 @@ class Progress:
     ----------
     show : bool
         False: never show a bar.
-    what : str
-        The plural noun of the things that are counted.
+    noun : str
+        The plural of the things that are counted.
 
     Notes
     -----
     If the terminal goes away, errors of writing to it are ignored.
     """
 
-    def __init__(self, what: str, *, show: bool = True) -> None:
+    def __init__(self, noun: str, *, show: bool = True) -> None:
         self._stream = sys.stderr if show and _is_terminal() else None
-        self._what = what
+        self._noun = noun
         self._next = time.monotonic() + _SECONDS
         self._shown = 0
 
@@ -45,11 +45,11 @@ class Progress:
         if self._stream is None or (now := time.monotonic()) < self._next:
             return
         self._next = now + _SECONDS
-        text = f"{count:,} {self._what}"
+        text = f"{count:,} {self._noun}"
         if fraction:
-            done = min(fraction, 1.0)
-            filled = int(done * _WIDTH)
-            text = f"[{'#' * filled:<{_WIDTH}}] {done:4.0%}  {text}"
+            share = min(fraction, 1.0)
+            filled = int(share * _WIDTH)
+            text = f"[{'#' * filled:<{_WIDTH}}] {share:4.0%}  {text}"
         self._write(f"\r{text:<{self._shown}}")
         self._shown = len(text)
 

@@ -130,7 +130,7 @@ def locs_in_steps(locs: NDArray[Any], exponent: int) -> NDArray[np.int64]:
 
 def _no_multiple() -> ParameterValueError:
     return ParameterValueError(
-        "loc must be a whole multiple of the granularity, of at most 2**52 of it"
+        "loc must be a whole multiple of the granularity, at most 2**52 times it"
     )
 
 

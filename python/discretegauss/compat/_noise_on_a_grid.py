@@ -124,5 +124,7 @@ def _common_shape(
         shape = None
     if shape is None or checked not in (None, shape):
         # the message omits the lengths, because size may be counts
-        raise ParameterValueError("loc, scale and size must have shapes that broadcast to size's")
+        raise ParameterValueError(
+            "loc, scale and size must have shapes that broadcast to that of size"
+        )
     return shape

@@ -98,7 +98,7 @@ class NumpyNoise(np.random.Generator):
         else:  # numpy's methods have no bits here, so calls of them must raise an error
             vars(self).update((name, partial(self._refuse, name)) for name in _INHERITED)
 
-    def _refuse(self, name: str, *_given: object, **_named: object) -> NoReturn:
+    def _refuse(self, name: str, *_arguments: object, **_keywords: object) -> NoReturn:
         raise MissingCoreError(
             f"NumpyNoise.{name} needs the compiled core and bits of the system; "
             "normal, laplace, choice and spawn do not"
@@ -261,7 +261,9 @@ def _pool(a: int | ArrayLike, axis: int) -> tuple[NDArray[Any] | None, int]:
         return None, max(0, int(pool))
     place = whole_number(axis, "axis", minimum=-pool.ndim)
     if place >= pool.ndim:
-        raise ParameterValueError(f"axis must be one of a's {pool.ndim}, got {describe(axis)}")
+        raise ParameterValueError(
+            f"axis must be one of the {pool.ndim} axes of a, got {describe(axis)}"
+        )
     return pool, pool.shape[place]
 
 
@@ -284,11 +286,11 @@ def _weights(p: ArrayLike, count: int) -> list[int]:
     """Return integers in the proportions of p."""
     floats = _array(p, "p", np.float64)
     if floats.shape != (count,):
-        raise ParameterValueError(f"p must have shape ({count},) as a, got {floats.shape}")
+        raise ParameterValueError(f"p must have the shape ({count},), as a has, got {floats.shape}")
     if not (np.isfinite(floats).all() and (floats >= 0).all()):
         raise ParameterValueError("p must be finite and not negative")
     exact = [Fraction(x) for x in floats.tolist()]
     if abs(sum(exact, Fraction(-1))) > Fraction(_SUM_TOLERANCE):
-        raise ParameterValueError("p must have a sum of 1, up to 2**-26")
+        raise ParameterValueError("p must have a sum within 2**-26 of 1")
     common = max(x.denominator for x in exact)  # all are powers of two, so they divide the largest
     return [int(x * common) for x in exact]

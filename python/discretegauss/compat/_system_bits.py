@@ -82,7 +82,7 @@ class SystemBits(np.random.BitGenerator):
             return None
         return int(words) if size is None else words
 
-    def _refuse(self, *_given: object, **_named: object) -> NoReturn:
+    def _refuse(self, *_arguments: object, **_keywords: object) -> NoReturn:
         """Refuse every operation that would copy or repeat the stream."""
         raise ParameterTypeError(_ANOTHER)
 

@@ -102,7 +102,7 @@ def noisy(
     for cells in columns:
         plans.append(_plan(cells, law, how.overflow, how.modulus))
     if out is not None and out.dtype.newbyteorder("=") != plans[0].result:
-        raise ParameterValueError(f"out must be of {plans[0].result} here, got {out.dtype}")
+        raise ParameterValueError(f"out must have dtype {plans[0].result} here, got {out.dtype}")
     results: list[NDArray[Any]] = []
     for plan in plans:
         sums = np.empty_like(plan.integers, plan.result, subok=False)
@@ -144,7 +144,7 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
     if overflow == "saturate":
         return _Plan(integers, addend._replace(is_clamped=True), result)
     names = {INT64_RANGE: "int64", INT128_RANGE: "Int128"}
-    held = names.get(bounds, "decimals of as many digits as here")
+    held = names.get(bounds, "decimals of this precision")
     where = "" if label is None else f" (column {describe(label)})"
     raise ParameterOverflowError(
         f"values with noise must fit {held} with Pr[outside] < 2**-128, but they might not{where}; "

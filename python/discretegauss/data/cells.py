@@ -61,15 +61,15 @@ class Container(NamedTuple):
         return sum(one.integers.size for one in self.cells) // self.n_columns
 
 
-def refuse_type(what: object) -> ParameterTypeError:
+def refuse_type(kind: object) -> ParameterTypeError:
     """Return the error for cells that are not integers."""
-    are_floats = "float" in str(what).lower() or "double" in str(what)
+    are_floats = "float" in str(kind).lower() or "double" in str(kind)
     hint = "; integral_floats=True takes whole numbers in floats" if are_floats else ""
-    return ParameterTypeError(f"values must be integers, got {what}{hint}")
+    return ParameterTypeError(f"values must be integers, got {kind}{hint}")
 
 
 _NOT_WHOLE = (
-    "values must be whole numbers, small enough that a float is no other integer rounded; "
+    "values must be whole numbers so small that no other integer rounds to the same float; "
     "one of them is not"
 )
 

@@ -205,7 +205,7 @@ def add_noise(
     if type(values) is not np.ndarray and is_tensor(values):
         if columns is not None or modulus is not None or overflow != "raise" or integral_floats:
             raise ParameterTypeError(
-                "columns, modulus, overflow and integral_floats do not go with a tensor"
+                "columns, modulus, overflow and integral_floats must not be given with a tensor"
             )
         noise = law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
         return outside_of_graphs(_noisy_tensor)(values, out, noise, how)
@@ -293,7 +293,7 @@ def law_for(
     """
     values, person, by = statement
     if person is None and by is not None:
-        raise ParameterTypeError("by goes with person, which was not given")
+        raise ParameterTypeError("by needs person, which was not given")
     checked_flag(disjoint, "disjoint")
     rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
     named = [name for name, number in numbers.items() if number is not None]
@@ -306,7 +306,7 @@ def law_for(
         budget = Budget.of(law, **numbers)
         if person is not None:
             if others:
-                raise ParameterTypeError(f"{others[0]} must not be given: person says it")
+                raise ParameterTypeError(f"{others[0]} must not be given with person")
             from .groups import counting_of
             from .person_noise import law_of_one
 
@@ -318,7 +318,7 @@ def law_for(
         return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
     named = others + ["person"] * (person is not None) + named
     if named:
-        raise ParameterTypeError(f"give either a law or a budget: {named[0]} is of a budget")
+        raise ParameterTypeError(f"give either a law or a budget: {named[0]} belongs to a budget")
     return law
 
 
@@ -327,11 +327,11 @@ def check_law(law: object) -> None:
     if law is None or isinstance(law, Budget):
         return
     if isinstance(law, type) and issubclass(law, Law):
-        raise ParameterTypeError(f"law must be a law, as {law.__name__}(5) is, got the class")
+        raise ParameterTypeError(f"law must be a law such as {law.__name__}(5), got the class")
     if not isinstance(law, Law):
         raise ParameterTypeError(
             "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, got "
-            f"{type(law).__name__}; a budget is given by name, rho=... or epsilon=..., delta=..."
+            f"{type(law).__name__}; pass a budget by name, rho=... or epsilon=..., delta=..."
         )
 
 
@@ -341,7 +341,7 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
         values, if_loaded("numpy.ma", "MaskedArray")
     ):
         raise ParameterTypeError(
-            "out goes with a numpy array without a mask, not with values of type "
+            "out needs a numpy array without a mask as values, got values of type "
             f"{type(values).__name__}"
         )
     result = checked_out(out, None)
@@ -387,7 +387,7 @@ def _open(values: Any, columns: object, *, floats: bool) -> Container:
         container = open_any(values, columns, floats=floats)
     elif columns is not None:
         raise ParameterTypeError(
-            "columns goes with a frame or table of pandas, polars, pyarrow or DuckDB, not with "
+            "columns needs a frame or table of pandas, polars, pyarrow or DuckDB, got "
             f"values of type {type(values).__name__}"
         )
     elif isinstance(values, list | tuple | dict | Decimal) or is_integer(values):

@@ -18,7 +18,7 @@ Column = tuple[Cells, Callable[[NDArray[Any]], Any]]
 def open_alone(column: Column, named: object = None) -> Container:
     """Open a single column or array, for which the user cannot name columns."""
     if named is not None:
-        raise ParameterTypeError("columns goes with a frame or table, not with one column or array")
+        raise ParameterTypeError("columns needs a frame or table, got one column or array")
     cells, close = column
     return Container([cells], 1, lambda results: close(results[0]))
 

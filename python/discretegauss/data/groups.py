@@ -63,7 +63,7 @@ def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[An
     labels, levels = table.labels(), table.levels()
     for name in by:
         if name in counts:
-            raise ParameterValueError(f"by must name no column of counts, got {describe(name)}")
+            raise ParameterValueError(f"by must not name a column of counts, got {describe(name)}")
         if labels.count(name) + levels.count(name) != 1:
             fault = "there twice" if name in labels or name in levels else "not there"
             raise ParameterValueError(
@@ -93,7 +93,7 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
     if by is not None:
         if table is None:
             raise ParameterTypeError(
-                f"by goes with a frame or table, not with values of type {type(values).__name__}"
+                f"by needs a frame or table, got values of type {type(values).__name__}"
             )
         counting = checked_counting(by=names_of(by, "by"), columns=container.n_columns)
     else:

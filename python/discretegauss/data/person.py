@@ -67,7 +67,7 @@ class Person:
             raise ParameterValueError("distinct must name at least one column, or be left out")
         alike = word_count(per_cell, "per_cell")
         if alike > 1 and not names:
-            raise ParameterValueError(f"per_cell goes with distinct, got {alike} without it")
+            raise ParameterValueError(f"per_cell needs distinct, got {alike} without it")
         if not isinstance(neighbours, str) or neighbours not in ("add or remove", "replace"):
             raise refused("neighbours", "be 'add or remove' or 'replace'", neighbours)
         values = {"records": most, "distinct": names, "per_cell": alike, "neighbours": neighbours}
@@ -203,7 +203,9 @@ def checked_counting(
     if not isinstance(counts, str) or counts not in ("records", "people"):
         raise refused("counts", "be 'records' or 'people'", counts)
     if values is not None and counts == "people":
-        raise ParameterValueError("values goes with counts = 'records': people are counted once")
+        raise ParameterValueError(
+            "values needs counts = 'records', because people are counted once"
+        )
     return Counting(
         by=keys,
         across=across,
@@ -283,7 +285,7 @@ def require_known(person: Person, tables: Sequence[Counting]) -> None:
     for column in person.distinct:
         if column not in known:
             raise ParameterValueError(
-                f"distinct must name columns of by or across, and {column!r} is in none"
+                f"distinct must name columns of by or across, but {column!r} is in neither"
             )
 
 

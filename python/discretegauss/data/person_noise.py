@@ -84,7 +84,7 @@ def largest_rho(
     good = Fraction(zcdp_rho(epsilon, delta))
     if good <= 0:
         raise ParameterValueError(
-            f"epsilon and delta must leave a positive rho, got {describe(epsilon)} and "
+            f"epsilon and delta must allow a positive rho, got {describe(epsilon)} and "
             f"{describe(delta)}"
         )
 

@@ -51,7 +51,7 @@ def noise_of_tasks(
     for name in ("person", "by"):
         if name in options:
             raise ParameterTypeError(
-                f"{name} goes with values that are held, as tasks cannot tell whether their rows "
+                f"{name} needs values in memory, because tasks cannot tell whether their rows "
                 "differ; release.Plan has the law of such a table"
             )
     how = How(floats=integral_floats, **options)

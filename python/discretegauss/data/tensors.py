@@ -36,7 +36,7 @@ def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: H
     """Let the tensor `out`, perhaps that of the values itself, hold values plus draws."""
     if out is None or not is_tensor(out):
         raise ParameterTypeError(
-            "out must be a tensor where values is one; add_noise(t, law, out=t) adds in place"
+            "out must be a tensor if values is one; add_noise(t, law, out=t) adds in place"
         )
     target = in_memory(out, "out")
     if target.shape != values.shape:

@@ -117,7 +117,7 @@ def _integers(values: Any, name: str) -> NDArray[Any]:
         if array.dtype.kind == "f" and array.size and isinstance(values, list | tuple):
             array = np.asarray(values, dtype=object)  # numpy mixes int64 and uint64 as floats
     except ValueError:  # lists of several lengths
-        raise ParameterValueError(f"{name} must be of one length") from None
+        raise ParameterValueError(f"{name} must all have one length") from None
     if array.dtype.kind not in "iuO" and array.size:
         raise ParameterTypeError(f"{name} must hold integers, got dtype {array.dtype}")
     if array.dtype != object:
@@ -170,7 +170,7 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -
     """
     bits = checked_source(source)
     if not isinstance(law, Law):
-        raise refused("law", "be a law, as Skellam(5) is", law, ParameterTypeError)
+        raise refused("law", "be a law such as Skellam(5)", law, ParameterTypeError)
     base = whole_number(modulus, "modulus", minimum=2)
     message = _residues(_integers(vector, "vector"), base)
     words = fits_range(law._spec, -_WORD, _WORD - 1)
@@ -315,7 +315,7 @@ class SecureSum:
         self.modulus = least if modulus is None else whole_number(modulus, "modulus", minimum=2)
         if self.modulus < least and not wrap:
             raise ParameterValueError(
-                f"modulus must be at least {least} so that the sum does not wrap (or say "
+                f"modulus must be at least {least} so that the sum does not wrap (or set "
                 f"wrap=True), got {describe(self.modulus)}"
             )
         self.rotation = Rotation(d, source=bits)

@@ -21,7 +21,7 @@ def unshifted(law: object, name: str = "law") -> Any:
     """Return the law, which must have mu = 0, so that the noise is symmetric about 0."""
     if not isinstance(law, Law):
         raise ParameterTypeError(
-            f"{name} must be the law of the noise, as DiscreteGaussian(5) is, got {describe(law)}"
+            f"{name} must be the law of the noise, such as DiscreteGaussian(5), got {describe(law)}"
         )
     if getattr(law, "mu", 0) != 0:
         raise refused(name, "have mu = 0", law.mu)

@@ -112,8 +112,8 @@ def consistent(
     for i, named in enumerate(keys, 1):
         if missing := [label for label in named if label not in finest]:
             raise ParameterValueError(
-                "one table, the finest, must have the columns of all others, but none has "
-                f"{describe(missing[0])} of table {i} and all others"
+                "one table, the finest, must have the columns of all others, but the table with "
+                f"most columns has no {describe(missing[0])}, a column of table {i}"
             )
     cells = [views[i].cells(count) for i in order]
     # labels in the order of the finest table's columns
@@ -148,7 +148,7 @@ def _variances(laws: Any, n: int) -> list[float]:
     """Return the variance of each table's noise."""
     each = [laws] * n if isinstance(laws, Law) or not isinstance(laws, list | tuple) else laws
     if len(each) != n or not all(isinstance(law, Law) for law in each):
-        raise ParameterValueError(f"laws must be one law, or {n} laws, as there are tables")
+        raise ParameterValueError(f"laws must be one law, or {n} laws, one for each table")
     found = [float(unshifted(law, "laws").var()) for law in each]
     if not all(1e-300 < var < 1e300 for var in found):
         raise ParameterOverflowError("laws must have variances from 1e-300 to 1e300")

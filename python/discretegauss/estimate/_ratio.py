@@ -186,7 +186,7 @@ def critical_value(law: Any, law_b: Any, missed: Fraction) -> float:
     while not enough(high):
         low, high = high, 2 * high
         if high > 2**10:
-            raise ParameterValueError("confidence must be below 1 by 1e-11 or more for a ratio")
+            raise ParameterValueError("confidence must be at most 1 - 1e-11 for a ratio")
     while high - low > _STEPS:
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)

@@ -53,7 +53,8 @@ def before_after(
     for name, sequence in (("after", noisy), ("labels", names)):
         if len(sequence) != len(counts):
             raise ParameterValueError(
-                f"{name} must be as many as before, {len(counts)}, got {describe(len(sequence))}"
+                f"{name} must have as many entries as before, {len(counts)}, got "
+                f"{describe(len(sequence))}"
             )
     bars = None
     if law is not None:

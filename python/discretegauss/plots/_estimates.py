@@ -73,7 +73,7 @@ def interval(
     names = _names(noisy, column, counts.size) if labels is None else [str(x) for x in labels]
     if len(names) != counts.size:
         raise ParameterValueError(
-            f"labels must be as many as counts, {counts.size}, got {describe(len(names))}"
+            f"labels must have as many entries as counts, {counts.size}, got {describe(len(names))}"
         )
     each = "each count by itself" if queries == 1 else f"{queries} counts at once"
     # by the float's shortest text, because the float 0.95 is a little less; and never 100 %

@@ -195,8 +195,8 @@ def _without_excess(found: DiscretisedLoss) -> DiscretisedLoss:
     order = np.argsort(found.at)
     mass = found.mass[order]
     before = np.concatenate([[0.0], np.cumsum(mass)[:-1]])
-    taken = np.clip((excess - before) * (1 - 2.0**-30), 0.0, mass)
-    return DiscretisedLoss(found.at[order], mass - taken, found.infinite)
+    cut = np.clip((excess - before) * (1 - 2.0**-30), 0.0, mass)
+    return DiscretisedLoss(found.at[order], mass - cut, found.infinite)
 
 
 class Optimistic(NamedTuple):
@@ -221,8 +221,8 @@ def optimistic(cells: Cells, unit: Fraction | None, width: Width) -> Optimistic:
     infinity_mass = cells.infinity_mass + float(cells.p_low[far].sum()) * (1 - 2.0**-30)
     rare = exponential_in_floats(-np.minimum(cells.loss[far], 700.0))
     q_of_infinite = float((cells.r_up[far] * rare).sum()) * (1 + 2.0**-30)
-    kept = (cells.p_low > TINY) & ~far
-    loss, p, r = cells.loss[kept], cells.p_low[kept], cells.r_up[kept]
+    near = (cells.p_low > TINY) & ~far
+    loss, p, r = cells.loss[near], cells.p_low[near], cells.r_up[near]
     with np.errstate(divide="ignore"):
         about = np.where(r > 0, loss + np.log(p / r), loss)
     index = np.clip(np.rint(about / h), np.floor(loss / h), np.floor(loss / h) + 2.0**20)
@@ -348,9 +348,9 @@ def summed(
         lost += part.times * (_TILTED + float(np.bincount(part.at % size).max()) * _U)
     rounded = 4 * _U * (len(parts) - 1)  # by the products of parts
     bound, wrong = bound * (1 + rounded), wrong + rounded
-    kept = bound > _LEAST_POWER
-    product = np.where(kept, product, 0.0)
-    off = np.where(kept, np.minimum(wrong, 2.0) * bound, bound)
+    large = bound > _LEAST_POWER
+    product = np.where(large, product, 0.0)
+    off = np.where(large, np.minimum(wrong, 2.0) * bound, bound)
     total_wrong = float((off + inverse_error(size) * bound).sum()) * 4 / size * (1 + 2.0**-20)
     mass = np.roll(inverse(product), -(start % size))
     below = _chernoff(parts, tilt, -chernoff_rates[0], start - 1, log_scale)

@@ -195,7 +195,7 @@ class Choices:
             ends = [mean - _DEVIATIONS * deviation, mean + _DEVIATIONS * deviation]
         return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
 
-    def _chosen_width(self, s: float, length: float) -> Width:
+    def _width_for(self, s: float, length: float) -> Width:
         """Return a width for a tilt and a window of such a length."""
         least = max(2 * length / self._most, 2.0**-50 * self._peak)  # indices must fit floats
         units = [(count, release.unit) for release, count in self._releases if release.unit]
@@ -245,7 +245,7 @@ class Choices:
     def _widths(self, s: float, bottom: float, top: float) -> tuple[Width, float]:
         """Return the width, and the length of the window."""
         length = max(top - bottom, 2.0**-20 * max(abs(top), abs(bottom)), 2.0**-400)
-        return self._chosen_width(s, length), length
+        return self._width_for(s, length), length
 
     def _tilt(self, epsilon: float) -> int:
         """Return the tilt for an epsilon, as a number of steps of which an octave has TILTS.

@@ -183,7 +183,7 @@ class AdjacencyBounds(Choices):
         tilts = [self._saddle(self.guess(delta)) for delta in _DELTAS]
         windows = [self._window(s) for s in tilts]
         bottom, top = min(w[0] for w in windows), max(w[1] for w in windows)
-        width = self._chosen_width(tilts[2], max(top - bottom, 1e-300))
+        width = self._width_for(tilts[2], max(top - bottom, 1e-300))
         width = Width.of(Fraction(width.about))  # the float that dp-accounting multiplies by
         h = width.about
         size = 1 << max(math.ceil(math.log2((top - bottom) / h + 64)), 5)
@@ -193,8 +193,8 @@ class AdjacencyBounds(Choices):
             plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
             parts, infinite = self._pessimistic_parts(plan)
             if self._count == 1:
-                kept = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
-                return dict(kept), h, float_at_least(infinite)
+                pairs = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
+                return dict(pairs), h, float_at_least(infinite)
             total = summed(parts, plan.tilt, start, size, plan.chernoff_rates)
             log = float_at_least(total.log_scale.upper) + total.slack - total.tilt * total.index
             with np.errstate(over="ignore"):
@@ -374,15 +374,15 @@ def _epsilon_at(total: Sum, target: Any, width: Width, about: float) -> float:
     scale = _scale(total, place, up=True)
     wanted = float_at_most(_DOWN.div(target, scale)) if scale > 0 else math.inf
     steps = (total.index - place).astype(np.float64)
-    kept = (total.tilt * np.abs(steps) < _NEAR) & (steps * h > -_FAR)
-    if not target > 0 or not kept.any() or not total.counts:
+    near = (total.tilt * np.abs(steps) < _NEAR) & (steps * h > -_FAR)
+    if not target > 0 or not near.any() or not total.counts:
         return math.inf
     all_masses = np.maximum(total.mass, 0.0) + total.error
-    beyond = float(all_masses[total.index > total.index[kept][-1]].sum()) + total.outside[1]
-    index, steps = total.index[kept], steps[kept]
+    beyond = float(all_masses[total.index > total.index[near][-1]].sum()) + total.outside[1]
+    index, steps = total.index[near], steps[near]
     rare = exponential_in_floats(-total.tilt * steps[-1:])
     wanted -= beyond * float(rare[0]) * (1 + _summed(total.index.size))
-    masses = all_masses[kept] * exponential_in_floats(-total.tilt * steps)
+    masses = all_masses[near] * exponential_in_floats(-total.tilt * steps)
     fall = exponential_in_floats(np.maximum(-h * steps, -_FAR))
     wrong = _summed(index.size)
     total_from = np.cumsum(masses[::-1])[::-1] * (1 + wrong)
@@ -420,18 +420,18 @@ def _neyman_pearson(found: _Optimistic, epsilon: float) -> _NeymanPearson | None
         return None
     place = math.floor(epsilon / h)
     steps = (p.index - place).astype(np.float64)
-    kept = (p.tilt * np.abs(steps) < _FAR) & (steps * h > -_FAR)
-    if not kept.any() or not (p.counts and r.counts):
+    near = (p.tilt * np.abs(steps) < _FAR) & (steps * h > -_FAR)
+    if not near.any() or not (p.counts and r.counts):
         return None
-    steps, loss = steps[kept], p.index[kept].astype(np.float64) * h
+    steps, loss = steps[near], p.index[near].astype(np.float64) * h
     w = exponential_in_floats(-p.tilt * steps)
     slip = 2.0**-49 + 2.0**-50 * (np.abs(loss) + epsilon)
     fall = exponential_in_floats(np.maximum(epsilon - loss, -_FAR)) * (1 + slip)
     wrong = _summed(steps.size)
-    gained = w * np.maximum(p.mass[kept], 0.0)
+    gained = w * np.maximum(p.mass[near], 0.0)
     p_in = np.cumsum(gained[::-1])[::-1] * (1 - wrong)
     p_in -= np.cumsum((w * p.error)[::-1])[::-1] * (1 + wrong) + sum(p.outside) * w * 1.001
-    lost = np.cumsum(((np.maximum(r.mass[kept], 0.0) + r.error) * w * fall)[::-1])[::-1]
+    lost = np.cumsum(((np.maximum(r.mass[near], 0.0) + r.error) * w * fall)[::-1])[::-1]
     ratio = float_at_least(_UP.div(_scale(r, place, up=True), _scale(p, place, up=False)))
     return _NeymanPearson(p_in, lost * ratio * (1 + wrong), _scale(p, place, up=False))
 

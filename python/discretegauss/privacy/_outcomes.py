@@ -214,7 +214,7 @@ def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) ->
     loss = float_at_most(low)
     if loss == -math.inf:
         raise ParameterOverflowError(
-            "sensitivity is too large beside law: losses are beyond floats"
+            "sensitivity must be smaller for this law: losses are beyond floats"
         )
     p_low, p_up = float_at_most(p.lower), float_at_least(p.upper)
     if exact:

@@ -16,8 +16,8 @@ def clients_of(noise: object) -> tuple[Law, int]:
         law: Law = noise.law
         if law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
             raise ParameterValueError(
-                "law must be a sum of discrete Gaussian or Skellam shares: of others no cost is "
-                f"known, got {noise!r}"
+                "law must be a sum of discrete Gaussian or Skellam shares: no cost is known for "
+                f"other sums, got {noise!r}"
             )
         return law, noise.clients
     if not isinstance(noise, Law):
@@ -39,7 +39,8 @@ def refuse_vector(dimension: object, sum_norm: object, of: str) -> None:
     """Refuse a dimension above 1 and a sum norm."""
     if is_vector(dimension, sum_norm):
         raise ParameterValueError(
-            f"dimension and sum_norm go with a Skellam law and sums of shares, not with {of}"
+            f"dimension and sum_norm must not be given for {of}, only for a Skellam law or a sum "
+            "of shares"
         )
 
 

@@ -252,7 +252,9 @@ def calibrate(
             f"class itself, got {describe(kind)}"
         )
     if (beta is not None) is not (kind is GeneralizedGaussian):
-        raise ParameterTypeError("beta goes with a GeneralizedGaussian, and must be given for one")
+        raise ParameterTypeError(
+            "beta must be given for a GeneralizedGaussian, and for no other kind"
+        )
     if error is not None:
         others = {"budget": budget, "rho": rho, "epsilon": epsilon, "delta": delta}
         others |= {"clients": clients, "sum_norm": sum_norm}
@@ -270,7 +272,7 @@ def calibrate(
         how: dict[str, Any] = {"confidence": sure, "queries": queries, "most": most}
         return law_of(widest(law_of, error, **how))  # type: ignore[no-any-return]
     if confidence is not None:
-        raise ParameterTypeError("confidence goes with error, which must be given")
+        raise ParameterTypeError("confidence needs error, which was not given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
         delta = None if epsilon is None else 0
     request = _Request(
@@ -329,16 +331,16 @@ class _Request:
             )
         if not delta:
             raise ParameterValueError(
-                "delta must lie between 0 and 1, both excluded, got 0; noise for delta = 0 is "
-                "that of calibrate(DiscreteLaplace, ...)"
+                "delta must lie between 0 and 1, both excluded, got 0; for delta = 0 use "
+                "calibrate(DiscreteLaplace, ...)"
             )
         return epsilon, delta
 
     def require_no_shares(self) -> None:
         if self.clients > 1:
             raise ParameterValueError(
-                "clients must be 1 except for Gaussian and Skellam noise: of other shares no cost "
-                f"is known, got {self.clients}"
+                "clients must be 1 except for Gaussian and Skellam noise: no cost is known for "
+                f"other shares, got {self.clients}"
             )
         refuse_vector(*self.vector, "this noise")
 
@@ -625,7 +627,7 @@ class GaussianTarget(NamedTuple):
             enough = 1 / (2 * gmpy2.mpq(rho))
         if enough > 1 << _MOST_SIGMA2_BITS:
             raise ParameterOverflowError(
-                "epsilon and delta must leave noise of a standard deviation below "
+                "epsilon and delta must be met by noise of a standard deviation below "
                 f"2**{_MOST_SIGMA2_BITS // 2} times the sensitivity"
             )
         start = float(_UP.log(enough))

@@ -265,8 +265,8 @@ def _cost(
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
         if sample != Sample(_ONE) or positive_number(sensitivity, "sensitivity") != 1:
             raise ParameterTypeError(
-                "sensitivity, sampling and secret_sample are in a PrivacyLoss already: give them "
-                "to what makes it"
+                "sensitivity, sampling and secret_sample must not be given with a PrivacyLoss, "
+                "which already contains them"
             )
         return _Composed(law**count)
     laws = law if isinstance(law, list | tuple) else [law]

@@ -223,10 +223,10 @@ class _Line(NamedTuple):
     def at(self, epsilon: Any, bits: int) -> Scaled:
         """Return (1) with this m."""
         at = arithmetic(bits)
-        taken = at.mul(at.exp(self.gap(epsilon, bits)), self.b)
+        product = at.mul(at.exp(self.gap(epsilon, bits)), self.b)
         if self.complement is None:
-            return Scaled(self.exponent, at.sub(self.a, taken), None)
-        complement = at.add(self.complement, taken)
+            return Scaled(self.exponent, at.sub(self.a, product), None)
+        complement = at.add(self.complement, product)
         return Scaled(self.exponent, at.sub(at.rational(1), complement), complement)
 
     def reaches(self, delta: Any, bits: int) -> Any:

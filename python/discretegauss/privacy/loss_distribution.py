@@ -183,17 +183,17 @@ class PrivacyLoss:
         composition (Kairouz, Oh and Viswanath, arXiv 1311.0776).
         """
         exact = at_least_zero(epsilon, "epsilon")
-        all_told = at_least_zero(delta, "delta")
-        if all_told > 1:
+        exact_delta = at_least_zero(delta, "delta")
+        if exact_delta > 1:
             raise refused("delta", "be at most 1", delta)
-        kept, known, none = (
-            _AT.rational(1 - all_told),
-            _AT.rational(all_told),
+        remainder, known, none = (
+            _AT.rational(1 - exact_delta),
+            _AT.rational(exact_delta),
             _AT.rational(0),
         )
         loss = _AT.rational(exact)
-        low = _AT.div(kept, _AT.shift(_AT.exp(loss), 1))
-        high = _AT.sub(kept, low)
+        low = _AT.div(remainder, _AT.shift(_AT.exp(loss), 1))
+        high = _AT.sub(remainder, low)
         outcomes = mirrored(known, none) + mirrored(high, low, loss)
         release = Outcomes(
             outcomes, checked_sampling_rate(sampling), unit=_unit(exact), symmetric=True
@@ -413,8 +413,8 @@ def loss(
     else:
         if law.law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
             raise ParameterValueError(
-                "law must be a sum of discrete Gaussian or Skellam shares: of others no cost is "
-                f"known, got {law!r}"
+                "law must be a sum of discrete Gaussian or Skellam shares: no cost is known for "
+                f"other sums, got {law!r}"
             )
         of_sum = noise_of_sum(centred(law.law), law.clients, exact_sensitivity, sampling_rate)
         if of_sum is None:
@@ -452,11 +452,11 @@ def _cut_off(
     masses: dict[int, float], width: float, infinite: float, cut: float
 ) -> tuple[dict[int, float], float, float]:
     """Move the last masses, of up to ``cut`` in all, to the mass of infinite losses."""
-    kept = sorted(masses.items())
-    while kept and (more := math.nextafter(infinite + kept[-1][1], math.inf)) <= cut:
+    remainder = sorted(masses.items())
+    while remainder and (more := math.nextafter(infinite + remainder[-1][1], math.inf)) <= cut:
         infinite = more
-        kept.pop()
-    return dict(kept), width, infinite
+        remainder.pop()
+    return dict(remainder), width, infinite
 
 
 def _unit(loss: Fraction) -> Fraction | None:
@@ -486,14 +486,14 @@ def _outcomes(p: object, q: object, bounds: bool) -> list[Outcome]:
         p, q = [p.get(x, none) for x in outcomes], [q.get(x, none) for x in outcomes]
     if not (_is_sequence(p) and _is_sequence(q)):
         raise ParameterTypeError(
-            "p, q: must be two mappings or two sequences of numbers, "
+            "p and q must be two mappings or two sequences of numbers, "
             f"got {type(p).__name__} and {type(q).__name__}"
         )
     read: Callable[[Any, str], list[Any]] = _enclosed if bounds else _exactly
     found_p, found_q = read(p, "p"), read(q, "q")
     if len(found_p) != len(found_q):
         raise ParameterValueError(
-            f"p, q: must have as many outcomes each, got {len(found_p)} and {len(found_q)}"
+            f"p and q must have the same number of outcomes, got {len(found_p)} and {len(found_q)}"
         )
     pairs = zip(found_p, found_q, strict=True)
     if bounds:
@@ -523,7 +523,7 @@ def _enclosed(values: Sequence[object], name: str) -> list[Interval]:
         lower, upper = (at_least_zero(end, name) for end in pair)  # type: ignore[attr-defined]
         if lower > upper:
             raise ParameterValueError(
-                f"{name} must have lower bounds that are at most the upper ones, but has not "
+                f"{name} must have lower bounds that are at most the upper ones, but does not "
                 f"at place {place}"
             )
         found.append((lower, upper))

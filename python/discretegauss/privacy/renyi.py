@@ -192,7 +192,7 @@ def renyi(
         else:
             divergence = partial(_renyi_of_ball, spec, sensitivity=sensitivity, norm=norm)
     elif norm is not None:
-        raise ParameterTypeError("norm goes neither with a Skellam law nor with sums of shares")
+        raise ParameterTypeError("norm must not be given for a Skellam law or a sum of shares")
     elif is_skellam:
         of_vector = Sensitivity(1, sensitivity, dimension, sum_norm)
         divergence = RenyiCurve.of_skellam(of_vector, one._spec.parameter, 1).divergence
@@ -337,7 +337,7 @@ def _summed(spec: LawSpec, order: Fraction, sensitivity: int, at: Arithmetic) ->
 
     def require(reach: int) -> None:
         if reach > _MOST_INTEGERS:
-            rule = f"be smaller for this law: more than {_MOST_INTEGERS} integers count"
+            rule = f"be smaller for this law: more than {_MOST_INTEGERS} integers contribute"
             raise refused("order", rule, order, ParameterOverflowError)
 
     # Go far enough out on either side. The bounds hold wherever the sums end.

@@ -415,7 +415,7 @@ def _summed(curves: list[tuple[RenyiCurve, int]]) -> RenyiCurve:
     """Return the curve of all rounds without sampling; each line is a sum of lines."""
     lines = []
     for place in range(max(len(curve.lines) for curve, _ in curves)):
-        chosen = [(curve.lines[min(place, len(curve.lines) - 1)], n) for curve, n in curves]
-        slope = sum((n * line[0] for line, n in chosen), Fraction(0))
-        lines.append((slope, sum((n * line[1] for line, n in chosen), Fraction(0))))
+        terms = [(curve.lines[min(place, len(curve.lines) - 1)], n) for curve, n in curves]
+        slope = sum((n * line[0] for line, n in terms), Fraction(0))
+        lines.append((slope, sum((n * line[1] for line, n in terms), Fraction(0))))
     return RenyiCurve(tuple(lines), any(curve.whole for curve, _ in curves))

@@ -161,8 +161,8 @@ def rho(
     count = query_count(queries)
     if (sampling_rate := checked_sampling_rate(sampling)) != 1:
         rule = (
-            "be 1 for a rho, which bounds divergences of all orders: sampling lessens only low "
-            "orders; epsilon, delta and renyi take it"
+            "be 1 for a rho, which bounds divergences of all orders: sampling reduces only those "
+            "of low orders; epsilon, delta and renyi accept sampling"
         )
         raise refused("sampling", rule, sampling_rate)
     laws, sensitivities = _entries(law), _entries(sensitivity)
@@ -174,7 +174,7 @@ def rho(
         sensitivities = [sensitivity] * len(laws)
     if len(laws) != len(sensitivities) or not laws:
         raise ParameterValueError(
-            "law and sensitivity must have as many entries, at least one, "
+            "law and sensitivity must have the same number of entries, at least one, "
             f"got {len(laws)} and {len(sensitivities)}"
         )
     total = Fraction(0)
@@ -184,7 +184,7 @@ def rho(
         except (ParameterTypeError, ParameterValueError, ParameterOverflowError) as error:
             # an entry may be data, so the message tells its place alone
             rule = str(error).partition(", got ")[0]
-            raise type(error)(f"{rule}, but entry {place} is not so") from None
+            raise type(error)(f"{rule}, but entry {place} breaks it") from None
     return count * total
 
 
@@ -400,11 +400,11 @@ def rho_of_law(spec: LawSpec, sensitivity: object) -> Fraction:
         return positive_number(sensitivity, "sensitivity") ** 2 / (2 * spec.parameter)
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return _rho_of_laplace(spec.parameter, whole_sensitivity(sensitivity))
-    which = f"generalised Gaussian, got beta = {describe(spec.beta)}"
+    law_text = f"generalised Gaussian, got beta = {describe(spec.beta)}"
     if spec.kind is Kind.SKELLAM:
-        which = f"Skellam law, got variance = {describe(spec.parameter)}"
+        law_text = f"Skellam law, got variance = {describe(spec.parameter)}"
     raise ParameterValueError(
-        f"law must be a discrete Gaussian or Laplace: no rho is known for a {which}"
+        f"law must be a discrete Gaussian or Laplace: no rho is known for a {law_text}"
     )
 
 

@@ -35,7 +35,7 @@ def _written_type(name: str, stored: Any) -> Any:
         return widest_decimal(stored)
     if not pa.types.is_integer(stored):
         raise TableError(
-            f"column {name!r}: the type is {stored}; a count is an integer or a whole decimal"
+            f"column {name!r} must have integers or decimals without a fraction, got type {stored}"
         )
     return pa.int64()
 
@@ -149,7 +149,7 @@ def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> I
                 writer.close()
         if isinstance(error, pa.ArrowInvalid | pa.ArrowNotImplementedError):
             kind = "Parquet" if is_parquet else "an Arrow file, whose dictionaries may not change"
-            raise OutputError(f"there is a column that pyarrow cannot write to {kind}") from None
+            raise OutputError(f"pyarrow cannot write some column to {kind}") from None
         raise
 
 
@@ -213,7 +213,7 @@ class IpcSource:
 
 
 @contextmanager
-def opened_arrow_table(
+def open_arrow_table(
     path: Path, columns: Sequence[str], kind: str, out_kind: str
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""

@@ -271,7 +271,7 @@ def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -
     rho = largest_rho_of(tables_of, budget.epsilon, budget.delta)
     if rho <= 0:
         raise ParameterValueError(
-            f"epsilon and delta must leave a positive rho, got {describe(budget.epsilon)} and "
+            f"epsilon and delta must allow a positive rho, got {describe(budget.epsilon)} and "
             f"{describe(budget.delta)}"
         )
     return rho
@@ -282,8 +282,8 @@ def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGau
     if law.sigma2 >= _SIGMA2_BELOW:
         digits = mpz(math.isqrt(int(law.sigma2))).num_digits()
         raise ParameterOverflowError(
-            "sensitivity, queries and the budget must ask for noise of at most 600 digits, "
-            f"got a standard deviation of some {digits}"
+            "sensitivity, queries and the budget must be met by noise of at most 600 digits, "
+            f"got a standard deviation of about {digits} digits"
         )
     return law
 
@@ -295,7 +295,7 @@ def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
         return checked_probability(at, "report_delta")
     if report_delta is not None:
         raise ParameterValueError(
-            "report_delta goes with rho and must not be given with epsilon and delta, "
+            "report_delta needs rho and must not be given with epsilon and delta, "
             f"got {describe(report_delta)}"
         )
     return checked_probability(budget.delta, "delta")

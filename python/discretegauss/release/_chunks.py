@@ -84,7 +84,7 @@ class RowsBy:
     def __init__(self, counting: Counting, table: Table) -> None:
         for name in counting.by:
             if name in table.columns:
-                raise TableError(f"by must name no column of counts, got {name!r}")
+                raise TableError(f"by must not name a column of counts, got {name!r}")
         self._by = counting.by
         self._places = [column_index(table.other_columns, name) for name in counting.by]
         self._hashes: list[NDArray[np.int64]] = []

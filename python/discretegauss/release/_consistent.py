@@ -47,19 +47,20 @@ class ConsistentTables:
         for one in tables:
             if (n := len(one.columns)) != 1:
                 raise ParameterValueError(
-                    f"tables that are to add up must have one column of counts, got {n}"
+                    "each table must have one column of counts if tables are made to add up, got "
+                    f"{n}"
                 )
         if person is not None and len({_counted(one, person) for one in tables}) > 1:
             raise ParameterValueError(
-                "tables that are to add up must all count records, or sum the same values: "
-                "a person is counted in several rows, and once in their sum"
+                "tables must all count records or all sum the same values if they are made to add "
+                "up: a person counted once in each of several rows is counted once in their sum"
             )
         names = [f"{_stem(one.out)}.csv" for one in tables]
         if len(set(names)) < len(names):
             double = next(name for i, name in enumerate(names) if name in names[:i])
-            raise OutputError(f"{folder}: two tables would be {describe(double)} there")
+            raise OutputError(f"{folder}: two tables would have the name {describe(double)}")
         if folder.exists() and not folder.is_dir():
-            raise OutputError(f"{folder}: is not a folder")
+            raise OutputError(f"{folder} is not a folder")
         self.files = [NewFile(_destination(folder / name, force), replace=force) for name in names]
         self.folder = folder
         self._counts = [one.columns[0] for one in tables]

@@ -94,9 +94,7 @@ def decoded(data: bytes, first_line: int) -> str:
 
 
 def _not_utf8(line: int, encoding: str) -> TableError:
-    hint = (
-        f", but looks like {encoding}: iconv -f {encoding} -t UTF-8 OLD > NEW" if encoding else ""
-    )
+    hint = f"; it looks like {encoding}: iconv -f {encoding} -t UTF-8 OLD > NEW" if encoding else ""
     return TableError(f"line {line}: the file is not UTF-8 text{hint}")
 
 
@@ -121,13 +119,15 @@ def _encoding(data: bytes, fault: int, first_line: int) -> str:
 def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row, Layout]:
     """Return the names in the header, stripped, and the layout of the rows."""
     header = _cells(text, 1, delimiter)
-    hint = ": commas delimit, or tabs if the name ends in .tsv or .tab, or say delimiter=';'"
+    hint = ": commas delimit, or tabs if the file ends in .tsv or .tab; or set delimiter=';'"
     by_place = {
         column_index(header, column.strip(BLANKS), "line 1: ", "the header", hint): column
         for column in columns
     }
     if len(by_place) < len(columns):  # they differ only in blanks
-        raise TableError("line 1: two of the columns that are asked for are the same one")
+        raise TableError(
+            "column must name each column once, but two of the names differ only in blanks"
+        )
     indices = tuple(sorted(by_place))
     layout = Layout(delimiter, len(header), indices, tuple(by_place[i] for i in indices))
     return header, layout
@@ -189,11 +189,11 @@ def line_ends(data: bytes, stop: int | None = None) -> int:
 
 def _row(line: str, number: int, layout: Layout) -> Row:
     if not line and layout.width > 1:
-        raise TableError(f"line {number}: a blank line inside the table")
+        raise TableError(f"line {number} is blank, but is not at the end of the table")
     cells = _cells(line, number, layout.delimiter)
     if len(cells) != layout.width:
         fields = number_of(len(cells), "field")
-        raise TableError(f"line {number}: {fields}, but the header has {layout.width}")
+        raise TableError(f"line {number} has {fields}, but the header has {layout.width}")
     return cells
 
 
@@ -220,8 +220,7 @@ def _split_quoted(raw: str, line: int, delimiter: str) -> list[str]:
             return fields
     if _OPEN_FIELD.match(raw, position):
         raise TableError(
-            f"line {line}: a quote is opened and not closed on its line; "
-            "a cell may not contain a line end"
+            f"line {line}: a quote is not closed on its line; a cell must not contain a line end"
         )
     raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
 
@@ -229,9 +228,9 @@ def _split_quoted(raw: str, line: int, delimiter: str) -> list[str]:
 def _integer(cell: str, line: int, column: str) -> int:
     where = f"line {line}, column {column!r}"
     if _INTEGER.fullmatch(cell) is None:
-        problem = "is not a whole number; a count is written with digits alone"
+        problem = "is not a whole number; a count must be written with digits only"
         if not cell:
-            problem = "is empty, which no count is; .parquet and .arrow have nulls"
+            problem = "is empty; only .parquet and .arrow files may lack a count"
         raise TableError(f"{where}: the cell {problem}")
     if len(cell.lstrip("+-")) > MAX_DIGITS:
         raise TableError(f"{where}: the count has more than {MAX_DIGITS} digits")

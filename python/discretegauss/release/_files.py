@@ -77,19 +77,19 @@ def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Fo
     if of_out.ending not in {*SUFFIXES, ".txt", "", of_table.ending}:
         known = ", ".join(name for name, (kind, _) in SUFFIXES.items() if kind == of_table.kind)
         raise OutputError(
-            f"{out}: must end as the table does or in one of {known}, got {of_out.ending!r}"
+            f"{out} must end as the table does or in one of {known}, got {of_out.ending!r}"
         )
     for path, form, error in ((table, of_table, TableError), (out, of_out, OutputError)):
         if delimiter is not None and form.kind != "text":
-            raise error(f"{path}: delimiter goes with text, and this is {form.kind}")
+            raise error(f"{path}: delimiter must not be given for {form.kind}, which is not text")
         if delimiter not in (None, "\t") and form.delimiter == "\t":
-            raise error(f"{path}: the name says that tabs delimit, not {delimiter!r}")
+            raise error(f"{path}: delimiter must be a tab for this ending, got {delimiter!r}")
         if form.kind in _BY_PYARROW and form.compression is not None:
-            raise error(f"{path}: {form.kind} compresses its columns; drop {path.suffix!r}")
+            raise error(f"{path}: {form.kind} compresses its own columns; remove {path.suffix!r}")
     kinds = {of_table.kind, of_out.kind}
     if len(kinds) > 1 and not kinds.issubset(_BY_PYARROW):
         raise OutputError(
-            f"{out}: a table that is {of_table.kind} is not written as {of_out.kind}; "
+            f"{out}: a table in {of_table.kind} cannot be written as {of_out.kind}; "
             "give the output the table's ending"
         )
     if delimiter is not None:
@@ -98,19 +98,19 @@ def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Fo
 
 
 @contextmanager
-def opened_table(
+def open_table(
     path: Path, columns: Sequence[str], of_table: Format, of_out: Format
 ) -> Iterator[Table]:
     """Open a table and read its header; close it after the block. A TableError names the table."""
     try:
         if of_table.kind in _BY_PYARROW:
-            pyarrow(f"a table that is {of_table.kind}")  # an ImportError that says what to install
-            from ._arrow_table import opened_arrow_table
+            pyarrow(f"a table in {of_table.kind}")  # an ImportError that says what to install
+            from ._arrow_table import open_arrow_table
 
-            with opened_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+            with open_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
                 yield table
             return
-        with _opened(path, of_table.compression) as content:
+        with _open_content(path, of_table.compression) as content:
             if of_table.kind == ".npy":
                 yield NpyTable(content, columns)
                 return
@@ -150,17 +150,17 @@ _GZIP_LEVEL = 6
 """The default of the program gzip. Level 9 takes twice the time for little."""
 
 
-def pyarrow(what: str) -> Any:
+def pyarrow(purpose: str) -> Any:
     """Return pyarrow, or say how to install it."""
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f"{what} needs pyarrow: pip install pyarrow") from None
+        raise ImportError(f"{purpose} needs pyarrow: pip install pyarrow") from None
     return pyarrow
 
 
 @contextmanager
-def _opened(path: Path, compression: Compression) -> Iterator[_Content]:
+def _open_content(path: Path, compression: Compression) -> Iterator[_Content]:
     with open(path, "rb", buffering=0) as raw:
         file: Any = BufferedReader(raw, 2**16)
         if compression is not None:
@@ -185,7 +185,7 @@ class _Content:
             if isinstance(error, OSError) and error.errno is not None:
                 raise OSError(error.errno, error.strerror, str(self._path)) from None
             raise TableError(
-                f"the file is not a whole file compressed by {self._compression}"
+                f"the file is damaged, cut off, or not compressed by {self._compression}"
             ) from None
 
     def fraction(self) -> float | None:
@@ -236,19 +236,19 @@ def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
     destination = Path(os.path.realpath(out))
     if not destination.exists():
         if out.exists():  # /dev/stdout as a pipe: its link in /proc names no path
-            raise OutputError(f"{out}: exists and is not a regular file")
+            raise OutputError(f"{out} exists and is not a regular file")
         if not destination.parent.is_dir():
-            raise OutputError(f"{out}: there is no such folder to write to")
+            raise OutputError(f"{out} must be in a folder that exists")
         return destination
     if table is not None and table.exists() and destination.samefile(table):
-        raise OutputError(f"{out}: is the table itself; the output must be another file")
+        raise OutputError(f"{out} is the table itself; the output must be another file")
     if not destination.is_file():
-        raise OutputError(f"{out}: exists and is not a regular file")
+        raise OutputError(f"{out} exists and is not a regular file")
     for number, stream in ((1, "stdout"), (2, "stderr")):
         if _is_open_as(number, destination):  # the stream's own text would be replaced, too
-            raise OutputError(f"{out}: is what {stream} goes to; the output must be another file")
+            raise OutputError(f"{stream} goes to {out}; the output must be another file")
     if not force and table is None:
-        raise OutputError(f"{out}: exists already; use --force to replace it")
+        raise OutputError(f"{out} already exists; use --force to replace it")
     if not force:
         raise exists_already(out)
     return destination
@@ -257,8 +257,8 @@ def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
 def exists_already(out: Path) -> OutputError:
     """Return the error for an output that exists."""
     return OutputError(
-        f"{out}: exists already; use --force (in Python: force=True) to replace it, "
-        "and mind that a second release of the same counts spends the budget again"
+        f"{out} already exists; use --force (in Python: force=True) to replace it. "
+        "A second release of the same counts spends the budget again"
     )
 
 
@@ -293,8 +293,8 @@ class Stdout:
     def content(self) -> Iterator[Sink]:
         """Give a sink for the bytes."""
         rule = (
-            ": the whole table must fit into this folder before stdout gets it "
-            "(TMPDIR names another)"
+            ": the whole table must fit into this folder before it goes to stdout "
+            "(TMPDIR sets another folder)"
         )
         with errors_name(self._folder, rule):
             file = tempfile.TemporaryFile(buffering=0, dir=self._folder)  # noqa: SIM115

@@ -134,11 +134,11 @@ class Plan(WithCost):
         require_person(person)
         if not isinstance(tables, Mapping):
             raise ParameterTypeError(
-                f"tables must be a dict of release.Table by names, got {describe(tables)}"
+                f"tables must be a dict from names to release.Table, got {describe(tables)}"
             )
         for name, table in tables.items():
             if not isinstance(name, str):
-                raise ParameterTypeError(f"tables must have texts as names, got {describe(name)}")
+                raise ParameterTypeError(f"tables must have strings as names, got {describe(name)}")
             if not isinstance(table, Table):
                 raise ParameterTypeError(
                     f"tables[{name!r}] must be a release.Table, got {describe(table)}"
@@ -204,11 +204,11 @@ class Plan(WithCost):
         """
         if not isinstance(frames, Mapping):
             raise ParameterTypeError(
-                f"frames must be a dict of frames by names, got {describe(frames)}"
+                f"frames must be a dict from names to frames, got {describe(frames)}"
             )
         if set(frames) != set(self.tables):
             names = ", ".join(map(repr, self.tables))
-            raise ParameterValueError(f"frames must be those of the plan, {names}, and no others")
+            raise ParameterValueError(f"frames must have the names of the plan's tables, {names}")
         laws, tables = self.laws, {}
         for name, table in self.tables.items():
             with named_in_errors(f"frames[{name!r}]"):
@@ -222,14 +222,18 @@ def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
     """Open a frame, or refuse it if it is not as its table says."""
     labelled = LabelledTable(frame, "the table")
     if isinstance(labelled.table, dict):
-        raise ParameterTypeError("the table must be a frame of pandas, polars or pyarrow, got dict")
+        raise ParameterTypeError(
+            "the table must be a frame of pandas, polars or pyarrow, got a dict"
+        )
     names = columns if table.columns is None else list(table.columns)
     if names is None:
-        raise ParameterValueError("columns must name the column of counts, here or in its Table")
+        raise ParameterValueError(
+            "columns must name the column of counts, in this call or in its Table"
+        )
     values = open_container(labelled.table, names, floats=floats)
     if values.n_columns != table.counting.columns:
         raise ParameterValueError(
-            f"columns must name one column here, got {values.n_columns}: a Table with columns= may "
+            f"columns must name one column, got {values.n_columns}; only a Table with columns= may "
             "have several"
         )
     require_grouped(labelled, table.counting.by, [one.label for one in values.cells])

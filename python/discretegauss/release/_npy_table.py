@@ -46,7 +46,9 @@ class NpyTable:
         self._shape = shape
         self._are_records = dtype.names is not None
         if len(shape) not in ((1,) if self._are_records else (1, 2)):
-            raise TableError(f"the array has {len(shape)} axes; a table has rows, and columns")
+            raise TableError(
+                f"the array must have one axis or two, for rows and columns, got {len(shape)}"
+            )
         if not self._are_records:
             width = shape[1] if len(shape) == 2 else 1
             dtype = np.dtype([(str(i), dtype) for i in range(width)])
@@ -57,7 +59,7 @@ class NpyTable:
         for name in self.columns if self._are_records else self._names[:1]:
             stored = dtype[name]
             if stored.kind not in "iu" or stored.names is not None:
-                raise TableError(f"column {name!r}: the type is {stored}; a count is an integer")
+                raise TableError(f"column {name!r} must have integers, got type {stored}")
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the rows."""
@@ -66,7 +68,7 @@ class NpyTable:
         while n_rows := min(at_once, self._shape[0] - self._rows_read):
             data = read_all(self._file, n_rows * width)
             if len(data) < n_rows * width:
-                raise TableError("the file is cut off: it has fewer rows than it says")
+                raise TableError("the file is cut off: it has fewer rows than its header says")
             self._rows_read += n_rows
             yield self._chunk(np.frombuffer(data, self._dtype))
 
@@ -129,9 +131,9 @@ def _read_header(file: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     except (ValueError, KeyError):
         raise TableError("the file is not an array that numpy has saved as .npy") from None
     if dtype.hasobject:
-        raise TableError("the array holds Python objects; a count is an integer")
+        raise TableError("the array must have integers, got Python objects")
     if is_fortran and len(shape) > 1:
         raise TableError(
-            "the array lies column by column; save numpy.ascontiguousarray of it, row by row"
+            "the array is stored column by column; save numpy.ascontiguousarray(array) instead"
         )
     return dtype, shape

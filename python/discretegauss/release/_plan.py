@@ -126,14 +126,14 @@ def plan_of_one(
     if person is None:
         for name, key in (("by", by), ("across", across)):
             if key is not None:
-                raise ParameterTypeError(f"{name} goes with person, which was not given")
+                raise ParameterTypeError(f"{name} needs person, which was not given")
         if budget.epsilon is not None:
             whole_sensitivity(more["sensitivity"])
         return _calibrated(None, (one,), budget, report_delta, None)
     require_person(person)
     if one.sensitivity != 1 or one.rows_per_person != 1 or one.disjoint:
         raise ParameterTypeError(
-            "sensitivity, rows_per_person and disjoint must not be given: person says it"
+            "sensitivity, rows_per_person and disjoint must not be given with person"
         )
     counting = Counting(by=(UNNAMED,), across=None, columns=len(one.columns))
     if by is not None or across is not None:
@@ -152,9 +152,11 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
         _require_keys(content, _OF_PLAN)
         items = content.get("tables")
         if not isinstance(items, list) or not items:
-            raise ParameterValueError("tables must be an array of tables, [[tables]], at least one")
+            raise ParameterValueError("tables must be an array of at least one table, [[tables]]")
         if len(items) > _MOST_TABLES:
-            raise ParameterValueError(f"tables must be at most {_MOST_TABLES}, got {len(items)}")
+            raise ParameterValueError(
+                f"tables must have at most {_MOST_TABLES} entries, got {len(items)}"
+            )
         person = _person(content["person"]) if "person" in content else None
     tables = tuple(_table(path, i, item, len(items), person) for i, item in enumerate(items, 1))
     _check_outputs(path, tables)
@@ -165,13 +167,11 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
                 raise ParameterValueError(f"{key} must be given for all tables or for none")
         if "error" in items[0]:
             if used := [*budget, *(["share"] if "share" in items[0] else [])]:
-                raise ParameterValueError(
-                    f"error says how much is spent: {used[0]} must not be given"
-                )
+                raise ParameterValueError(f"{used[0]} must not be given with error, which sets rho")
             tables, rho = _for_errors(tables, items, content.get("confidence"), person)
             budget = {"rho": rho}
         elif "confidence" in content:
-            raise ParameterValueError("confidence goes with error, which no table has")
+            raise ParameterValueError("confidence needs error, which no table has")
         elif "best" in [item.get("share") for item in items]:
             tables = _best_shares(tables, items, person)
         require_whole([one.share for one in tables])
@@ -181,7 +181,7 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
 def require_whole(shares: Sequence[Fraction]) -> None:
     """Refuse shares that do not add up to 1."""
     if (total := sum(shares)) != 1:
-        raise ParameterValueError(f"the shares must add up to 1, exactly; they are {total}")
+        raise ParameterValueError(f"the shares must add up to exactly 1, got {total}")
 
 
 def _calibrated(
@@ -233,7 +233,9 @@ def _best_shares(
             if item["share"] != "best":
                 raise ParameterValueError("share must be 'best' for all tables or for none")
             if "cells" not in item:
-                raise ParameterValueError("cells must be given with share = 'best': how many rows")
+                raise ParameterValueError(
+                    "cells, the number of rows, must be given with share = 'best'"
+                )
             weight = positive(item.get("weight", 1), "weight")
             cells = whole_number(item["cells"], "cells", minimum=1)
             require_rows(one.rows_per_person, cells, one.sensitivity)
@@ -256,7 +258,9 @@ def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
     for one in tables:
         out = os.path.realpath(one.out)
         if out in inputs:
-            raise OutputError(f"{one.where}: out is the plan itself, or a table that it reads")
+            raise OutputError(
+                f"{one.where}: out must not be the plan itself or a table that it reads"
+            )
         if out in outputs:
             raise OutputError(
                 f"{one.where}: out must be a file of its own, got {describe(str(one.out))}"
@@ -285,7 +289,7 @@ def _content(path: Path) -> dict[str, Any]:
     except ValueError as error:  # its text may show cells, if the file is a table
         at = re.search(r"\(at ([\w ,]+)\)$", str(error))
         place = f" (at {at[1]})" if at else ""
-        raise ParameterValueError(f"{path}: is not a TOML file{place}") from None
+        raise ParameterValueError(f"{path} is not a TOML file{place}") from None
 
 
 def _person(keys: object) -> Person:
@@ -294,7 +298,7 @@ def _person(keys: object) -> Person:
             raise ParameterTypeError(f"must be a table, [person], got {describe(keys)}")
         _require_keys(keys, _OF_PERSON)
         if "records" not in keys:
-            raise ParameterValueError("records must be given: the most records of one person")
+            raise ParameterValueError("records, the most that one person has, must be given")
         return Person(**keys)
 
 
@@ -302,13 +306,13 @@ def _counting(item: Mapping[str, Any], columns: int, person: Person | None) -> C
     """Return what a table counts; None if the plan has no statement about a person."""
     if person is None:
         if extra := [key for key in _OF_COUNTING if key in item]:
-            raise ParameterValueError(f"{extra[0]} goes with [person], which the plan has not")
+            raise ParameterValueError(f"{extra[0]} needs [person], which the plan does not have")
         return None
     if extra := [key for key in _SHORT_FORM if key in item]:
-        raise ParameterValueError(f"{extra[0]} must not be given: [person] says it")
+        raise ParameterValueError(f"{extra[0]} must not be given with [person]")
     if "by" not in item:
         raise ParameterValueError(
-            "by must be given with [person]: the columns by which the table groups the records"
+            "by, the columns by which the table groups the records, must be given with [person]"
         )
     keys = {key: item[key] for key in _OF_COUNTING if key in item}
     return checked_counting(columns=columns, **keys)
@@ -318,7 +322,7 @@ def _require_keys(item: dict[str, Any], keys: set[str]) -> None:
     for key in item:
         if key not in keys:
             raise ParameterValueError(
-                f"{key!r} is no key of a plan here; there are {', '.join(sorted(keys))}"
+                f"{key!r} is not a key of this part of a plan, which has {', '.join(sorted(keys))}"
             )
 
 
@@ -326,7 +330,7 @@ def _table(plan: Path, number: int, item: Any, of: int, person: Person | None) -
     where = f"{plan}: table {number}"
     with named_in_errors(where):
         if not isinstance(item, dict):
-            raise ParameterTypeError(f"tables must be tables, got {type(item).__name__}")
+            raise ParameterTypeError(f"each entry must be a table, got {type(item).__name__}")
         _require_keys(item, _OF_TABLE)
         for key in ("table", "column", "out"):
             if key not in item:
@@ -334,7 +338,7 @@ def _table(plan: Path, number: int, item: Any, of: int, person: Person | None) -
             if item[key] == "-":
                 raise ParameterValueError(f"{key} must not be '-': a plan reads and writes files")
         if item.get("share") != "best" and {"weight", "cells"} & set(item):
-            raise ParameterValueError("weight and cells go with share = 'best'")
+            raise ParameterValueError("weight and cells need share = 'best'")
         share = Fraction(1, of)
         if "share" in item and item["share"] != "best" and "error" not in item:
             share = exact_rational(item["share"], "share")
@@ -377,6 +381,6 @@ def _sensitivity(sensitivity: object) -> Fraction:
     exact = exact_rational(sensitivity, "sensitivity")
     if exact < 1:
         raise refused(
-            "sensitivity", "be at least 1, as counts change by whole numbers", sensitivity
+            "sensitivity", "be at least 1, because counts change by whole numbers", sensitivity
         )
     return exact

@@ -43,7 +43,7 @@ _ENDINGS = {".png", ".pdf", ".svg"}
 def require_plot(path: Path) -> None:
     """Raise an error if the ending says no format, or matplotlib is not there."""
     if path.suffix.lower() not in _ENDINGS:
-        raise OutputError(f"{path}: a plot is written as .png, .pdf or .svg")
+        raise OutputError(f"{path} must end in .png, .pdf or .svg to hold a plot")
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:

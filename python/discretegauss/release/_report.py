@@ -301,17 +301,17 @@ def _change_lines(noise: Calibration, changed: str) -> Lines:
     counting, most = noise.counting, noise.change
     if counting is None or most is None:
         return [("sensitivity", _sensitivity(noise, changed))]
-    lines, what = [], "counts"
+    lines, quantity = [], "counts"
     if counting.is_named:
         lines.append(("grouped by", printable(", ".join(counting.by) or "nothing: one row")))
     if counting.across is not None:
         lines.append(("across", printable(f"{counting.across}: the names of the columns")))
     if counting.values is not None:
-        (low, high), what = counting.values, "sums"
+        (low, high), quantity = counting.values, "sums"
         lines.append(("values", f"each record adds {low} .. {high}; no file can show it"))
     if counting.counts == "people":
         lines.append(("counts", "people, each once in a row"))
-    return [*lines, ("one person", f"changes {what} by at most {_change(most)}")]
+    return [*lines, ("one person", f"changes {quantity} by at most {_change(most)}")]
 
 
 def _change(most: Change) -> str:

@@ -33,7 +33,7 @@ from ._files import (
     compressed,
     exists_already,
     formats_of,
-    opened_table,
+    open_table,
 )
 from ._plan import FilePlan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
@@ -338,17 +338,19 @@ def _checked_plot(plan: FilePlan, outputs: Sequence[NewFile], plot: Path, force:
     destination = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
     tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
     if destination in tables | {output.path for output in outputs}:
-        raise OutputError(f"{plot}: is a table or an output of the release; name another file")
+        raise OutputError(
+            f"{plot} is a table or an output of the release; the plot must be another file"
+        )
     return destination
 
 
 @contextmanager
-def _opened(run: _Run) -> Iterator[Table]:
+def _open_planned(run: _Run) -> Iterator[Table]:
     """Open a table; errors about its content name its place in the plan."""
     one = run.one
     with (
         named_in_errors(one.where, (TableError, ParameterValueError)),
-        opened_table(one.table, one.columns, run.of_table, run.of_out) as table,
+        open_table(one.table, one.columns, run.of_table, run.of_out) as table,
     ):
         yield table
 
@@ -363,7 +365,7 @@ def _look_through(run: _Run) -> None:
     if is_pipe or (has_any_room and one.rows_per_person == 1 and not one.has_groups):
         return
     rows = 0
-    with _opened(run) as table:
+    with _open_planned(run) as table:
         if one.counting is not None and one.has_groups:
             RowsBy(one.counting, table)  # refuses columns that are missing
         if has_any_room and one.rows_per_person == 1:
@@ -381,10 +383,11 @@ def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
     """Refuse counts whose noise might not fit; `rows` rows come before the chunk."""
     for cells in chunk.cells:
         if not has_room(cells, law):
-            kind = "int64" if cells.range == INT64_RANGE else "decimals of as many digits as here"
+            kind = "int64" if cells.range == INT64_RANGE else "decimals of this precision"
             raise TableError(
                 f"rows {rows + 1} to {rows + chunk.n_rows}, column {cells.label!r}: noisy counts "
-                f"might not fit {kind} (Pr[outside] must be below 2**-128); text has room for any"
+                f"must fit {kind} with Pr[outside] < 2**-128, but they might not; any count fits a "
+                "CSV file"
             )
 
 
@@ -392,7 +395,7 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
     """Write a table with noise on its counts to its output, which has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
     how = How(source=source)
-    with _opened(run) as table, run.file.content() as whole:
+    with _open_planned(run) as table, run.file.content() as whole:
         release = Release(
             **vars(run.noise),
             table=one.table,

@@ -20,7 +20,7 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
-from ._files import checked_delimiter, checked_destination, formats_of, opened_table
+from ._files import checked_delimiter, checked_destination, formats_of, open_table
 from ._plan import column_names
 from ._report import aligned
 
@@ -118,8 +118,8 @@ def release_groups(
     of_table, _ = formats_of(read, read, delimiter)
     destination = checked_destination(read, written, force=force)
     if written.suffix.lower() != ".csv":
-        raise OutputError(f"{written}: must end in .csv, as groups are written so")
-    with opened_table(read, names, of_table, of_table) as table_file:
+        raise OutputError(f"{written} must end in .csv, because groups are written as CSV")
+    with open_table(read, names, of_table, of_table) as table_file:
         if person is not None:
             _require_once(person, table_file.other_columns)
         groups: dict[tuple[str, ...], int] = {}
@@ -134,7 +134,7 @@ def release_groups(
     if len(groups) < n:
         raise TableError(f"{read}: each group must have one row, but some have several")
     if min(groups.values(), default=0) < 0:
-        raise TableError(f"{read}: column {names[0]!r} must have no negative count")
+        raise TableError(f"{read}: column {names[0]!r} must not have negative counts")
     ordered = dict(sorted(groups.items()))
     groups = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
     rows = [header, *((*group, count) for group, count in groups.items())]
@@ -157,10 +157,10 @@ def _require_once(person: Person, names: Sequence[str]) -> None:
     once = set(person.distinct) == set(names) and person.per_cell == 1
     if person.records > 1 and not once:
         raise ParameterValueError(
-            "distinct must be the columns that name a group, all of them, and per_cell 1: a person "
-            "is counted once in a group"
+            "distinct must be all columns that name a group, and per_cell must be 1, because a "
+            "person is counted once in a group"
         )
     if person.neighbours != "add or remove":
         raise ParameterValueError(
-            "neighbours must be 'add or remove' for groups that nobody knew, got 'replace'"
+            "neighbours must be 'add or remove' for unknown groups, got 'replace'"
         )

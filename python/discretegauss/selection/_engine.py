@@ -35,20 +35,20 @@ _REFERENCE: dict[Selection, Callable[..., int]] = {
 
 
 def reference_selection(
-    kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
+    kind: Selection, rate: Fraction, gaps: Gaps, row_of: NDArray[np.int64] | None
 ) -> Fill:
     """Return a `Fill` that selects by the twin in plain Python."""
     rows = math.prod(gaps.shape[:-1])
 
     def select(i: int, stream: reference.Bytes) -> int:
-        row = i % rows if which is None else int(which[i])
+        row = i % rows if row_of is None else int(row_of[i])
         return _REFERENCE[kind](gaps.row(row), rate.numerator, rate.denominator, stream)
 
     return one_by_one(select)
 
 
-def prepare(kind: Selection, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None) -> Fill:
-    """Return a `Fill` that selects item i from row which[i], or from row i modulo their number."""
+def prepare(kind: Selection, rate: Fraction, gaps: Gaps, row_of: NDArray[np.int64] | None) -> Fill:
+    """Return a `Fill` that selects item i from row row_of[i], or from row i modulo their number."""
     if native is None:
-        return reference_selection(kind, rate, gaps, which)
-    return NativeSelection(int(kind), rate, gaps, which).fill
+        return reference_selection(kind, rate, gaps, row_of)
+    return NativeSelection(int(kind), rate, gaps, row_of).fill

@@ -77,8 +77,10 @@ class KeepRule:
         people = np.asarray(n)
         if people.dtype.kind not in "iu":
             raise ParameterTypeError(f"n must be integers, got {people.dtype}")
-        kept = np.where(people > 0, self.law.sf(self.threshold - people.astype(np.int64)), 0.0)
-        return kept if kept.shape else float(kept)
+        probability = np.where(
+            people > 0, self.law.sf(self.threshold - people.astype(np.int64)), 0.0
+        )
+        return probability if probability.shape else float(probability)
 
 
 def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> KeepRule:
@@ -115,7 +117,9 @@ def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> Kee
         raise ParameterOverflowError(f"groups_per_person must be at most {_MOST}")
     miss = checked_probability(delta, "delta")
     if miss >= Fraction(1, 4):
-        raise ParameterValueError("delta must be below 1/4, which would often name a group of one")
+        raise ParameterValueError(
+            "delta must be below 1/4, because 1/4 would often name a group of one"
+        )
     return _rule(positive_number(epsilon, "epsilon"), miss, most)
 
 
@@ -136,7 +140,9 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
     k = first_true(enough, 2, low=1)
     if k > LARGEST:
-        raise ParameterOverflowError("epsilon and delta must leave a threshold of at most 2**54")
+        raise ParameterOverflowError(
+            "epsilon and delta must be met by a threshold of at most 2**54"
+        )
     law = TruncatedLaplace(scale, k)
     return KeepRule(law, k, float_at_least(arithmetic(128).up.mul(last_mass(scale, k).upper, most)))
 

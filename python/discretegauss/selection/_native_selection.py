@@ -25,20 +25,20 @@ class NativeSelection:
         A candidate passes with probability exp(-gap rate).
     gaps : Gaps
         The gaps, whose denominator the rate includes.
-    which : ndarray of int64, optional
+    row_of : ndarray of int64, optional
         The row of each item; None: item i has row i modulo their number.
     """
 
     def __init__(
-        self, kind: int, rate: Fraction, gaps: Gaps, which: NDArray[np.int64] | None
+        self, kind: int, rate: Fraction, gaps: Gaps, row_of: NDArray[np.int64] | None
     ) -> None:
         k = gaps.shape[-1]
         #: The handle refers to these buffers.
         self._gaps = ffi.from_buffer("uint8_t[]", gaps.data.reshape(-1))
-        self._which = ffi.NULL if which is None else ffi.from_buffer("int64_t[]", which)
+        self._row_of = ffi.NULL if row_of is None else ffi.from_buffer("int64_t[]", row_of)
         n_rows = len(self._gaps) // (k * gaps.gap_bytes)
         handle = ffi.new("dg_selection **")
-        arguments = kind, c_text(rate), self._gaps, gaps.gap_bytes, n_rows, k, self._which
+        arguments = kind, c_text(rate), self._gaps, gaps.gap_bytes, n_rows, k, self._row_of
         raise_for_status(lib.dg_selection_new(handle, *arguments))
         self._handle = ffi.gc(handle[0], lib.dg_selection_free)
 

@@ -61,12 +61,12 @@ def _select(
             "epsilon, sensitivity and the denominators of scores must be shorter: "
             f"epsilon / sensitivity per unit of the scores has more than {MAX_BITS} bits"
         )
-    which = None
+    row_of = None
     if shape[len(shape) - len(rows) :] != rows:  # else item i has row i modulo their number
         each = np.arange(array.size // array.shape[-1], dtype=np.int64).reshape(rows)
-        which = np.ascontiguousarray(np.broadcast_to(each, shape)).reshape(-1)
+        row_of = np.ascontiguousarray(np.broadcast_to(each, shape)).reshape(-1)
     selected = empty(shape, np.int64)
-    fill_array(selected, prepare(kind, rate, gaps, which), bits, n_threads)
+    fill_array(selected, prepare(kind, rate, gaps, row_of), bits, n_threads)
     return selected if shape or size is not None else int(selected)
 
 

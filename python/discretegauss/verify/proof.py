@@ -58,7 +58,7 @@ _UNREAD = 141  # 128 + SIGPIPE
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
 _REQUIREMENTS = {
     "flint": "python-flint: pip install python-flint",
-    "discretegauss._native": "the compiled core, whose tables it looks at",
+    "discretegauss._native": "the compiled core, whose tables it checks",
 }
 _FIRST_PRECISION = 192
 _LAST_PRECISION = 2**17
@@ -317,9 +317,9 @@ def _run_quick() -> int:
 
     _print(f"discretegauss {__version__}: {build_info()}")
     n_wrong = 0
-    for what, holds in quick_checks():
+    for fact, holds in quick_checks():
         n_wrong += not holds
-        _print(f"{'right' if holds else 'WRONG'}: {what}")
+        _print(f"{'right' if holds else 'WRONG'}: {fact}")
     return 1 if n_wrong else 0
 
 
@@ -358,7 +358,7 @@ def main(
         parser.error(f"--random must be at least 0, got {options.random}")
     if options.quick:
         if options.random:
-            parser.error("--random goes with the proof, not with --quick")
+            parser.error("--random must not be given with --quick, which proves nothing")
         return _written(_run_quick, name)
     for module, advice in _REQUIREMENTS.items():
         if find_spec(module) is None:

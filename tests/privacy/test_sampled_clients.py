@@ -367,7 +367,8 @@ def test_rounds_of_several_numbers_of_clients_cost_what_lies_between(
     assert cost([law.sum(20)] * 30) == cost(law.sum(20), 30)
     mixed = cost([law.sum(20), law.sum(21), law.sum(20)] * 10)
     assert cost(law.sum(21), 30) < mixed < cost(law.sum(20), 30)
-    assert cost([law.sum(21), law.sum(20), law.sum(20)], 10) == mixed
+    other_order = cost([law.sum(21), law.sum(20), law.sum(20)], 10)
+    assert other_order == pytest.approx(mixed, rel=1e-12)
     same = privacy.delta([law.sum(20), law.sum(21), law.sum(20)], mixed, queries=10, **how)
     assert same <= 1.0001e-6
     # two kinds of rounds that are almost equal, so their composition must lose nothing

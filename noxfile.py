@@ -34,7 +34,13 @@ LABELS = {
     "gcc-O2": ("silence", ["test_silence", "test_silence_by_steps"]),
     "clang-O2": ("silence", ["test_silence", "test_silence_by_steps"]),
 }
-for variable in ("DISCRETEGAUSS_PURE_PYTHON", "PYTHONPATH", "CMAKE_ARGS"):
+# Without bytecode each process of a test would compile all that it imports.
+for variable in (
+    "DISCRETEGAUSS_PURE_PYTHON",
+    "PYTHONPATH",
+    "CMAKE_ARGS",
+    "PYTHONDONTWRITEBYTECODE",
+):
     os.environ.pop(variable, None)
 
 

@@ -54,6 +54,12 @@ def _first_example(_nothing: None) -> None:
     """Make Hypothesis register random generators, which it does before its first example."""
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Register before there are tests: that collects garbage, and looks for references."""
+    _first_example()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
     """Look for doctests in the package only: no file of tests has any."""
@@ -64,9 +70,10 @@ def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests of the repository; in plain Python skip the doctest that needs the core."""
+    rooms = [TESTS / room for room in ("benchmarks", "build", "docs")]
+    of_repository = {path for path in {item.path for item in items} if {*path.parents} & {*rooms}}
     for item in items:
-        room = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
-        if room in ("benchmarks", "build", "docs") and not (
+        if item.path in of_repository and not (
             item.get_closest_marker("evidence") or item.get_closest_marker("cluster")
         ):
             item.add_marker(pytest.mark.repository)
@@ -78,7 +85,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Freeze the thousands of tests: the collector of garbage does not look at them again."""
-    _first_example()  # registering looks for references, which frozen objects do not show
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -156,14 +156,14 @@ TWO_PERCENT_OFF = [
                 law,
                 "reference",
                 id=f"{law.id}-reference",
-                marks=() if i % 3 == 0 else pytest.mark.evidence,
+                marks=() if i % 6 == 0 else pytest.mark.evidence,
             )
             for i, law in enumerate(LAWS)
         ),
     ],
 )
 def test_a_million_draws_follow_the_law(law: Law, method: str) -> None:
-    """The compiled engine's draws follow the exact law; by Algorithms 1-3, of every third law."""
+    """The compiled engine's draws follow the exact law; by Algorithms 1-3, of every sixth law."""
     assert rejected(law.draw(DRAWS, method=method), law.table()) == []
 
 
@@ -201,7 +201,7 @@ def test_every_output_type_holds_the_same_law(dtype: str) -> None:
 @pytest.mark.usefixtures("native_engine")
 def test_single_calls_follow_the_law() -> None:
     """Draws made one call at a time follow the law and are independent of each other."""
-    draws = [dg.discrete_gaussian(9) for _ in range(DRAWS // 10)]
+    draws = [dg.discrete_gaussian(9) for _ in range(DRAWS // 20)]
     assert rejected(np.array(draws), gaussian_table(Fraction(9))) == []
 
 
@@ -274,7 +274,7 @@ SAMPLES += [(law, TWIN_DRAWS) for law in TWIN_LAWS]
 
 @pytest.mark.parametrize(
     ("law", "n"),
-    [*SAMPLES[::8], *evidence(*SAMPLES)],
+    [*SAMPLES[4::8], *evidence(*SAMPLES)],
     ids=lambda x: x.id if isinstance(x, Law) else str(x),
 )
 def test_chi_square_false_alarms_are_as_stated(law: Law, n: int) -> None:

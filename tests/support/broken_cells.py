@@ -32,7 +32,8 @@ class Table:
     def __post_init__(self) -> None:
         self.tail_w: int = self.w * 2 ** ceil(max(0.0, np.log2(0.6 * self.sigma2**0.5 / self.w)))
         self.n_tail_side: int = 2 * self.tail_w // self.w
-        self.height = 2**self.index_bits
+        # twice what all cells would have if they were as many as height times the weights
+        self.height = int(2 ** (self.index_bits + 1) * self.w / (2 * np.pi * self.sigma2) ** 0.5)
         while self._lay_out() > 2**self.index_bits:
             self.height -= 1
 

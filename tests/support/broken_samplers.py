@@ -88,7 +88,7 @@ def gaussian(
     held = 0
     while held < n:
         scale = t - 1 + proposal_step
-        y = laplace(rng, 2 * n, scale, zero_twice=zero_twice)
+        y = laplace(rng, 2 * (n - held), scale, zero_twice=zero_twice)
         y = y[rng.random(len(y)) < accept(np.abs(y).astype(np.float64), sigma2, t)]
         parts.append(y)
         held += len(y)

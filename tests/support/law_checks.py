@@ -220,7 +220,7 @@ def _cells(draws: npt.ArrayLike, table: LawTable) -> Counts:
         return values
     if values.dtype.kind not in "iub":
         raise TypeError(f"draws must be integers, got {values.dtype}")
-    clipped = np.clip(values.astype(np.int64), table.first - 1, table.last + 1)
+    clipped = np.clip(values.astype(np.int64, copy=False), table.first - 1, table.last + 1)
     return np.asarray(clipped - (table.first - 1), dtype=np.int64)
 
 
@@ -375,7 +375,7 @@ def _pairs(cells: Counts, p: Floats, n: int) -> list[Finding]:
     if k < 2:
         return []
     class_p = np.add.reduceat(p, starts)
-    classes = np.searchsorted(starts, cells, side="right") - 1
+    classes = np.repeat(np.arange(k), np.diff([*starts, len(p)]))[cells]
     findings = []
     for offset in (0, 1):
         part = classes[offset : offset + (n - offset) // 2 * 2].reshape(-1, 2)

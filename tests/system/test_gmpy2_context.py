@@ -41,7 +41,7 @@ GAUSSIANS: list[dg.Law] = [
 OTHERS: list[dg.Law] = [
     dg.DiscreteLaplace("5/2"),
     dg.DiscreteLaplace(10**12, mu="1/3"),
-    dg.GeneralizedGaussian(10, "3/2"),
+    dg.GeneralizedGaussian(2, "3/2"),
     dg.GeneralizedGaussian(10**9, 4, mu="1/3"),
     dg.GeneralizedGaussian(3, 10**4),
 ]
@@ -55,8 +55,8 @@ def of_laws() -> Iterator[Call]:
             for name in ("pmf", "logpmf", "logcdf", "sf"):
                 yield partial(getattr(law, name), k, bounds=True)
             yield partial(law.tail_bound, k)
-        yield partial(law.cdf, np.linspace(-9, 9, 20) * width)
-        yield partial(law.ppf, ["1/1000", "1/3", 0.5, 0.75, 1 - 2**-53])
+        yield partial(law.cdf, np.linspace(-9, 9, 8) * width)
+        yield partial(law.ppf, ["1/1000", 0.5, 1 - 2**-53])
         yield partial(law.interval, "0.95")
         for name in ("mean", "var", "std", "entropy"):
             yield partial(getattr(law, name), bounds=True)
@@ -88,7 +88,7 @@ def of_privacy() -> Iterator[Call]:
             yield partial(privacy.zcdp_rho, epsilon, delta)
     many = [
         privacy.loss(dg.DiscreteGaussian(20)) ** 100,
-        privacy.loss(dg.GeneralizedGaussian(5, "3/2"), sampling="1/10") ** 20,
+        privacy.loss(dg.GeneralizedGaussian(2, "3/2"), sampling="1/10") ** 20,
         privacy.PrivacyLoss.of_pure("0.1", "1e-9") ** 50,
         privacy.PrivacyLoss.of_gaussian(100) ** 10,
         privacy.PrivacyLoss.of_laplace(10, cut=100),

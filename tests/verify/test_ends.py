@@ -86,6 +86,7 @@ def test_a_law_to_verify_is_described_in_one_line() -> None:
     )
 
 
+@pytest.mark.evidence
 def test_a_wide_table_of_single_integers_is_proven(verifier: Any) -> None:
     """Its core has more than half the blocks that fit, and every block has an arc."""
     law = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(6000**2))

@@ -61,12 +61,12 @@ CHOSEN = [
     SINGLE,
     WIDE,
     CUBIC,
+    LawSpec(GAUSSIAN, Q(10**12), 10**12 + Q(1, 7)),
     HUGE,
     LawSpec(GAUSSIAN, Q(1, 10**17)),
-    LawSpec(GAUSSIAN, Q(10**12), 10**12 + Q(1, 7)),
     LawSpec(LAPLACE, Q(1, 10**20)),
+    LawSpec(GENERALIZED, Q(100), Q(1, 3), Q(11, 10)),
     LawSpec(LAPLACE, Q(10**9, 7), Q(1, 2)),
-    LawSpec(GENERALIZED, Q(1000), Q(1, 3), Q(11, 10)),
     LawSpec(GENERALIZED, Q(10**6), Q(0), Q(1000)),
     LawSpec(GENERALIZED, Q(1, 1000), Q(1, 3), Q(17)),
     LawSpec(GENERALIZED, Q(1, 3), Q(0), Q(50)),
@@ -77,7 +77,7 @@ copied_once = functools.lru_cache(maxsize=8)(copy_out)
 """Tests never change a table: the broken ones are copies."""
 
 
-@pytest.mark.parametrize("spec", some(CHOSEN), ids=one_line)
+@pytest.mark.parametrize("spec", some(CHOSEN, 7), ids=one_line)
 def test_a_table_of_the_core_is_right(spec: LawSpec) -> None:
     proven = verify(copy_out(spec))
     assert proven.arcs >= 32  # the tails alone have 32
@@ -257,7 +257,7 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
     "spec",
     [
         LawSpec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)),
-        LawSpec(LAPLACE, Q(10**4), Q(-1, 2)),
+        LawSpec(LAPLACE, Q(10**3), Q(-1, 2)),
     ],
     ids=one_line,
 )

@@ -41,8 +41,9 @@ _GROUPS, _LOOK, _WITHIN, _DEVIATIONS = 200, 400, 15.0, 6.0
 #: log(s) is searched between -_RANGE and _RANGE.
 _RANGE = 14.0
 
-#: The number of tilts in an octave.
-TILTS = 8
+#: The number of tilts in an octave. Where the sum goes over from many small losses to one large
+#: loss, coarse steps have windows that are far too long.
+TILTS = 32
 
 
 class _Few(NamedTuple):
@@ -255,26 +256,28 @@ class Choices:
         return math.floor(TILTS * math.log2(self._saddle(epsilon)))
 
     def _plan(self, tilt: int) -> Plan:
-        s, largest = 2.0 ** (tilt / TILTS), 2.0 ** ((tilt + 1) / TILTS)
+        best, largest = 2.0 ** (tilt / TILTS), 2.0 ** ((tilt + 1) / TILTS)
         # the window must include the epsilon for which this tilt is smallest against the best one
         epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
         epsilon = min(max(epsilon, 0.0), self._largest)
         least = self._exponent(self._saddle(epsilon), epsilon)
+        s = best
         bottom, top, chernoff_rates = self._window(s, self._within(s, epsilon, least))
         if self._count == 1:
             bottom, top = self._smallest, self._largest
         width, length = self._widths(s, bottom, top)
         if self._count > 1 and length > _LONG * width.about:
-            # if single losses may be large, a little less tilt makes the window far shorter
+            # If single losses may be large, a little less tilt makes the window far shorter. The
+            # width must still fit the best tilt: there is the part of the sum that makes up delta.
             for share in _SHARES:
-                less = 2.0 ** (tilt / TILTS) * share
+                less = best * share
                 within = self._within(less, epsilon, least)
                 if within > 2 * _WITHIN:
                     break
                 other = self._window(less, within)
                 if other[1] - other[0] < (top - bottom) / 1.5:
                     s, (bottom, top, chernoff_rates) = less, other
-            width, length = self._widths(s, bottom, top)
+            width, length = self._widths(best, bottom, top)
         h = width.about
         size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
         size = 1 << max(math.ceil(math.log2(size)), 5)

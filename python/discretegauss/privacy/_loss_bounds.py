@@ -55,10 +55,10 @@ _FARTHEST_INDEX = 2.0**52
 #: Cells in a width.
 _PARTS = 4
 
-#: If buckets make delta larger by more than the part _COARSE, moments are tried, too. At most
-#: _MOST_MOMENTS values of s are tried on each side, until _WORSE in a row are no better. Cells of
-#: moments make delta larger by a part of about _AIM.
-_COARSE, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 400, 8, 1e-3
+#: If buckets make delta larger by more than the part _COARSE, moments are tried, too. They are
+#: tried at _ORDERS values of s in an octave: at most _MOST_MOMENTS on each side, until _WORSE in a
+#: row are no better. Cells of moments make delta larger by a part of about _AIM.
+_COARSE, _ORDERS, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 8, 400, 8, 1e-3
 
 #: The search for epsilon aims at a delta that is less than the budget by such a part.
 _LESS = (2.0**-32, 2.0**-24, 2.0**-16, 2.0**-8)
@@ -114,7 +114,7 @@ class AdjacencyBounds(Choices):
 
     def _new_divergence(self, place: int) -> tuple[float, Any]:
         """Return s, one of few values so that answers agree, and a bound on log(M(s))/s, or inf."""
-        s, log = 2.0 ** (place / TILTS), ZERO
+        s, log = 2.0 ** (place / _ORDERS), ZERO
         widest = math.sqrt(8 * _AIM / (self._count * s * (s + 1)))
         for release, count in self._releases:
             fine = max(widest, release.span * 2.0**-16)
@@ -129,10 +129,11 @@ class AdjacencyBounds(Choices):
             s, divergence = self._divergence(place)
             return bound(s, divergence) if gmpy2.is_finite(divergence) else _INFINITY
 
-        best = at(tilt)
+        first = tilt * _ORDERS // TILTS
+        best = at(first)
         for step in (-1, 1):
-            place, worse = tilt, 0
-            while worse < _WORSE and abs(place - tilt) < _MOST_MOMENTS:
+            place, worse = first, 0
+            while worse < _WORSE and abs(place - first) < _MOST_MOMENTS:
                 place += step
                 following = at(place)
                 # an s that is far too large gives an infinite bound

@@ -518,7 +518,7 @@ def test_a_long_cell_that_is_no_count_is_refused_at_once(cell: str) -> None:
 
 @pytest.mark.parametrize("cell", [b'"' + b"x" * 10**6 + b'"', b'"' + b'""' * 10**6 + b'"'])
 def test_a_long_quoted_cell_takes_a_few_times_its_size_in_memory(cell: bytes) -> None:
-    """A pattern that remembers every character takes 140 times the cell's size, and ours 8 times."""
+    """A pattern that remembers every character takes 140 times the cell's size, ours 8 times."""
     data = b"n,a\n1," + cell + b"\n"
     tracemalloc.start()
     try:

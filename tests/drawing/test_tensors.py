@@ -231,7 +231,7 @@ def test_torch_on_the_host() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_torch_never_repeats_noise() -> None:
-    """`torch.compile` runs the call each time, for tensors on the host, too. Tracers are refused."""
+    """`torch.compile` runs the call each time, also for tensors on the host. It refuses tracers."""
     torch: Any = pytest.importorskip("torch")
     torch._dynamo.reset()
 

@@ -64,7 +64,6 @@ def test_moments_are_those_of_the_sums(law: Any) -> None:
         assert close(law.entropy(), entropy)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
 # --- far out, and at any size
 
 

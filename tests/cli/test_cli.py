@@ -142,7 +142,7 @@ def test_numbers_of_more_digits_than_python_prints(
     """Python refuses to print more than 4300 digits."""
     lines = lines_of(run("calibrate", *arguments))
     assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
-    if "--queries" not in arguments:  # the table has fewer rows
+    if "--queries" not in arguments:  # which `release` does not have
         lines = lines_of(run(*release(tmp_path / "o", *arguments)))
         assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
 

@@ -118,7 +118,7 @@ def test_polars_without_pyarrow_gives_the_same(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_input_of_a_column_with_nulls_stays_and_shares_nothing() -> None:
-    """Buffers are read in place, but the input's numbers and nulls do not change with the result."""
+    """Buffers are read in place, but numbers and nulls of the input do not change with the sums."""
     series = pd.Series(COUNTS, dtype="Int64")
     noisy = add(series)
     noisy[0] = pd.NA

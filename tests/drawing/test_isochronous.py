@@ -183,7 +183,7 @@ def test_a_broken_model_draws_otherwise(broken: type[Model]) -> None:
 
 @at_once("spec", WIDE)
 def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
-    """Where each of the first steps begins, g is at most the step's height, on both sides."""
+    """At the start of each of the first steps, on both sides, g is at most the step's height."""
     model = Model(spec)
     for step in range(1, 50):
         z = (model.n_core + (step - 1) * model.n_tail) << model.block_bits

@@ -108,7 +108,7 @@ def test_the_tail_bound_is_above_the_tail(law: Any, k: int, z: int) -> None:
 def test_the_variance_of_the_gaussian(law: Any) -> None:
     """It is at most sigma2 if mu is an integer (arXiv:2004.00010, Proposition 21).
 
-    For any mu it is off by at most the first Poisson term, 8 pi^2 sigma2^2 exp(-2 pi^2 sigma2).
+    For any mu it is off by 8 pi^2 sigma2^2 exp(-2 pi^2 sigma2), a Poisson term, or little more.
     """
     mean, (lower, upper) = law.mean(), law.var(bounds=True)
     if law.mu.denominator == 1:

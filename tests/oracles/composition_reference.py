@@ -35,7 +35,7 @@ def delta_of_laplaces(scale: Fraction, epsilon: Fraction, queries: int) -> Any:
 
 
 def delta_of_gaussians(sigma2: Fraction, epsilon: Fraction, change: int, queries: int) -> Any:
-    """Return T(m) - exp(epsilon) T(m + k D); T is the tail of k draws, m the least loss above.
+    """Return T(m) - exp(epsilon) T(m + k D), T the tail of k draws, m the least of larger loss.
 
     The law of the sum is a power of a polynomial, whose coefficients are integers over 2**bits.
     """

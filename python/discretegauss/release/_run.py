@@ -1,4 +1,4 @@
-"""Release the one or several tables of a plan. All of them are written, or none."""
+"""Release the tables of a plan, one or several. All of them are written, or none."""
 
 from __future__ import annotations
 

@@ -57,4 +57,4 @@ def test_the_call_refuses_what_is_wrong_before_anything_is_drawn(
     arguments: tuple[Any, ...], options: dict[str, Any], error: Any, message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        dg.DiscreteGaussian(10**4).stream(*arguments, **options)
+        dg.DiscreteGaussian(10**4).stream(*arguments, **{"source": TapeSource(b"")} | options)

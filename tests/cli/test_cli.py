@@ -116,7 +116,7 @@ def test_calibrate_takes_rows_per_person_as_release_does(run: Command) -> None:
 
 
 def test_calibrate_with_numbers_that_are_long_or_nothing(run: Command) -> None:
-    """The noise is so large that epsilon is 0, and the fraction is too long to be read."""
+    """If the noise is huge, epsilon is 0. A fraction that is too long to read is rounded."""
     lines = lines_of(run("calibrate", "--rho", "1e-30", "--report-delta", "1e-6"))
     assert lines["(epsilon, delta)"].startswith("(0, 1e-6)")
     lines = lines_of(run("calibrate", "--rho", "1/" + "7" * 70))
@@ -142,7 +142,7 @@ def test_numbers_of_more_digits_than_python_prints(
     """Python refuses to print more than 4300 digits."""
     lines = lines_of(run("calibrate", *arguments))
     assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
-    if "--queries" not in arguments:  # in a table they are rows
+    if "--queries" not in arguments:  # which `release` does not have
         lines = lines_of(run(*release(tmp_path / "o", *arguments)))
         assert (lines["sigma2"], lines["rho"]) == (sigma2, rho)
 
@@ -216,7 +216,7 @@ def test_help_warns_of_what_the_noise_does_not_touch(run: Command) -> None:
 
 
 def test_the_help_of_calibrate_calls_sigma2_the_least(run: Command) -> None:
-    """At (10, 1e-4) 0.15 would be enough, too, so it must not be printed."""
+    """At (10, 1e-4) sigma2 = 0.15 is enough, too, but 0.08 is not, so the least is printed."""
     text = " ".join(run("calibrate", "--help").out.split())
     assert (
         "sigma2 is the least that does so, rounded up. A larger sigma2 may break the budget" in text
@@ -491,14 +491,14 @@ def test_a_wrong_value_is_named_with_its_parameter_and_the_rule(
 
 
 def test_an_output_may_end_as_its_table_does(run: Command, tmp_path: Path) -> None:
-    """Any ending of the table will do, and so will .txt or none."""
+    """The output may have the table's ending, another ending of text, or none."""
     (tmp_path / "t.dat").write_text("flights\n1\n")
     for out in ("o.dat", "o.txt", "o", "o.tsv.gz"):
         assert run(*release(tmp_path / out, "--rho", 1, table=tmp_path / "t.dat")).code == 0
 
 
 def test_the_example_is_the_table_that_the_package_has(run: Command, tmp_path: Path) -> None:
-    """That holds in a process of its own, too, which has loaded nothing of the package."""
+    """A process of its own, which has loaded nothing of the package, prints it, too."""
     assert run("example").out == dg.data.flights().read_text()
     done = process("example", cwd=tmp_path)
     assert (done.code, done.err, done.out) == (0, "", FLIGHTS.read_text())

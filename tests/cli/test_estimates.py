@@ -162,7 +162,7 @@ def test_a_plan_for_errors_has_the_budget_that_they_ask_for(tmp_path: Path) -> N
 
 
 def test_the_best_shares_are_sensitivity_times_root_of_weights_and_cells(tmp_path: Path) -> None:
-    """10 to sqrt(4 * 4 * 400) = 80; and no other shares have a smaller weighted variance."""
+    """The shares are as 10 to sqrt(4 * 4 * 400) = 80, and shares beside them are not better."""
     path = tmp_path / "plan.toml"
     path.write_text(BEST)
     plan = release.read_plan(path)

@@ -1,4 +1,4 @@
-"""The ends of the command line: failures of the system, signals, and output that nobody reads."""
+"""How the command ends after failures of the system and signals, or if nobody reads its output."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def test_a_file_that_comes_to_be_meanwhile_is_kept(
 @needs_core
 @pytest.mark.parametrize("ending", [".npy", ".csv"])
 def test_memory_does_not_grow_with_the_draws(run: Command, tmp_path: Path, ending: str) -> None:
-    """Of 32 MiB of draws numpy and Python hold less than half at any time."""
+    """numpy and Python never hold more than half of 32 MiB of draws."""
     out = tmp_path / f"n{ending}"
     tracemalloc.start()
     try:

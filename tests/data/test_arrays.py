@@ -11,6 +11,7 @@ from evidence_cases import at_once
 from same_bits import same_bits
 
 import discretegauss as dg
+from discretegauss.testing import TapeSource
 
 LAW = dg.DiscreteGaussian(100)
 WIDE = dg.DiscreteGaussian(10**30)
@@ -148,7 +149,7 @@ def test_every_cell_has_a_draw_of_its_own() -> None:
 
 
 def test_a_mask_stays_and_what_it_covers_is_not_shown() -> None:
-    """The number below may be any, even one that would not fit; the result has its own mask."""
+    """The number below may be any, even one that would not fit. The result has its own mask."""
     mask = np.zeros((4, 3), bool)
     mask[1, 2] = mask[3, 0] = True
     data = np.asfortranarray(np.where(mask, GREATEST, 10))
@@ -261,7 +262,7 @@ def test_wrong_arguments_say_what_is_wrong(
 ) -> None:
     """Errors name the argument, and come before anything is drawn."""
     with pytest.raises(error, match=match):
-        dg.add_noise(np.arange(3), **options)
+        dg.add_noise(np.arange(3), **{"source": TapeSource(b"")} | options)
 
 
 @pytest.mark.parametrize(
@@ -327,7 +328,7 @@ def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
     ],
 )
 def test_one_person_cannot_change_more_rows_than_there_are(values: Any, n: int) -> None:
-    """Who says so means that one count changes by several; the message says what to write."""
+    """Such a call means that one count changes by several. The message says what to write."""
     dg.noise_for(values, rho=1, rows_per_person=n)
     for call in (dg.add_noise, dg.noise_for):
         with pytest.raises(ValueError, match=rf"rows_per_person must be at most {n}.*got 3") as e:
@@ -344,7 +345,7 @@ def test_pieces_threads_and_sources_meet() -> None:
     values = np.arange(200_001, dtype=np.int64)
     noisy = dg.add_noise(values, LAW, threads=2, source="chacha20")
     noise = noisy - values
-    # a false alarm, beyond 6.5 sigma of the estimates: below 10**-9; catches 2 % more or less
+    # 6.5 sigma of the estimates are a false alarm below 10**-9, and 2 % more or less is caught
     assert abs(noise.var() / 100 - 1) < 6.5 * (2 / 200_001) ** 0.5
     assert abs(noise.mean()) < 6.5 * 10 / 200_001**0.5
 

@@ -118,7 +118,7 @@ def test_polars_without_pyarrow_gives_the_same(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_input_of_a_column_with_nulls_stays_and_shares_nothing() -> None:
-    """Buffers are read in place: neither numbers nor nulls of the input change with the result."""
+    """Buffers are read in place, but numbers and nulls of the input do not change with the sums."""
     series = pd.Series(COUNTS, dtype="Int64")
     noisy = add(series)
     noisy[0] = pd.NA
@@ -352,7 +352,7 @@ def test_tables_of_pyarrow_keep_metadata_and_order() -> None:
 def test_a_table_of_pyarrow_that_was_of_pandas_is_so_again(
     dtype: str, noisy_dtype: str | None
 ) -> None:
-    """Its metadata name the dtype with room for the noise; the other columns keep theirs."""
+    """Its metadata name the dtype with room for the noise. The other columns keep theirs."""
     frame = pd.DataFrame({"n": pd.Series([2**8 - 1, 0] * 50, dtype=dtype), "m": [1, 2] * 50})
     frame = frame.astype({"m": "UInt8"}).set_index(pd.Index(range(100, 200), name="town"))
     table = pa.Table.from_pandas(frame)

@@ -1,4 +1,4 @@
-"""Cell tables draw the law; every loop makes the same draws of the same bytes."""
+"""Cell tables draw the law, and every loop makes the same draws from the same bytes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SPECS = [
     *(gaussian(s2) for s2 in ("1/100", 1, 100, 900, 10**4, 10**6, 10**8, 10**12, 10**18, 10**26)),
     *(gaussian(s2, "1/3") for s2 in ("1/1000", 1, 10**4, 10**9)),
     gaussian(2**52),  # ticks of more than 16 bits in an int32
-    gaussian(2**116, "1/3"),  # a rest of one byte in an int64
+    gaussian(2**116, "1/3"),  # a remainder of one byte in an int64
     gaussian(100, 10**12),
     gaussian(F(10**33, 7), F(-(10**20), 3)),
     *(laplace(scale) for scale in ("1/10", 1, 10, 1000, 10**6, 10**12)),
@@ -77,7 +77,7 @@ def vector_tables(spec: LawSpec, **sizes: int) -> Iterator[Any]:
     for isa in ("AVX2", "AVX512_VBMI2", "NEON"):
         try:
             law = table(spec, isa, **sizes)
-        except ValueError:  # not here: then it is not the machine's best, either
+        except ValueError:  # the machine lacks it, so it is not the best, either
             assert table(spec).info.isa != getattr(lib, f"DG_ISA_{isa}")
             continue
         assert law.info.isa == getattr(lib, f"DG_ISA_{isa}")
@@ -96,7 +96,7 @@ def in_int64(spec: LawSpec) -> bool:
 
 @pytest.mark.parametrize("spec", some(SPECS), ids=ids)
 def test_every_loop_draws_the_same(spec: LawSpec) -> None:
-    """Portable and vector loops, every output type: the same draws, the same bytes used."""
+    """Portable and vector loops make the same draws in every output type and use as many bytes."""
     n = 9000  # more than a chunk
     expected = drawn(table(spec, "PORTABLE"), n, object)
     for law in vector_tables(spec):
@@ -109,7 +109,7 @@ def test_every_loop_draws_the_same(spec: LawSpec) -> None:
 
 
 def test_every_loop_draws_long_ticks_into_short_integers() -> None:
-    """Blocks of 2^25 integers, which an int32 holds; no table chooses them by itself."""
+    """An int32 holds blocks of 2^25 integers, which no table chooses by itself."""
     spec, n = gaussian(2**52), 9000
     expected = drawn(table(spec, "PORTABLE", block_bits=25), n, object)
     for law in vector_tables(spec, block_bits=25):
@@ -118,7 +118,7 @@ def test_every_loop_draws_long_ticks_into_short_integers() -> None:
 
 @pytest.mark.parametrize("block_bits", [2, *evidence(1, 4)])
 def test_every_loop_draws_where_most_rows_are_mixed(block_bits: int) -> None:
-    """With blocks too wide for the law most rows are mixed, and most draws of a batch special."""
+    """If blocks are too wide for the law, most rows are mixed and most draws of a batch special."""
     spec, n = LawSpec(Kind.DISCRETE_LAPLACE, F(1), F(0)), 2500
     expected = drawn(table(spec, "PORTABLE", block_bits=block_bits), n, object)
     for law in vector_tables(spec, block_bits=block_bits):
@@ -170,7 +170,7 @@ def test_the_generalised_gaussian_contains_the_other_laws(scale: Fraction, mu: F
 
 @pytest.mark.parametrize("sigma2", [F(10**100), *evidence(F(10**200, 7), F(2) ** 4000 + F(1, 3))])
 def test_wide_laws_have_the_right_shape_and_free_low_bits(sigma2: Fraction) -> None:
-    """Beyond 64 bits a test takes x/sigma for normal, and x mod 256 for uniform."""
+    """Beyond 64 bits x/sigma passes for normal, and x mod 256 for uniform."""
     from math import isqrt
 
     from scipy import stats
@@ -198,7 +198,7 @@ def test_wide_laws_have_the_right_shape_and_free_low_bits(sigma2: Fraction) -> N
     ids=ids,
 )
 def test_extreme_parameters_have_tables(spec: LawSpec) -> None:
-    """Parameters that once overflowed a bound, crashed or were refused."""
+    """Their draws are near the centre."""
     out = np.empty(1000, np.int64)
     table(spec).fill(out, "getrandom")
     reach = 30 if spec.beta < 10 else 2
@@ -206,7 +206,7 @@ def test_extreme_parameters_have_tables(spec: LawSpec) -> None:
 
 
 def test_a_centre_of_63_bits_is_drawn_around() -> None:
-    """A mu beyond 2^62 is drawn around if the dtype holds the law."""
+    """A law around a mu beyond 2^62 is drawn if the dtype holds it."""
     draws = dg.discrete_gaussian(4, 100_000, mu=2**62 + 5)
     assert abs(draws - (2**62 + 5)).max() < 30
     draws = dg.discrete_gaussian(4, 100_000, mu=2**63 + 5, dtype=np.uint64)
@@ -236,7 +236,7 @@ def test_no_two_calls_share_bits(source: Any, method: Any) -> None:
 
 @pytest.mark.parametrize("blocks", [(0, 1), (0, 100), (7, 33), (2**32 - 20, 20)])
 def test_the_keystream_is_that_of_a_well_kept_library(blocks: tuple[int, int]) -> None:
-    """PyPI's cryptography computes the same ChaCha20."""
+    """The package cryptography computes the same ChaCha20."""
     ciphers = pytest.importorskip("cryptography.hazmat.primitives.ciphers")
     first, n = blocks
     key = random.Random(first).randbytes(32)
@@ -246,7 +246,7 @@ def test_the_keystream_is_that_of_a_well_kept_library(blocks: tuple[int, int]) -
 
 
 def test_a_seeded_source_repeats_and_warns() -> None:
-    """Same seed, same draws, and a warning class that says it is not private."""
+    """The same seed gives the same draws, and a warning says that they are not private."""
     with pytest.warns(NotPrivateWarning):
         one = seeded_source(7)
     with warnings.catch_warnings():

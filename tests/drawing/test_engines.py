@@ -1,4 +1,4 @@
-"""The choice of the engine, the refusals of the one in plain Python, and the errors of both."""
+"""The choice of the engine, what the Python engine refuses, and the errors of both."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GAUSSIAN = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Hide a module from import."""
+    """Return a function that hides a module from import."""
     return lambda name: monkeypatch.setitem(sys.modules, name, None)
 
 
@@ -38,7 +38,7 @@ def imported_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     package, _, attribute = name.rpartition(".")
     kept = importlib.import_module(name)
     monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(sys.modules[package], attribute, kept)  # put back what the import replaces
+    monkeypatch.setattr(sys.modules[package], attribute, kept)  # the import replaces it until undo
     return importlib.import_module(name)
 
 
@@ -77,7 +77,7 @@ def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_twin_takes_the_kernels_bytes_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has no ChaCha20: "chacha20", the default, means "getrandom" there."""
+    """The twin has no ChaCha20, so the default "chacha20" means "getrandom" there."""
     monkeypatch.setattr(_engine, "native", None)
     tape = random.Random(1).randbytes(5000)
     expected = dg.discrete_gaussian("12343/10007", 5, source=TapeSource(tape))
@@ -99,7 +99,7 @@ class Wrapping(np.ndarray[Any, Any]):
 def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> None:
     """It is an error even if numpy would wrap the draw, and the message shows no number."""
     out = np.ones(50, np.int8).view(kind)
-    wide = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # not by the package, which refuses it
+    wide = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # the package itself refuses it
     with pytest.raises(errors.RangeError) as raised:
         PythonSampler(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
     assert not any(character.isdigit() for character in str(raised.value))
@@ -158,7 +158,7 @@ held.law.sample(), held.other.sample(), held.other.sample(5, method="cells")
 
 @needs_core
 def test_what_is_kept_until_python_ends_is_freed_in_silence() -> None:
-    """Also when the modules of the package have lost their names."""
+    """They are freed after the modules of the package have lost their names."""
     ended = subprocess.run(
         [sys.executable, "-c", _KEPT_TO_THE_END], capture_output=True, text=True, check=False
     )

@@ -1,7 +1,7 @@
-"""Isochronous draws have the law, and a model makes the same draws of the same bytes.
+"""Isochronous draws have the law, and a model makes the same draws from the same bytes.
 
 The model is tests/oracles/lanes_twin.py. It knows the protocol of csrc/isochronous/lanes.h and the
-three numbers of the staircase; ball arithmetic decides its comparisons. The model of narrow laws
+three numbers of the staircase. Ball arithmetic decides its comparisons. The model of narrow laws
 (csrc/isochronous/narrow.h) is tests/oracles/narrow_twin.py. The C tests enclose the heights
 (tests/c/test_lanes.c), plant words at every threshold (tests/c/test_narrow.c) and look for branches
 (tests/c/test_silence.c). benchmarks/leakage.py measures what the times still tell.
@@ -63,7 +63,7 @@ def kernels(spec: LawSpec) -> list[Any]:
         try:
             law = lanes(spec, isa)
         except errors.ParameterValueError:
-            continue  # another machine's
+            continue  # a kernel of other machines
         made[int(law.info.isa)] = law
     return list(made.values())
 
@@ -150,7 +150,7 @@ def stream(seed: int, n_bytes: int) -> bytes:
 def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
     """Every kernel draws the model's 1000 values from a tape, and uses as many bytes.
 
-    So do single draws.
+    Single draws do the same.
     """
     n, tape = 1000, stream(20261123, 100_000)
     narrow, read = is_narrow(spec), Tape(tape)
@@ -183,7 +183,7 @@ def test_a_broken_model_draws_otherwise(broken: type[Model]) -> None:
 
 @at_once("spec", WIDE)
 def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
-    """At the start of each of the first steps g is at most its height, on both sides."""
+    """At the start of each of the first steps, on both sides, g is at most the step's height."""
     model = Model(spec)
     for step in range(1, 50):
         z = (model.n_core + (step - 1) * model.n_tail) << model.block_bits
@@ -211,7 +211,7 @@ def test_words_that_are_settled(spec: LawSpec) -> None:
 def test_attempts_next_to_the_edge(spec: LawSpec) -> None:
     """Every kernel settles heights next to 2^k g(y), which words alone do not decide.
 
-    So it does within 64 more bits of the edge, on both sides.
+    Some heights differ from the edge only in the 64 bits that follow, on both sides.
     """
     model, rng = Model(spec), random.Random(1)
     tape = b""
@@ -270,7 +270,7 @@ def test_levels_far_out_are_reached(spec: LawSpec, ones: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, object, ">i4"])
 def test_every_dtype_holds_the_same_draws(dtype: Any) -> None:
-    """From the same bytes; a fill in pieces makes the same draws."""
+    """The draws from the same bytes are equal, and so are those of a fill in pieces."""
     law, tape = dg.DiscreteGaussian(4, "1/3"), stream(7, 50_000)
     expected = law.sample(2000, method="isochronous", source=TapeSource(tape)).tolist()
     draws = law.sample(2000, dtype=dtype, method="isochronous", source=TapeSource(tape))
@@ -318,7 +318,7 @@ DRAWS = 2_000_000
     crossed([F(1, 4), F(1), F(100), F(10**4)], [F(0), F(1, 3), F(-1, 2)], n=4),
 )
 def test_draws_follow_the_gaussian(sigma2: F, mu: F) -> None:
-    """2 * 10^6 draws are not told from the exact law, by two threads."""
+    """2 * 10^6 draws by two threads pass for draws of the exact law."""
     law = dg.DiscreteGaussian(sigma2, mu)
     draws = law.sample(DRAWS, method="isochronous", source="chacha20", threads=2)
     assert rejected(draws, gaussian_table(sigma2, mu)) == []
@@ -326,7 +326,7 @@ def test_draws_follow_the_gaussian(sigma2: F, mu: F) -> None:
 
 @pytest.mark.parametrize(("scale", "mu"), crossed([F(1, 2), F(3), F(100)], [F(0), F(2, 5)], n=3))
 def test_draws_follow_the_laplace(scale: F, mu: F) -> None:
-    """The same for the discrete Laplace, with bits of the system."""
+    """Draws of the discrete Laplace pass, too, with bits of the system."""
     draws = dg.discrete_laplace(scale, DRAWS // 4, mu=mu, method="isochronous")
     assert rejected(draws, laplace_table(scale, mu)) == []
 
@@ -336,7 +336,7 @@ def test_draws_follow_the_laplace(scale: F, mu: F) -> None:
     crossed([F(3, 2), F(8), F(1), F(3)], [F(1, 2), F(3), F(1000)], [F(0), F(1, 3)], n=2),
 )
 def test_draws_follow_the_generalised_gaussian(beta: F, scale: F, mu: F) -> None:
-    """The same for it, narrow and wide, with bits of the cipher."""
+    """Narrow and wide generalised Gaussians pass, too, with bits of the cipher."""
     law = dg.GeneralizedGaussian(scale, beta, mu)
     draws = law.sample(DRAWS // 2, method="isochronous", source="chacha20")
     assert rejected(draws, generalized_table(scale, beta, mu)) == []
@@ -353,7 +353,7 @@ def test_draws_follow_the_generalised_gaussian(beta: F, scale: F, mu: F) -> None
     ids=lambda x: repr(x) if isinstance(x, dg.Law) else "",
 )
 def test_single_draws_follow_their_law(law: Any, table: Any) -> None:
-    """law.sample(), 30 000 times: one draw a fill, of laws with 8 bytes an attempt and 12."""
+    """30 000 calls of law.sample() pass, for laws with 8 bytes an attempt and with 12."""
     draws = np.array([law.sample() for _ in range(30_000)])
     assert rejected(draws, table) == []
 
@@ -443,7 +443,7 @@ def test_no_byte_goes_unused() -> None:
 
 
 def test_arrays_of_parameters_are_drawn_too() -> None:
-    """One law after another, each by its own lanes."""
+    """Each element is drawn from its own law."""
     draws = dg.discrete_gaussian([1, 10**6] * 500, mu=[0, 5] * 500, method="isochronous")
     assert np.abs(draws[::2]).max() < 10 < np.abs(draws[1::2]).max()
 
@@ -467,7 +467,7 @@ def test_laws_that_lanes_do_not_hold_are_refused(law: Any, size: int | None) -> 
 
 
 def test_a_law_that_has_no_such_method_is_refused() -> None:
-    """In an array of parameters, too."""
+    """A law too narrow in an array of parameters is refused, too."""
     with pytest.raises(errors.ParameterValueError, match="method"):
         dg.discrete_gaussian([1, 1e-30], method="isochronous", source=must_not_draw)
     with pytest.raises(errors.ParameterValueError, match="method"):

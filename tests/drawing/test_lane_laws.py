@@ -1,7 +1,7 @@
 """Arrays of parameters in lanes: a model makes the same draw of each law from the same bytes.
 
 The model is tests/oracles/lanes_twin.py, whose comparisons ball arithmetic decides. This file
-computes the staircase of a law, as csrc/isochronous/lane_laws.h defines it; the C tests check every
+computes the staircase of a law, as csrc/isochronous/lane_laws.h defines it. The C tests check every
 constant (tests/c/test_lane_laws.c). `method="isochronous"` draws arrays of parameters in lanes.
 """
 
@@ -29,7 +29,7 @@ from discretegauss.testing import TapeSource
 pytestmark = pytest.mark.usefixtures("native_engine")
 
 KINDS = [Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE]
-LOG2_E = F(1549082004, 2**30)  # from below
+LOG2_E = F(1549082004, 2**30)  # rounded down
 
 
 def draws_in_lanes(
@@ -62,7 +62,7 @@ def twin(kind: Kind, parameter: F, centre: F) -> LanesTwin:
         step /= 2
     end = (parameter // step + 1) * step
     least = power * end / LOG2_E
-    towards = 1 if centre > 0 else 0  # where the centre is, at most, doubled
+    towards = 1 if centre > 0 else 0  # twice the largest centre
 
     def exponent(n: int) -> int:
         return int(n ** (power - 1) * (n - towards))
@@ -77,7 +77,7 @@ def twin(kind: Kind, parameter: F, centre: F) -> LanesTwin:
 def model_draws(
     kind: Kind, parameters: list[F], tape: Tape, centres: list[F] | None = None
 ) -> list[int]:
-    """Return the draws of a fill: batches of 256 laws, in rounds."""
+    """Return the draws of a fill, which draws batches of 256 laws in rounds."""
     drawn: list[int] = []
     laws = list(zip(parameters, centres or [F(0)] * len(parameters), strict=True))
     for first in range(0, len(laws), 256):
@@ -124,7 +124,7 @@ def test_draws_are_those_of_the_model(kind: Kind, most: int) -> None:
 @pytest.mark.parametrize("most", [6, 40])
 @pytest.mark.parametrize("kind", KINDS)
 def test_fractions_are_those_of_the_model(kind: Kind, most: int) -> None:
-    """So do laws whose parameters and centres are floats or ratios."""
+    """Laws whose parameters and centres are floats or ratios draw the model's values."""
     rng = random.Random(most)
     floats = [F(x) for x in parameters_of(kind, rng, 300, most, -4)]
     parameters = floats[:150] + [x.limit_denominator(2**18) or F(1, 9) for x in floats[150:]]
@@ -160,7 +160,7 @@ def test_attempts_that_words_do_not_decide(kind: Kind, ones: int) -> None:
 
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 def test_every_law_of_an_array_is_drawn(source: Any) -> None:
-    """6 laws in turn, each 40 000 times, by two threads: the draws of each have its law."""
+    """Two threads draw 6 laws in turn, each 40 000 times. The draws of each have its law."""
     rng = np.random.default_rng(1)
     sigma2 = 2.0 ** rng.uniform(-4, 13, 6)
     scale = 2.0 ** rng.uniform(-3, 6, 6)
@@ -255,4 +255,4 @@ def test_a_bad_law_among_many_is_named() -> None:
     for bad in (0.0, -1.0, np.nan, np.inf):
         sigma2[777] = bad
         with pytest.raises(ParameterValueError, match=r"sigma2\[777\]"):
-            dg.discrete_gaussian(sigma2)
+            dg.discrete_gaussian(sigma2, source=TapeSource(b""))

@@ -56,7 +56,7 @@ EVIDENCE_DRAWS = 10_000_000
 TWIN_DRAWS = 5_000
 
 METHODS = ("reference", "auto")
-"""Algorithms 1-3, and the method that the library chooses for so many draws."""
+"""Algorithms 1-3, and the method that the library chooses."""
 
 Number = int | float | str
 
@@ -163,7 +163,7 @@ TWO_PERCENT_OFF = [
     ],
 )
 def test_a_million_draws_follow_the_law(law: Law, method: str) -> None:
-    """The compiled engine's draws follow the exact law; by Algorithms 1-3, of every sixth law."""
+    """The compiled engine's draws follow the exact law. Algorithms 1-3 draw every sixth law."""
     assert rejected(law.draw(DRAWS, method=method), law.table()) == []
 
 
@@ -207,7 +207,7 @@ def test_single_calls_follow_the_law() -> None:
 
 @pytest.mark.usefixtures("native_engine")
 def test_arrays_of_parameters_give_each_its_own_law() -> None:
-    """Broadcast parameters: column i of the result follows law i."""
+    """If parameters are broadcast, column i of the result follows law i."""
     laws = [
         (Fraction(1, 4), Fraction(0)),
         (Fraction(9), Fraction(0)),
@@ -219,7 +219,7 @@ def test_arrays_of_parameters_give_each_its_own_law() -> None:
         assert rejected(draws[:, i], gaussian_table(*law)) == []
 
 
-# An argument says what to draw: importing this file would load scipy and the harness, too.
+# An argument says what to draw, because importing this file would load scipy and the harness.
 _TWIN_SCRIPT = """
 import json
 import sys
@@ -308,7 +308,7 @@ def test_tables_agree_with_closed_forms() -> None:
 
 
 def test_a_dropped_bin_is_an_error() -> None:
-    """Draws beyond the table are counted: an impossible value is always rejected."""
+    """Draws beyond the table are counted, so an impossible value is always rejected."""
     draws = np.zeros(1000, dtype=np.int64)
     table = gaussian_table(Fraction(1, 1000))
     assert rejected(draws, table) == []

@@ -61,7 +61,7 @@ def test_numbers_of_every_format_mean_their_value(function: Any) -> None:
 @native
 @pytest.mark.parametrize("function", [dg.discrete_gaussian, dg.discrete_laplace])
 def test_laws_that_lanes_do_not_hold_are_drawn_by_the_reference(function: Any) -> None:
-    """For laws too narrow for lanes, in order, Algorithms 1-3 draw the same."""
+    """Laws too narrow for lanes draw, in order, what Algorithms 1-3 draw."""
     scales = [5e-324, 2.0**-63, 1e-30, 2.0**-62, 1e-12] * 20
     for mu in (0.5, 0.25, 0.0, -1e-300):
         one, other = bits(), bits()
@@ -141,7 +141,7 @@ def test_long_and_mixed_numbers_are_laws_too(given: Any, dtype: Any) -> None:
 @pytest.mark.parametrize("n", [1000, 100_000])
 @pytest.mark.parametrize("are_floats", [False, True])
 def test_mixed_arrays_follow_the_laws(n: int, are_floats: bool) -> None:
-    """Three laws in random order, in one piece or many, each follow their own law."""
+    """Draws of three laws in random order, in one piece or many, follow their own laws."""
     values = [Fraction(1), Fraction(13, 4), Fraction(100)]
     which = np.random.default_rng(7).integers(0, 3, n)
     given: Any = [values[i] for i in which]

@@ -1,4 +1,4 @@
-"""method="auto" is a function of the law and n: from given bits it draws as the named method."""
+"""method="auto" depends on the law and n alone, and draws as the method that it stands for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discretegauss.testing import TapeSource
 pytestmark = pytest.mark.usefixtures("native_engine")
 
 BULK, BULK_BESIDE_REFERENCE = 2**17, 2**12
-"""The least counts that cells draw; the second if Algorithms 1-3 make few draws."""
+"""The least n that cells draw. The second holds for laws of which Algorithms 1-3 draw fewer."""
 
 IN_LANES = [
     dg.DiscreteGaussian(100),
@@ -54,7 +54,7 @@ CASES: list[tuple[Any, int | None, str]] = [
 
 @at_once(("law", "n", "method"), CASES)
 def test_auto_draws_as_the_method_that_it_stands_for(law: Any, n: int | None, method: str) -> None:
-    """From the same bits the same draws, and the same bytes are used."""
+    """Both make the same draws from the same bytes, and use as many."""
     assert drawn(law, n, "auto") == drawn(law, n, method)
 
 
@@ -65,7 +65,7 @@ def test_a_single_draw_is_an_array_of_one(law: Any) -> None:
 
 
 def test_what_was_drawn_before_changes_nothing() -> None:
-    """Neither tables that were built nor draws that were made, by any source."""
+    """Neither earlier tables nor earlier draws change the method."""
     law = dg.DiscreteGaussian(77)
     before = drawn(law, None, "auto"), drawn(law, 5000, "auto")
     law.sample(BULK)
@@ -78,7 +78,7 @@ def test_what_was_drawn_before_changes_nothing() -> None:
 
 
 def test_a_function_draws_as_its_law() -> None:
-    """However the parameters are written."""
+    """The spelling of the parameters changes nothing."""
     expected = drawn(dg.DiscreteGaussian(100, mu="1/2"), 50, "auto")[0]
     for sigma2, mu in ((100, "1/2"), ("1e2", 0.5), (100.0, np.float32(0.5))):
         tape = TapeSource(TAPE)
@@ -86,7 +86,7 @@ def test_a_function_draws_as_its_law() -> None:
 
 
 def test_without_a_table_cells_say_why() -> None:
-    """No other way takes their place, where auto has none either."""
+    """No other method takes their place, and auto fails for the same reason."""
     law = dg.GeneralizedGaussian("1/3", 2**130, mu="1/3")
     for method in ("cells", "auto"):
         with pytest.raises(ParameterValueError, match="beta must be smaller"):

@@ -32,7 +32,7 @@ IDS = ["narrow", "centred elsewhere", "wide", "laplace", "wide laplace", "genera
 
 
 def drawn(spec: LawSpec, first: int, n: int, dtype: str = "int64") -> NDArray[Any]:
-    """Items `first` to `first + n` by the C core."""
+    """Return the `n` items from `first` on, by the C core."""
     from discretegauss._drawing.native import NativeSampler
 
     out = np.zeros(n, dtype)
@@ -42,7 +42,7 @@ def drawn(spec: LawSpec, first: int, n: int, dtype: str = "int64") -> NDArray[An
 
 @pytest.mark.parametrize("spec", LAWS, ids=IDS)
 def test_items_are_those_of_the_specification(spec: LawSpec) -> None:
-    """2000 items, some 50 of which take more than their cell; and those beyond 2**40, 2**63."""
+    """Items near 0, 2**40 and 2**63 agree. Some 50 of the first 2000 take more than their cell."""
     from discretegauss.verify import _table
 
     table = _table.copy_out(spec)
@@ -69,7 +69,7 @@ def test_items_have_the_law() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    """A type that an item does not fit, and laws whose items have a rest beyond two words."""
+    """A type too short for an item is refused, and so is a law whose items exceed two words."""
     from discretegauss.errors import ParameterValueError, RangeError
 
     with pytest.raises(RangeError):

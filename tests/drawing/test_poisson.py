@@ -1,4 +1,4 @@
-"""Poisson and Skellam draws follow their laws; false alarm 1e-6 each, seeded: never by chance."""
+"""Poisson and Skellam draws follow their laws. The bits are seeded, so no run fails by chance."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Algorithms 1-3 stage by stage, each with the layer below replaced by its exact law.
 
-Whole samplers do not close by enumerating bits: half of the mass is open after 19 of them. A stage
-does: every path through one attempt is walked, with an oracle in place of what it calls that
-branches on each outcome and multiplies the probabilities. The lowest layer, from bits to
-Bernoulli(a/b) and the uniform integers, is enumerated in tests/c/test_exhaustive.c. The stages are
-those of reference.py; the C core makes the same draws from the same bits (test_twin.py).
+The bits of a whole sampler cannot be enumerated, because half of the mass is open after 19 of them.
+A stage can be. An oracle replaces the layer that the stage calls, branches on each outcome, and
+multiplies the probabilities. The lowest layer, from bits to Bernoulli(a/b) and the uniform
+integers, is enumerated in tests/c/test_exhaustive.c. The stages are those of reference.py. The C
+core makes the same draws from the same bits (test_twin.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discretegauss import reference
 
 #: Outcomes and paths less probable than this are not walked.
 _TINY = mpf(10) ** -48
-#: So much may be missing from a stage's law in the end.
+#: The most that may be missing from a stage's law.
 _OPEN = mpf(10) ** -40
 
 #: The outcomes of a random choice, with their probabilities.
@@ -33,7 +33,7 @@ Outcomes = list[tuple[Any, Any]]
 
 
 class Rejected(Exception):
-    """A second attempt begins: the first has failed."""
+    """A second attempt begins, because the first has failed."""
 
 
 class Cut(Exception):
@@ -102,23 +102,23 @@ def law_of(stage: Callable[[], Any], oracle: Oracle) -> dict[Any, Any]:
 
 
 def coin(probability: Any) -> Outcomes:
-    """True with this probability, else False."""
+    """Return the outcomes True, with this probability, and False."""
     return [(True, probability), (False, 1 - probability)]
 
 
 def number(value: Fraction) -> Any:
-    """An mpf, at the precision in force."""
+    """Return the value as an mpf, at the precision in force."""
     return mpf(value.numerator) / value.denominator
 
 
 def likely(weights: Iterator[tuple[int, Any]], total: Any) -> Outcomes:
-    """The outcomes down to _TINY; weights fall."""
+    """Return the outcomes down to _TINY. The weights must fall."""
     return list(itertools.takewhile(lambda o: o[1] > _TINY, ((v, w / total) for v, w in weights)))
 
 
 @lru_cache(maxsize=4096)
 def exactly(name: str, first: int, second: int) -> Outcomes:
-    """The law of a layer, by its function's name and first arguments; at the oracle's precision."""
+    """Return a layer's law by its function's name and arguments, at the oracle's precision."""
     if name == "uniform_below":
         return [(u, 1 / mpf(first)) for u in range(first)]
     if name == "bernoulli":
@@ -151,7 +151,7 @@ def oracle() -> Iterator[Oracle]:
 
 @pytest.fixture
 def replace(monkeypatch: pytest.MonkeyPatch, oracle: Oracle) -> Callable[..., None]:
-    """Put exact laws in place of layers; the one named `attempt` begins an attempt."""
+    """Return a function that replaces layers by exact laws; `attempt` begins an attempt."""
 
     def replace(*names: str, attempt: str | None = None) -> None:
         for name in names:
@@ -174,7 +174,7 @@ def follows(law: dict[int, Any], weight: Callable[[int], Any]) -> bool:
 
 
 def spread_of(law: dict[int, Any]) -> int:
-    """How many values have some probability: a law of one would follow anything."""
+    """Count the values with some probability, because a law of one value follows any weights."""
     return sum(p > mpf(10) ** -20 for p in law.values())
 
 
@@ -226,7 +226,7 @@ def test_algorithm_3(sigma2: str, mu: str, replace: Callable[..., None], oracle:
 def test_a_stage_with_a_known_fault_is_rejected(
     replace: Callable[..., None], oracle: Oracle
 ) -> None:
-    """Algorithm 1 with the loop's parity swapped; Algorithm 3 without the square."""
+    """The faults are Algorithm 1 with swapped parity, and Algorithm 3 without the square."""
     replace("bernoulli")
 
     def swapped() -> bool:

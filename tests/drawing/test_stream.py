@@ -15,7 +15,7 @@ from discretegauss.testing import TapeSource
 
 
 def tape() -> TapeSource:
-    """The same bytes for every call: draws from it can be drawn again."""
+    """Return a source of the same bytes for every call, so that its draws can be repeated."""
     return TapeSource(random.Random(5).randbytes(2**20))
 
 
@@ -25,7 +25,7 @@ LAWS = [dg.DiscreteGaussian(100), dg.DiscreteLaplace(10, mu="1/2")]
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 @pytest.mark.parametrize(("total", "chunk"), [(0, 5), (1, 5), (5, 5), (12, 5), (40_000, 15_000)])
 def test_a_stream_is_what_sample_draws_chunk_by_chunk(law: Any, total: int, chunk: int) -> None:
-    """From the same bits; and no two arrays share memory."""
+    """The draws from the same bits are equal, and no two arrays share memory."""
     source = tape()
     expected = [law.sample(min(chunk, total - i), source=source) for i in range(0, total, chunk)]
     arrays = list(law.stream(total, chunk, source=tape()))
@@ -57,4 +57,4 @@ def test_the_call_refuses_what_is_wrong_before_anything_is_drawn(
     arguments: tuple[Any, ...], options: dict[str, Any], error: Any, message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        dg.DiscreteGaussian(10**4).stream(*arguments, **options)
+        dg.DiscreteGaussian(10**4).stream(*arguments, **{"source": TapeSource(b"")} | options)

@@ -1,4 +1,4 @@
-"""Arrays of centres: noise of the rests plus integers, exactly, or an error and no draws."""
+"""Arrays of centres: noise of their fractions plus their integers, or an error and no draws."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DTYPES = ["i1", "i2", ">i4", "i8", "u1", ">u2", "u4", "u8", "O"]
 
 
 def numbers(dtype: str) -> np.ndarray[Any, Any]:
-    """The ends of a dtype, what is near them and 0, and some between."""
+    """Return the ends of a dtype, integers near them and near 0, and some between."""
     if dtype == "O":
         return np.array([-(2**63), -1, 0, 1, 2**64] * 20, object)
     info, rng = np.iinfo(dtype), random.Random(dtype)
@@ -48,8 +48,7 @@ RULES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("dtype", DTYPES)
 @at_once("has_nulls", [False, True])
 def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: bool) -> None:
-    """Integers of any dtype, by each rule, near the ends of int64 and elsewhere: the same sums from
-    the same bits, or RangeError from both."""
+    """Integers of any dtype get the same sums from the same bits, or RangeError from both."""
     law = _engine.engine(dg.DiscreteGaussian(100)._spec, "reference")
     tape, values = random.Random(5).randbytes(9000), numbers(dtype)
     for held in (values, values[2:5], values[:0]):
@@ -79,7 +78,7 @@ def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: 
     [(dg.discrete_gaussian, gaussian_table), (dg.discrete_laplace, laplace_table)],
 )
 def test_mixed_centres_follow_their_laws(function: Any, table: Any) -> None:
-    """Integers, halves, thirds in random order, by tables or not: each draw is of its own law."""
+    """Draws around integers, halves and thirds in random order follow their own laws."""
     centres = [Fraction(7), Fraction(-3, 2), Fraction(10**6 + 1, 3)]
     which = np.random.default_rng(1).choice(3, 40_000, p=[0.9, 0.05, 0.05])
     drawn = function(Fraction(7, 3), mu=[centres[i] for i in which], source="chacha20")
@@ -89,7 +88,7 @@ def test_mixed_centres_follow_their_laws(function: Any, table: Any) -> None:
 
 @native
 def test_a_column_of_counts_has_the_draws_of_one_law_and_the_counts_added() -> None:
-    """From the same bits, in any layout and dtype that holds them; `out` may be the counts."""
+    """This holds in any layout and any dtype that holds the sums. `out` may be the counts."""
     counts = np.random.default_rng(3).integers(-(2**40), 2**40, (30, 40))
     tape = random.Random(1).randbytes(200_000)
     noise = dg.discrete_gaussian(100, counts.shape, source=TapeSource(tape))
@@ -109,7 +108,7 @@ def test_a_column_of_counts_has_the_draws_of_one_law_and_the_counts_added() -> N
 
 
 def test_draws_around_real_centres_are_those_of_the_reference() -> None:
-    """Different centres: from the same bits what reference.py draws, one after the other."""
+    """From the same bits reference.py draws the same, one centre after the other."""
     mu = [0.5, 1e-9, 1.25, 2.0**60, -1e-9, 12345.678, -7.5, 3.0]
     tape = random.Random(5).randbytes(10**4)
     source, other = TapeSource(tape), TapeSource(tape)
@@ -122,14 +121,14 @@ def test_draws_around_real_centres_are_those_of_the_reference() -> None:
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i8", "u8", "O"])
 def test_centres_near_the_ends_of_a_dtype(dtype: str) -> None:
-    """As far as the law provably fits, near them and no further; noise below 0 beside unsigned."""
+    """A centre is taken if the law around it provably fits the dtype, and else refused."""
     info = None if dtype == "O" else np.iinfo(dtype)
     low, high = (-(2**80), 2**80) if info is None else (int(info.min), int(info.max))
     mu = np.array([low + 30, (low + high) // 2, high - 30], object)
     drawn = dg.discrete_gaussian(4, mu=mu, dtype=dtype)
     assert drawn.dtype == dtype
     assert all(abs(int(x) - m) < 30 for x, m in zip(drawn, mu.tolist(), strict=True))
-    narrow = np.array([low, high], object)  # of which the draws are the centres, almost surely
+    narrow = np.array([low, high], object)  # the draws are the centres, almost surely
     assert dg.discrete_gaussian("1e-6", mu=narrow, dtype=dtype).tolist() == [low, high]
     if info is not None:
         for far in (low + 5, high - 5):
@@ -143,7 +142,7 @@ def must_not_draw(_buffer: memoryview) -> None:
 
 
 def test_each_row_of_a_broadcast_array_has_its_own_law() -> None:
-    """(k, 1) against (k, n), (1, n) and both at once: sizes and centres where they belong."""
+    """Shapes (k, 1) and (1, n) are broadcast, and sizes and centres are where they belong."""
     sigma2 = np.array([[1e-6], [1.0], [1e12]])
     mu = np.array([0.0, 10.0**9, 0.25, -(10.0**9)])
     wide = dg.discrete_gaussian(sigma2, (3, 200))
@@ -159,7 +158,7 @@ def test_each_row_of_a_broadcast_array_has_its_own_law() -> None:
 
 @pytest.mark.parametrize("dtype", ["i8", "f8", ">f8", "i4"])
 def test_columns_of_any_layout_are_read(dtype: str) -> None:
-    """Strided, reversed, of a record that is not aligned: the numbers that are there."""
+    """Strided, reversed and unaligned columns give the numbers that they hold."""
     records = np.zeros(40, [("pad", "u1"), ("n", dtype)])
     records["n"] = np.arange(1, 41) * 10**6
     for numbers in (records["n"], records["n"][::-3], np.asfortranarray(np.ones((4, 10), dtype))):

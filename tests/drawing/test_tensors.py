@@ -1,4 +1,4 @@
-"""Noise in tensors: launched as the kernel asks, refused before a draw, wiped behind it."""
+"""Noise in tensors: how kernels are launched, what is refused before a draw, and wiped keys."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
 
 
 def items(law: Any, n: int, key: bytes) -> NDArray[Any]:
-    """The noise of a key, by the core."""
+    """Return the noise of a key, as the core draws it."""
     out = np.zeros(n, np.int64)
     engines.native.NativeSampler(law._spec, "cells").noise_at(out, 0, key)
     return out
@@ -44,7 +44,7 @@ def items(law: Any, n: int, key: bytes) -> NDArray[Any]:
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_a_tensor_gets_the_noise_of_a_fresh_key(gpu: FakeGpu, dtype: str) -> None:
-    """All items, on the stream and the device of the tensor; the key is wiped, and used once."""
+    """All items are drawn on the tensor's stream and device. The key is wiped, and used once."""
     tensor = Tensor(np.zeros((3, 2000), dtype), device=1)
     for _ in range(2):
         assert LAW.sample(out=tensor) is tensor
@@ -72,7 +72,7 @@ def test_noise_is_added_in_place_or_beside(gpu: FakeGpu) -> None:
 
 
 def test_the_host_draws_what_the_gpu_leaves(gpu: FakeGpu) -> None:
-    """Items in doubt are those of the key, too; one that does not fit is an error."""
+    """Items in doubt are those of the key, too. More of them than the call holds are an error."""
     gpu.doubt = [3, 2999, 700]
     tensor = Tensor(np.full(3000, 1000))
     dg.add_noise(tensor, LAW, out=tensor)
@@ -87,7 +87,7 @@ def test_the_host_draws_what_the_gpu_leaves(gpu: FakeGpu) -> None:
 def test_long_tensors_are_drawn_in_several_launches(
     gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their items go on, under one key."""
+    """The items of one key go on from launch to launch."""
     monkeypatch.setattr(cuda, "_LAUNCH", 8192)
     tensor = Tensor(np.zeros(20_000, np.int64))
     LAW.sample(out=tensor)
@@ -96,7 +96,7 @@ def test_long_tensors_are_drawn_in_several_launches(
 
 
 def refusals() -> list[tuple[Any, type[Exception], str]]:
-    """Each refusal names the parameter, before a kernel is launched."""
+    """Return calls that are refused, each with its error and a word of the message."""
     whole = Tensor(np.zeros(8, np.int64))
     read_only = Tensor(np.zeros(8, np.int64))
     read_only.is_read_only = True
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_refused_before_a_draw(
 
 
 def test_what_would_repeat_a_key_is_refused(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stream that captures a graph, a tracer of torch's, an array of jax's."""
+    """A stream that captures a graph, a tracer of torch and an array of jax are refused."""
     gpu.capturing = {33}
     with pytest.raises(ParameterValueError, match="captures"):
         LAW.sample(out=Tensor(np.zeros(8, np.int64)))
@@ -186,7 +186,7 @@ def test_what_is_missing_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) 
 
 
 class OnHost(Tensor):
-    """A tensor on the host, as torch's, by DLPack."""
+    """A tensor on the host that is read by DLPack, as torch's are."""
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
@@ -213,7 +213,7 @@ def test_tensors_on_the_host_need_no_gpu() -> None:
 
 
 def test_torch_on_the_host() -> None:
-    """The real library, where it is installed: tensors of any integers are filled and added to."""
+    """Tensors of the real library, of any integers, are filled and get noise in place."""
     torch = pytest.importorskip("torch")
     for dtype in (torch.int16, torch.int32, torch.int64):
         tensor = torch.zeros((300, 40), dtype=dtype)
@@ -234,7 +234,7 @@ def test_torch_on_the_host() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_torch_never_repeats_noise() -> None:
-    """`torch.compile` runs the call each time, of tensors on the host, too; tracers are refused."""
+    """`torch.compile` runs the call each time, also for tensors on the host. It refuses tracers."""
     torch: Any = pytest.importorskip("torch")
     torch._dynamo.reset()
 
@@ -257,7 +257,7 @@ def test_torch_never_repeats_noise() -> None:
 
 
 def test_jax_is_told_how() -> None:
-    """The real library, where it is installed: its arrays, and those of `jax.jit`."""
+    """Arrays of the real library are refused with a hint, also inside `jax.jit`."""
     jax = pytest.importorskip("jax")
     zeros = jax.numpy.zeros(9, "int32")
     for ask in (lambda x: LAW.sample(out=x), lambda x: dg.add_noise(x, LAW)):

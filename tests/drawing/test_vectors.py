@@ -23,7 +23,7 @@ from discretegauss._law import Kind, LawSpec
 FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
 needs_core = pytest.mark.usefixtures("native_engine")
 
-#: The isochronous sampler needs a C long of 64 bits (csrc/base/int128.h), which Windows has not.
+#: The isochronous sampler needs a C long of 64 bits (csrc/base/int128.h), which Windows lacks.
 IS_ISOCHRONOUS = ENGINE == "native" and struct.calcsize("P") == 8
 needs_isochronous = pytest.mark.skipif(
     not IS_ISOCHRONOUS, reason="there is no isochronous sampler here"
@@ -42,7 +42,7 @@ def tape_of(case: dict[str, Any]) -> Tape:
 
 
 def replay(law: Any, case: dict[str, Any], dtype: Any = object) -> None:
-    """The law draws what the vector says, and reads as many bytes."""
+    """Require that the law draws what the vector says, and reads as many bytes."""
     tape, out = tape_of(case), np.empty(case["n"], dtype)
     law.fill(out, tape)
     assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
@@ -67,7 +67,7 @@ def test_the_file_describes_itself() -> None:
 
 
 def test_the_stream_is_that_of_rfc_8439() -> None:
-    """Appendix A.1, vectors 1 and 2; and 2.3.2, with counter and nonce."""
+    """Its vectors are 1 and 2 of appendix A.1, and that of 2.3.2 with counter and nonce."""
     first, second = "76b8e0ada0f13d90405d6ae55386bd28", "9f07e7be5551387a98ba977c732d080d"
     assert key_tape(bytes(32)).read(80).hex()[:32] == first
     assert key_tape(bytes(32)).read(80).hex()[128:] == second
@@ -90,7 +90,7 @@ def test_the_compiled_core_replays_the_algorithms(case: dict[str, Any], words: b
 @needs_core
 @at_once("case", FILE["tables"])
 def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
-    """With every loop that this machine has, and into int64 where the law fits."""
+    """Every loop that this machine has replays them, and so it does into int64 if they fit."""
     from discretegauss._native import lib
 
     replayed = set()
@@ -102,7 +102,7 @@ def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
             continue
         replay(law, case)
         replayed.add(isa)
-        # of the wider ones a fill may end in an error: that is no vector
+        # a fill of a wider law may end in an error, which is no vector
         if max(abs(int(draw)) for draw in case["draws"]) < 2**58:
             replay(law, case, np.int64)
     assert {"DG_ISA_AUTO", "DG_ISA_PORTABLE"} <= replayed
@@ -117,7 +117,7 @@ def native_table(case: dict[str, Any], isa: int) -> Any:
 @needs_core
 @at_once("case", FILE["fills"])
 def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -> None:
-    """With every kernel that this machine has, cut anywhere, into int64 and into objects."""
+    """Every kernel that this machine has replays them, in pieces, into int64 and into objects."""
     from discretegauss._native import lib
 
     kernels = set()
@@ -155,7 +155,7 @@ if ENGINE == "native":
 
 @at_once(("case", "method"), FOR_PUBLIC)
 def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: str) -> None:
-    """Parameters given as the strings that stand in the file."""
+    """The parameters are the strings of the file."""
     kind = spec_of(case).kind
     tape = tape_of(case)
     how = {} if kind is Kind.GEOMETRIC_EXP else {"method": method}
@@ -167,7 +167,7 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
 @needs_isochronous
 @at_once("case", FILE["fills"])
 def test_single_draws_replay_the_fills(case: dict[str, Any]) -> None:
-    """Draws without size, by the public functions: one call each, on one tape."""
+    """The public functions make one draw a call, on one tape."""
     kind, tape = spec_of(case).kind, tape_of(case)
     parameters = [case[name] for name in PARAMETERS[kind]]
     draws = [PUBLIC[kind](parameters, source=tape) for _ in range(case["n"])]

@@ -1,4 +1,4 @@
-"""Tables that add up are weighted least squares, exactly, with its standard errors."""
+"""Tables that add up are weighted least squares, with the exact standard errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def worst_of(
 ) -> tuple[float, float]:
     """Return how far `consistent` is from the definition in rational arithmetic.
 
-    Estimates: in standard errors, apart from rounding to a float. Standard errors: relatively.
+    The first is in standard errors, apart from rounding to a float. The second is relative.
     """
     found = consistent(tables, laws, "n")
     blocks = [[[int(entry) for entry in row] for row in block] for block in blocks_of(tables, keys)]
@@ -213,7 +213,7 @@ def test_many_cells_are_solved_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_whole_adds_up_and_is_not_negative() -> None:
-    """By trying all, it is the nearest to the targets in each family; totals are not biased."""
+    """Of all choices in a family it is nearest to the targets. Totals are off by 1/2 at most."""
     rng = np.random.default_rng(5)
     truth = rng.poisson(1.5, (400, 4))
     wholes, parts = truth.sum(axis=1), truth.ravel()

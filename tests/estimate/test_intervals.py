@@ -31,7 +31,7 @@ RELEASES = 10**5
 
 
 def hits(inside: Any, least: Fraction) -> None:
-    """Return whether few of 10**5 releases miss; a right interval fails with P below 1e-9."""
+    """Require that few of 10**5 releases miss; a right interval fails with P below 1e-9."""
     spread = math.sqrt(RELEASES * float(least * (1 - least)))
     assert np.count_nonzero(inside) >= RELEASES * least - 6 * spread
 

@@ -214,7 +214,7 @@ def test_a_dtype_wide_enough_is_taken(parameter: Any, mu: int, dtype: Any) -> No
 
 
 def test_sigma2_of_2_to_130() -> None:
-    """An int64 array is refused and the message names dtype=object; that gives Python integers."""
+    """An int64 array is refused and the message names dtype=object, which gives Python integers."""
     with pytest.raises(OverflowError, match="dtype=object"):
         dg.discrete_gaussian(sigma2=2**130, size=3, source=must_not_draw)
     draws = dg.discrete_gaussian(sigma2=2**130, size=3, dtype=object)
@@ -225,7 +225,7 @@ def test_sigma2_of_2_to_130() -> None:
 
 @pytest.mark.parametrize("dtype", [np.int64, int, "i8", np.dtype(np.int64), np.int32, object])
 def test_a_dtype_that_was_asked_for_is_checked(dtype: Any) -> None:
-    """Also for one draw, which is a Python integer of any size by default."""
+    """So it is for one draw, which is a Python integer of any size by default."""
     law = dg.DiscreteGaussian(10**100)
     for draw in (law.sample, partial(dg.discrete_gaussian, 10**100)):
         assert type(draw()) is int
@@ -252,7 +252,7 @@ def test_out_of_any_layout_and_dtype(dtype: str) -> None:
 
 
 def test_engines_write_to_aligned_memory_only() -> None:
-    """Unaligned writes stop some machines, though not x86: such an array gets copies of draws."""
+    """Unaligned writes stop some machines, though not x86, so such an array gets copies."""
     plain = np.zeros((4, 6), np.int64)
     others = np.zeros(33, np.uint8)[1:].view(np.int64), plain.astype(">i8"), plain[::2, ::-1]
     for out in (plain, np.asfortranarray(plain), *others):
@@ -376,7 +376,7 @@ def test_out_and_size_must_agree() -> None:
 
 @pytest.mark.parametrize("function", [*CENTRED, dg.geometric_exp], ids=lambda f: f.__name__)
 def test_an_out_that_cannot_be_filled_is_refused(function: Function) -> None:
-    """Wrong kind: TypeError. Read-only or with elements twice: ValueError. Nothing is drawn."""
+    """The wrong kind is a TypeError. A read-only out, or one with elements twice, a ValueError."""
     parts = np.dtype(("i8", [("low", "i4"), ("high", "i4")]))
     for wrong in map(partial(np.zeros, 3), (float, bool, "M8[s]", "m8[s]", parts)):
         with pytest.raises(ParameterTypeError, match=r"dtype|out"):
@@ -405,7 +405,7 @@ def test_an_out_too_narrow_is_left_alone() -> None:
 
 
 def test_arrays_of_sigma_are_drawn_as_their_squares() -> None:
-    """Of any shape and type, broadcast as those of sigma2; equal bits, equal draws."""
+    """They have any shape and type, are broadcast as those of sigma2, and give equal draws."""
     bits = random.Random(7).randbytes(10**5)
     given: list[tuple[Any, Any]] = [
         (np.array([1, 20, 300]), 0),

@@ -84,7 +84,7 @@ def test_arrays_of_generalized_gaussians_broadcast() -> None:
         dg.generalized_gaussian(1, [1, 2], 3, source=must_not_draw)
 
 
-#: scale and beta; mu is below its nearest half by the third.
+#: scale, beta, and by how much mu is below its nearest half.
 _EXTREME_LAWS = [
     pytest.param(Fraction(1, 387_761_233), 27_478, Fraction(59, 47_818), id="beta 27478"),
     pytest.param(Fraction(1, 9), 3**50, Fraction(1, 6), id="beta 3^50"),

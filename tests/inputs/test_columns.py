@@ -17,7 +17,7 @@ import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 BIG = 2**53 + 1
-"""No float."""
+"""No float is equal to it."""
 
 NARROW = "1e-6"
 """Noise of this sigma2 is 0, except with a probability below exp(-499999)."""
@@ -82,7 +82,7 @@ each_column = pytest.mark.parametrize("column", COLUMNS.values(), ids=list(COLUM
 
 @each_column
 def test_integers_in_the_tables_of_others_are_not_rounded(column: Column) -> None:
-    """Neither as parameters, nor in lists of them, nor as arguments of a law's functions."""
+    """They are exact as parameters, in lists of them, and as arguments of a law's functions."""
     for mu in (column, [column], [[column]]):
         draws = dg.discrete_gaussian(NARROW, mu=mu)
         assert draws.ravel()[0] == BIG
@@ -103,7 +103,7 @@ def test_floats_of_others_stay_floats() -> None:
 
 @pytest.mark.parametrize("missing", [None, object()], ids=["None", "object"])
 def test_what_is_missing_in_a_column_is_refused_as_by_itself(missing: object) -> None:
-    """None in a column of integers is refused, not read as NaN."""
+    """None, or an object that stands for it, is refused in a column, not read as NaN."""
 
     class Missing(Column):
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -156,7 +156,7 @@ def test_an_array_of_no_axes_that_others_hold_is_a_number() -> None:
     [
         RoundedFrame([[BIG, 0.5], [3, 1.5]], dtypes=["Int64", "Float64"]),
         RoundedFrame([[0.5, BIG]], dtypes=["Float64", "UInt64"]),
-        RoundedFrame([BIG, 3]),  # pyarrow: it does not tell what it holds
+        RoundedFrame([BIG, 3]),  # as of pyarrow, which does not tell what it holds
     ],
 )
 def test_what_can_only_be_had_rounded_is_refused(table: Any) -> None:
@@ -236,7 +236,7 @@ def test_integers_of_pandas_are_not_rounded() -> None:
 def test_no_element_of_an_array_of_mu_is_shown_in_an_error(
     mu: Any, place: str, error: type[Exception]
 ) -> None:
-    """It may be data, and logs keep errors: the message gives its place instead."""
+    """It may be data, and logs keep errors, so the message gives its place instead."""
     for function in (dg.discrete_gaussian, dg.discrete_laplace):
         with pytest.raises(error) as caught:
             function(100, mu=mu, dtype=np.int16, source=must_not_draw)
@@ -368,7 +368,7 @@ def test_no_element_of_scipys_k_or_loc_is_shown_in_an_error() -> None:
 
 
 def test_a_single_number_is_shown_in_an_error() -> None:
-    """The message shows it as typed: it stands in the program, not in the data."""
+    """The message shows it as typed, because it stands in the program, not in the data."""
     for call, shown in (
         (partial(LAW.sample, -3), "got -3"),
         (partial(LAW.sample, 2**61), f"got {2**61}"),

@@ -1,4 +1,4 @@
-"""Every public parameter takes what the table says, and refuses the rest before any draw.
+"""Every public parameter takes what the table says, and refuses all else before any draw.
 
 inputs_table.py has the table, and some forty values for every parameter of the names in __all__.
 """
@@ -63,7 +63,7 @@ def call(tmp_path: Path) -> Callable[..., Any]:
             return of.function(arguments["parts"])
         every = CALLS[of.name] | copy.deepcopy(arguments)  # an out is written to
         if "sigma" in arguments:
-            del every["sigma2"]  # one of the two
+            del every["sigma2"]  # only one of the two may be given
         if of.owner is not None:
             return of.function(of.owner(**CALLS[of.owner.__name__]), **every)
         if of.name == "release_table":
@@ -88,7 +88,7 @@ def test_everything_public_is_in_the_table() -> None:
 
 
 def test_the_table_has_everything_that_is_asked_for() -> None:
-    """Zero, minus zero, negative, NaN, infinity, the smallest float, a large one, and so on."""
+    """It has zero, minus zero, negatives, NaN, infinity, the smallest float, a large one etc."""
     assert {"0", "-0.0", "-1", "nan", "inf", "5e-324", "1e308", "2**4000"} <= set(VALUES)
     assert {"Fraction", "Decimal", "'1/3'", "float64", "int8", "mpz", "mpq", "mpfr"} <= set(VALUES)
     assert {"True", "bytes", "None", "1j", "array", "list"} <= set(VALUES)

@@ -21,7 +21,7 @@ Weight = Callable[[int], Decimal]
 
 
 def weight_of(spec: LawSpec) -> Weight:
-    """Return x -> the law's weight at x."""
+    """Return the function that gives the law's weight at x."""
 
     def ratio(value: Fraction) -> Decimal:
         return Decimal(value.numerator) / Decimal(value.denominator)
@@ -38,7 +38,7 @@ def weight_of(spec: LawSpec) -> Weight:
 
 
 def total_from(start: int, step: int, weight: Weight) -> Decimal:
-    """Return the sum of the weights from start on, outwards; the rest is below 10**-20 of it."""
+    """Return the sum of the weights from start outwards, to one part in 10**20."""
     total, x = weight(start), start + step
     while True:
         term = weight(x)
@@ -50,7 +50,7 @@ def total_from(start: int, step: int, weight: Weight) -> Decimal:
 
 
 def outside(spec: LawSpec, low: int, high: int) -> Decimal:
-    """Return Pr[X < low or X > high], low <= mu <= high."""
+    """Return Pr[X < low or X > high] for low <= mu <= high."""
     with localcontext() as context:
         context.prec = 50
         context.Emin = MIN_EMIN
@@ -100,7 +100,7 @@ def test_the_range_of_an_unsigned_type_holds_the_law(spec: LawSpec) -> None:
 
 @pytest.mark.parametrize("gamma", [Fraction(1, 50), Fraction(1), Fraction(7, 3)], ids=str)
 def test_the_narrowest_range_of_a_geometric_law_holds_it(gamma: Fraction) -> None:
-    """Pr[X > n] = exp(-gamma (n + 1)); and one less would leave more than 2**-129 outside."""
+    """Pr[X > n] is exp(-gamma (n + 1)), and one less would leave more than 2**-129 outside."""
     spec = LawSpec(Kind.GEOMETRIC_EXP, gamma)
     n = narrowest(lambda n: fits_range(spec, 0, n), 0)
     rate = Decimal(gamma.numerator) / Decimal(gamma.denominator)

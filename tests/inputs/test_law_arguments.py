@@ -76,7 +76,7 @@ def test_numbers_of_every_kind_mean_the_same(law: Any, name: str) -> None:
 
 @pytest.mark.parametrize("law", [G(4), GG(4, 3)], ids=str)
 def test_what_is_between_integers_or_no_number(law: Any) -> None:
-    """As in scipy: pmf is 0, cdf and sf are those of the integer below, NaN gives NaN."""
+    """As in scipy, pmf is 0, cdf and sf are those of the integer below, and NaN gives NaN."""
     odd = [0.5, -0.5, math.inf, -math.inf, math.nan, 1e300, -1e300]
     expected = {
         "pmf": [0, 0, 0, 0, math.nan, 0, 0],
@@ -153,7 +153,7 @@ def assert_within_bounds(values: Any, lower: Any, upper: Any) -> None:
 )
 @pytest.mark.parametrize("name", some(["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"], 3))
 def test_vectors_are_right_to_one_in_10_to_the_14(law: Any, name: str) -> None:
-    """From the middle to below the smallest float, against certified bounds."""
+    """They are within certified bounds from the middle to below the smallest float."""
     function = getattr(law, name)
     width = max(1, math.ceil(law.std()))
     steps = np.unique(np.linspace(0, 45 * width, 40).astype(np.int64))
@@ -198,7 +198,7 @@ def test_long_vectors_of_wide_laws_are_right_to_one_in_10_to_the_14(law: Any, na
 def test_long_vectors_of_wide_laws_reach_below_the_smallest_floats(
     law: Any, name: str, dense: bool
 ) -> None:
-    """From where terms are near the smallest floats to where all are 0."""
+    """They begin where terms are near the smallest floats, and end where all are 0."""
     function, side = getattr(law, name), -1 if name.endswith("cdf") else 1
     width, far = math.ceil(law.std()), 38 if isinstance(law, type(G(1))) else 520
     ks = np.arange(300) if dense else np.linspace(-far // 9, far, 300) * width
@@ -211,7 +211,7 @@ def test_long_vectors_of_wide_laws_reach_below_the_smallest_floats(
 @pytest.mark.parametrize("law", [G(400, "1/3"), G("1/50", "-2/5"), L(3, "1/2"), L("1/30")], ids=str)
 @pytest.mark.parametrize("name", ["cdf", "sf"])
 def test_arrays_reach_from_the_middle_to_where_tails_are_no_floats(law: Any, name: str) -> None:
-    """On both sides: at the smallest floats, and where 0 and 1 are told without any sum."""
+    """They are right at the smallest floats, and where 0 and 1 are told without any sum."""
     function = getattr(law, name)
     ends = [int(law.ppf("1e-260")), int(law.ppf("1e-290")), int(law.ppf("1e-340"))]
     ks = np.unique([*ends, *(end + i for end in ends for i in range(-6, 7)), *range(-9, 10)])

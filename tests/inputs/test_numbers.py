@@ -1,4 +1,4 @@
-"""Numbers: every parameter takes what is documented, exactly, and refuses the rest before any draw.
+"""Every parameter takes the documented numbers exactly, and refuses all else before any draw.
 
 A refusal is a TypeError, ValueError or OverflowError of the package that names the parameter. The
 source `must_not_draw` fails a test that reads bits. A tape shows what a parameter means: equal
@@ -220,7 +220,7 @@ def test_mu_means_exactly_what_it_holds(function: Function, value: Any, exact: F
 @each_centred
 @at_once("zero", [0, 0.0, -0.0, "0", Decimal("-0"), Fraction(0), np.int8(0)])
 def test_mu_may_be_zero_of_any_kind(function: Function, zero: Any) -> None:
-    """Zero is a centre, minus zero the same one."""
+    """Zero is a centre, and minus zero is the same one."""
     mine = function(10, 20, mu=zero, source=tape())
     assert mine.tolist() == function(10, 20, source=tape()).tolist()
 
@@ -392,7 +392,7 @@ def test_one_bad_element_refuses_the_array(function: Function, name: str, value:
 
 
 def in_lists(value: Any) -> list[Any]:
-    """A value, and lists that hold it."""
+    """Return a value, and lists that hold it."""
     return [value, [value], (value, value), [3, value], [[value], [value]], [(value,)]]
 
 
@@ -409,7 +409,7 @@ def test_a_masked_parameter_is_not_drawn_with() -> None:
 
 @at_once("code", ["m8[ns]", "M8[ns]", "m8[s]", "m8"])
 def test_times_are_no_numbers(code: str) -> None:
-    """In arrays with any number of axes, and in lists; numpy would turn some into integers."""
+    """They are refused in arrays and in lists, although numpy would turn some into integers."""
     for value in (np.array([5, 6]).astype(code), np.array(5).astype(code)):
         for sigma2 in [*in_lists(value), [value[()]], [[1, value[()]]]]:
             with pytest.raises(ParameterTypeError, match=r"\bsigma2\b"):
@@ -431,7 +431,7 @@ SEQUENCES: list[Any] = [
 
 @at_once("value", SEQUENCES)
 def test_what_numpy_would_make_an_array_of_is_no_number(value: Any) -> None:
-    """A buffer of bytes, for example: neither alone, nor in a list, nor beside an array."""
+    """A buffer of bytes, for example, is refused alone, in a list, and beside an array."""
     for mu in in_lists(value):
         for sigma2 in (1, [1, 2], np.array([1.0, 2.0])):
             with pytest.raises(ParameterTypeError, match=r"\bmu\b"):
@@ -474,7 +474,7 @@ def test_other_arrays_in_lists_are_taken_as_arrays() -> None:
 
 @each_function
 def test_a_signalling_nan_is_refused_as_a_nan_is(function: Function, name: str) -> None:
-    """Alone and in arrays; it has no hash."""
+    """It has no hash, and is refused alone and in arrays."""
     signal = Decimal("sNaN")
     for value in [*in_lists(signal), [Decimal("NaN"), signal], np.array([1, signal])]:
         with pytest.raises(
@@ -497,7 +497,7 @@ def test_numbers_that_call_themselves_equal_are_not_taken_for_each_other(kind: t
 
 @each_function
 def test_a_number_without_a_hash_is_taken_as_any_other(function: Function, name: str) -> None:
-    """Alone and in arrays, although hashes tell distinct values apart there."""
+    """It is taken alone and in arrays, although hashes tell distinct values apart there."""
 
     class Unhashable(Fraction):
         __hash__ = None  # type: ignore[assignment]
@@ -515,7 +515,7 @@ def test_a_number_without_a_hash_is_taken_as_any_other(function: Function, name:
 def test_a_signalling_nan_of_numpy_is_refused_by_name(
     function: Function, name: str, bits: np.unsignedinteger[Any]
 ) -> None:
-    """Also if numpy is set to raise its own errors."""
+    """It is refused even if numpy is set to raise its own errors."""
     values = np.array([bits]).view(f"f{bits.itemsize}")
     for value in (values, values[0]):
         for errors in ("warn", "raise"):

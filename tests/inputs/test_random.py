@@ -89,9 +89,9 @@ each_way_to_draw = pytest.mark.parametrize(
 
 
 class Tape:
-    """Random bytes that follow from a seed; counts them.
+    """Random bytes that follow from a seed, and the number of those that were read.
 
-    How many it is asked for at once depends on where the clock cuts a long fill, the sum does not.
+    The clock decides where a long fill is cut, so the length of a read varies. The sum does not.
     """
 
     def __init__(self, seed: int) -> None:
@@ -122,7 +122,7 @@ def arguments_for(function: Function, call: dict[str, Any]) -> tuple[list[Any], 
 
 
 def check_refusal(error: Exception, tape: Tape) -> None:
-    """A refusal is one of the documented errors, before any draw, short, and names a parameter."""
+    """Require a documented error, before any draw, that is short and names a parameter."""
     assert isinstance(error, DiscreteGaussError), repr(error)
     assert tape.n_bytes == 0
     assert isinstance(error, TypeError | ValueError | OverflowError)
@@ -131,7 +131,7 @@ def check_refusal(error: Exception, tape: Tape) -> None:
 
 
 def check_result(result: Any, function: Function, keywords: dict[str, Any]) -> None:
-    """Draws come in the shape and of the type that was asked for."""
+    """Require draws of the shape and the type that were asked for."""
     size = keywords["size"]
     if not isinstance(result, np.ndarray):
         assert size is None
@@ -146,9 +146,9 @@ def check_result(result: Any, function: Function, keywords: dict[str, Any]) -> N
 
 
 def check_call(function: Function, call: dict[str, Any], seed: int) -> None:
-    """A call gives what is documented, or one of the documented errors before any draw.
+    """Require a documented result, or a documented error before any draw.
 
-    And so does the law as an object: the same draws from the same bytes.
+    The law as an object must make the same draws from the same bytes.
     """
     first, keywords = arguments_for(function, call)
     tapes = [Tape(seed), Tape(seed)]
@@ -201,5 +201,5 @@ def test_random_calls(function: Function, call: dict[str, Any], seed: int) -> No
 @each_way_to_draw
 @random_calls(25_000)
 def test_many_random_calls(function: Function, call: dict[str, Any], seed: int) -> None:
-    """125 000 random calls in all: no crash, no hang, no undocumented result."""
+    """No call of 25 000 for each function crashes, hangs, or returns an undocumented result."""
     check_call(function, call, seed)

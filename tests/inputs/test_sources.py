@@ -26,7 +26,7 @@ from discretegauss.testing import TapeSource
 @each_function
 @pytest.mark.parametrize("size", [None, 3])
 def test_sources_that_are_none(function: Function, name: str, size: Any) -> None:
-    """Unknown names are ValueErrors, what cannot be called is a TypeError."""
+    """An unknown name is a ValueError, and a value that cannot be called is a TypeError."""
     for text in ("", "urandom", "GETRANDOM", "getrandom "):
         with pytest.raises(ParameterValueError, match="source"):
             function(3, size, source=text)
@@ -58,7 +58,7 @@ def test_functions_that_return_random_bytes_are_no_sources(source: Any, name: st
 @each_function
 @pytest.mark.parametrize("size", [None, 3])
 def test_a_source_cannot_shorten_its_buffer(function: Function, name: str, size: Any) -> None:
-    """Nor let go of it and free it: what lies there then would be taken for random bytes."""
+    """If it could free the memory, what lies there next would be taken for random bytes."""
 
     def source(buffer: memoryview) -> None:
         memory: Any = buffer.obj
@@ -145,7 +145,7 @@ def returns(value: Any, buffer: memoryview) -> Any:
 
 @each_function
 def test_a_source_that_returns_no_count_is_a_type_error(function: Function, name: str) -> None:
-    """A float is no count, nor is an array, nor what a read returns."""
+    """A float, an array, and the bytes that a read returns are no counts."""
     for size in (None, 3):
         for returned in (1.0, b"1", np.array([1, 2]), np.array([1]), "1", [], np.True_, object()):
             with pytest.raises(
@@ -156,7 +156,7 @@ def test_a_source_that_returns_no_count_is_a_type_error(function: Function, name
 
 
 def test_a_source_gets_zeros_at_first() -> None:
-    """So that one which forgets to fill its buffer reveals nothing, and is soon found out."""
+    """A source that forgets to fill its buffer reveals nothing, and is soon found out."""
     seen: list[bytes] = []
 
     def source(buffer: memoryview) -> None:
@@ -188,7 +188,7 @@ def test_a_tape_may_be_of_any_items() -> None:
 
 @each_function
 def test_a_source_that_says_it_filled_less_is_refused(function: Function, name: str) -> None:
-    """A source that returns another count than the buffer's length, as readinto may: ValueError."""
+    """A count other than the buffer's length, as readinto may return, is a ValueError."""
 
     def short(buffer: memoryview) -> int:
         buffer[:] = os.urandom(len(buffer))
@@ -214,7 +214,7 @@ def test_a_source_that_says_it_filled_less_is_refused(function: Function, name: 
 def test_a_function_that_fills_no_buffer_is_no_source(
     function: Function, name: str, size: Any
 ) -> None:
-    """len returns the length of the buffer, which it leaves as it is: zeros, for noise."""
+    """len returns the length of the buffer, and leaves the zeros in it, which are no noise."""
     for builtin in (len, print, os.urandom, os.getrandom, operator.length_hint):
         with pytest.raises(ParameterTypeError, match=rf"source.*\.{builtin.__name__}, which"):
             function(3, size, source=builtin)
@@ -222,14 +222,14 @@ def test_a_function_that_fills_no_buffer_is_no_source(
 
 @each_function
 def test_a_source_that_counts_and_writes_nothing_is_refused(function: Function, name: str) -> None:
-    """From 16 bytes on: true bits are never refused with a probability above 2^-128."""
+    """16 zero bytes are refused, and true bits have them with a probability of 2^-128."""
     for untouched in (lambda buffer: buffer.nbytes, memoryview.__len__, np.size):
         with pytest.raises(ParameterValueError, match=r"source must fill the whole buffer.*zeros"):
             function(3, 1000, source=untouched)
 
 
 def test_zeros_are_refused_only_where_16_bytes_of_them_come_in_a_row() -> None:
-    """In buffers of any lengths, and of one call; a source that returns None may give zeros."""
+    """They may be in several buffers of a call. A source that returns None may give zeros."""
     for lengths, refused in (
         ([15], False),
         ([16], True),
@@ -250,7 +250,7 @@ def test_zeros_are_refused_only_where_16_bytes_of_them_come_in_a_row() -> None:
 
 
 def test_a_source_may_draw_itself() -> None:
-    """A source whose code calls the library gets what it asks for: nothing is shared."""
+    """A source whose code calls the library gets what it asks for, because nothing is shared."""
     inner = tape()
 
     def source(buffer: memoryview) -> None:
@@ -264,7 +264,7 @@ def test_a_source_may_draw_itself() -> None:
 @each_function
 @pytest.mark.parametrize("size", [None, 3])
 def test_methods(function: Function, name: str, size: Any) -> None:
-    """auto and reference are methods; all else is refused by name."""
+    """auto, reference and isochronous are methods, and all else is refused by name."""
     for method in ("auto", "reference"):
         function(3, size, method=method)
     if name in ("sigma2", "scale") and ENGINE == "native":
@@ -281,7 +281,7 @@ def test_methods(function: Function, name: str, size: Any) -> None:
 @each_function
 @pytest.mark.parametrize("size", [None, 3])
 def test_threads(function: Function, name: str, size: Any) -> None:
-    """threads is an int, at least 1; no bool, no float."""
+    """threads is an integer of at least 1, and neither a bool nor a float."""
     good: list[Any] = [1, 2, 64, np.int8(3)]
     for threads in good:
         function(3, size, threads=threads)
@@ -298,7 +298,7 @@ def test_threads(function: Function, name: str, size: Any) -> None:
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("threads", [10**4, 10**9, 10**30])
 def test_never_so_many_threads_that_the_machine_starves(threads: int) -> None:
-    """Whatever number is asked for; no more than the draws repay: tests/c/test_run.c."""
+    """The limit holds for any number. tests/c/test_run.c checks that draws repay threads."""
     assert dg.discrete_gaussian(3, 3, threads=threads).shape == (3,)
     assert _engine.native.Call("getrandom", threads).run.threads == max(
         64, 4 * (os.cpu_count() or 1)

@@ -1,4 +1,4 @@
-"""Arrays are what numbers give, one by one, bit for bit."""
+"""Functions of arrays return what they return for single numbers, bit for bit."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ LAWS = [
     GG(20, 3000, -(2**40)),
     GG(10**12, "3/2", "1/7"),
     GG("1/1000", "3/2", "2/5"),
-    GG("1/1000", 5000, "1/2"),  # whose exponents are beyond all floats
+    GG("1/1000", 5000, "1/2"),  # its exponents are beyond all floats
     GG(300, 2**17),
     G(100),
     G("1/3", "1/7"),
     G(10**17, "-1/3"),
-    G(10**40, "2/5"),  # of which floats hold the middle alone
+    G(10**40, "2/5"),  # floats hold only its middle
     L("5/2", "1/3"),
     L(10**9),
 ]
@@ -83,7 +83,7 @@ def test_arrays_of_random_laws_are_rounded_as_numbers_are(seed: int) -> None:
 
 @pytest.mark.parametrize(("law", "name"), crossed(LAWS[:7], ["pmf", "cdf", "sf"], n=7))
 def test_next_to_none_are_left_to_the_certified_functions(law: Any, name: str) -> None:
-    """One in 2**11 or so is near to where rounding changes; none is beyond 600 = phi."""
+    """About one in 2**11 is close to where rounding changes, and none is beyond phi = 600."""
     m0, reach = round(law.mu), int(law.scale * 500 ** (1 / law.beta))
     ks = m0 + np.random.default_rng(2).integers(-reach, reach + 1, 20000)
     _, decided = array_values(name, law._spec, ks)
@@ -92,7 +92,7 @@ def test_next_to_none_are_left_to_the_certified_functions(law: Any, name: str) -
 
 @pytest.mark.parametrize("law", some(LAWS[:7], 2), ids=str)
 def test_quantiles_are_those_of_numbers(law: Any) -> None:
-    """Also next to the jumps, where the floats beside a value of the cdf decide."""
+    """This holds next to the jumps, too, where the floats beside a value of the cdf decide."""
     rng = np.random.default_rng(3)
     jumps = np.array([law.cdf(k) for k in points(law, rng, 2).tolist()])
     q = np.concatenate(
@@ -106,7 +106,7 @@ def test_quantiles_are_those_of_numbers(law: Any) -> None:
 
 
 def test_quantiles_of_wide_laws_are_those_of_numbers() -> None:
-    """By Newton's steps from a first guess, for tails from 1/2 down to 1e-300."""
+    """Newton's steps from a first guess find them, for tails from 1/2 down to 1e-300."""
     rng = np.random.default_rng(4)
     some = [1 - 2.0 ** -rng.uniform(1, 53, 300), 10.0 ** -rng.uniform(0, 300, 300), rng.random(300)]
     q = np.concatenate(some)
@@ -125,7 +125,7 @@ def test_a_logarithm_next_to_0_is_not_above_it() -> None:
 
 
 def test_a_sum_in_rows_is_the_sum() -> None:
-    """Tails at many integers of a wide law, against the certified ones at some of them."""
+    """The tails of a wide law at many integers are the certified ones at some of them."""
     law = GG(20000, "3/2", "1/3")
     ks = np.arange(-60000, 90000)
     for function in (law.cdf, law.sf):
@@ -148,7 +148,7 @@ def test_a_sum_in_rows_is_the_sum() -> None:
     ids=str,
 )
 def test_tails_of_wide_laws_are_those_certified(law: Any) -> None:
-    """From polynomials, to 2**-80: next to mu, at the ends of pieces, and far out."""
+    """Polynomials give them to 2**-80 next to mu, at the ends of pieces, and far out."""
     spec, rng = law._spec, np.random.default_rng(6)
     made = array_tails._polynomials(spec)
     assert made is not None
@@ -167,7 +167,7 @@ def test_tails_of_wide_laws_are_those_certified(law: Any) -> None:
 
 
 def test_many_of_a_wide_law_are_those_of_numbers() -> None:
-    """Nearly all from polynomials, and rounded as numbers are."""
+    """Polynomials give nearly all of them, rounded as those of numbers are."""
     law = GG(10**8, "3/2", "1/3")
     ks = np.rint(np.random.default_rng(7).normal(0, 3e8, 3000)).astype(np.int64)
     for name in ("cdf", "sf"):

@@ -23,7 +23,7 @@ each_law = pytest.mark.parametrize("law", LAWS, ids=str)
 
 @pytest.fixture
 def basic(request: pytest.FixtureRequest) -> Any:
-    """Return scipy's tests of its discrete distributions, or skip: some builds lack them."""
+    """Return scipy's tests of its discrete distributions, or skip if the build lacks them."""
     for marker in ("slow", "thread_unsafe", "xfail_on_32bit", "parallel_threads_limit"):
         request.config.addinivalue_line("markers", f"{marker}: of scipy's own tests")
     return pytest.importorskip("scipy.stats.tests.test_discrete_basic")
@@ -74,7 +74,7 @@ def test_scipys_checks_of_calls(law: Any, basic: Any) -> None:
     "law", [*LAWS[:5], pytest.param(LAWS[5], marks=pytest.mark.evidence), LAWS[6]], ids=str
 )
 def test_scipys_check_of_draws(law: Any, basic: Any) -> None:
-    """Chi-square at a level of 1e-9: one false alarm in 10^8 runs of this test."""
+    """The chi-square has a level of 1e-9, so this test fails by chance in 1 of 10^8 runs."""
     dist = law.as_scipy()
     draws = dist.rvs(size=4000)
     basic.check_discrete_chisquare(dist, (), draws, 1e-9, "draws")
@@ -148,9 +148,9 @@ def test_no_seed_is_taken_and_none_ignored(state: Any) -> None:
     assert frozen.random_state is stats.norm().random_state  # scipy's word for None
 
 
-# --- loc: none, as the law has mu
+# --- loc: refused, because the law has mu
 
-#: Each with the arguments before loc.
+#: The functions that have a loc, and the arguments before it.
 WITH_LOC: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "moment"), (3,)),
     **dict.fromkeys(("ppf", "isf", "interval"), (0.5,)),
@@ -258,7 +258,7 @@ def test_moments_of_higher_orders_are_those_of_sums_in_many_digits(law: Any) -> 
     ],
 )
 def test_sums_that_would_be_wrong_or_endless_are_refused(call: Any) -> None:
-    """Too many terms, integers that floats do not tell apart, a moment beyond every float."""
+    """These are too many terms, integers that no floats tell apart, and moments beyond floats."""
     with pytest.raises(ParameterOverflowError):
         call()
 
@@ -281,7 +281,7 @@ NARROWEST = [G("1e-300"), G("1e-10"), G("1e-12", "1/3"), L("1e-12", "-1/3"), GG(
 
 @pytest.mark.parametrize("law", NARROWEST, ids=str)
 def test_moments_of_the_narrowest_laws_are_answered(law: Any) -> None:
-    """Variances below MPFR's smallest number: skewness and kurtosis are beyond every float."""
+    """Variances are below MPFR's least number, so skewness and kurtosis are beyond every float."""
     dist = law.as_scipy()
     assert (dist.mean(), dist.var(), dist.std()) == (0, 0, 0)
     mean, var, skewness, kurtosis = dist.stats(moments="mvsk")
@@ -291,7 +291,7 @@ def test_moments_of_the_narrowest_laws_are_answered(law: Any) -> None:
 
 
 def test_skewness_and_kurtosis_of_narrow_laws_are_those_of_two_integers() -> None:
-    """Nearly all on 0 and 1, P(1) = p: skewness 1/sqrt(p), kurtosis 1/p, to a part in 1/p."""
+    """If nearly all is on 0 and P(1) = p, they are 1/sqrt(p) and 1/p, to a part in 1/p."""
     for sigma2 in ("1/2000", "1/4000", "1/8000", "1/8400"):
         law = G(sigma2, "1/3")
         log_p = law.logpmf(1)
@@ -321,7 +321,7 @@ def test_skewness_is_computed_only_if_it_is_asked_for(monkeypatch: pytest.Monkey
 
 
 def test_moments_up_to_order_4_are_certified() -> None:
-    """Also where scipy's own formula for them has 0 times infinity, or cancels."""
+    """This includes laws for which scipy's own formula has 0 times infinity, or cancels."""
     assert G(2**4000).as_scipy().moment(3) == 0
     assert G(2**4000, "1/2").as_scipy().moment(4) == np.inf
     for law in LAWS:

@@ -14,7 +14,7 @@ from law_sums import GG, G, L
 
 @pytest.mark.parametrize("sigma2", [10**12, 10**100, 2**4000 + Fraction(1, 3)])
 def test_laws_of_any_width_answer(sigma2: Any) -> None:
-    """Far beyond any sum the law is the normal one to all digits of a float."""
+    """A law too wide for any sum has the values of the normal law."""
     law = G(sigma2)
     sigma = math.isqrt(math.floor(sigma2))
     assert law.cdf(sigma) == pytest.approx(0.8413447460685429, rel=1e-6)
@@ -94,7 +94,7 @@ def test_limits_of_wide_laws() -> None:
 
 
 def test_the_median_is_the_nearest_integer_whatever_the_law() -> None:
-    """Also if the sides differ by less than any number of bits can show."""
+    """This holds even if the sides differ by less than any number of bits can show."""
     for beta in (1, 2, 3, 10**6, 10**300):
         for mu, expected in (("1/3", 0), ("2/3", 1), ("1/2", 0), ("-1/2", -1), ("-1/3", 0)):
             law = GG("9/10", beta, mu)
@@ -102,7 +102,7 @@ def test_the_median_is_the_nearest_integer_whatever_the_law() -> None:
 
 
 def test_a_quantile_that_no_bits_decide_is_refused() -> None:
-    """A law on five integers, uniform to more than 10**6 bits: 1/5 of it is below -1, or not."""
+    """To over 10**6 bits the law is uniform on five integers, so P(X < -1) may be 1/5, or not."""
     law = GG("5/2", 10**30)
     with pytest.raises(ArithmeticError, match="could not be decided"):
         law.ppf("1/5")
@@ -122,7 +122,7 @@ def test_the_widest_laws_have_quantiles_and_moments(beta: Any) -> None:
 
 
 def test_the_tail_bound_of_the_flattest_laws_is_that_of_the_uniform() -> None:
-    """Of beta up to 10**9000."""
+    """This holds for beta up to 10**9000."""
     for beta in (10**9, 10**300, 10**3000, 10**9000):
         bounds = GG("7/2", beta).tail_bound([1, 2, 4, 5])
         # the tail of the uniform law on -7/2..7/2 beyond k - 1

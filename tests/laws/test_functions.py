@@ -46,7 +46,7 @@ def test_probabilities_are_those_of_the_sums(law: Any) -> None:
 
 @pytest.mark.parametrize("law", some(LAWS), ids=str)
 def test_moments_are_those_of_the_sums(law: Any) -> None:
-    """Mean, variance, standard deviation and entropy."""
+    """They are mean, variance, standard deviation and entropy."""
     table = weights(law)
     with mp.workdps(60):
         total = mpmath.fsum(table.values())
@@ -64,7 +64,6 @@ def test_moments_are_those_of_the_sums(law: Any) -> None:
         assert close(law.entropy(), entropy)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
 # --- far out, and at any size
 
 
@@ -72,7 +71,7 @@ def test_moments_are_those_of_the_sums(law: Any) -> None:
 def log_tail(law: Any, m: int) -> Any:
     """Return log of the sum of exp(-phi(k)) over k >= m >= mu, term by term, to 60 digits.
 
-    If phi is linear, phi(k) - phi(m) depends on k - m alone: one sum serves all m and mu.
+    If phi is linear, phi(k) - phi(m) depends on k - m alone, so one sum serves all m and mu.
     """
     first, total, k = phi(law, m), mpf(0), m
     if (isinstance(law, L) or getattr(law, "beta", 2) == 1) and (law.mu, m) != (0, 0):
@@ -86,7 +85,7 @@ def log_tail(law: Any, m: int) -> Any:
 
 @pytest.mark.parametrize("law", some(LAWS), ids=str)
 def test_far_tails_and_their_logarithms_are_those_of_the_sums(law: Any) -> None:
-    """Down to the smallest floats and far below them, on both sides."""
+    """This holds down to the smallest floats and far below them, on both sides."""
     with mp.workdps(60):
         log_total = mpmath.log(mpmath.fsum(weights(law).values()))
         width = math.ceil(law.std()) + 1
@@ -124,9 +123,9 @@ def test_logarithms_of_what_is_almost_1_keep_their_precision() -> None:
 
 @pytest.mark.parametrize("sigma2", ["1/100", "1/10", "1/3", "1", "3"])
 def test_the_variance_is_within_the_papers_bounds(sigma2: str) -> None:
-    """sigma2 (1 - 4 pi**2 sigma2/(exp(4 pi**2 sigma2) - 1)) <= sigma2, with mu = 0; and
+    """With mu = 0 it is at most sigma2 (1 - 4 pi**2 sigma2/(exp(4 pi**2 sigma2) - 1)).
 
-    at most 3 exp(-1/(2 sigma2)) for sigma2 <= 1/3 (arXiv:2004.00010, Proposition 21).
+    If sigma2 <= 1/3, it is at most 3 exp(-1/(2 sigma2)) (arXiv:2004.00010, Proposition 21).
     """
     s2 = float(Fraction(sigma2))
     var = G(sigma2).var()
@@ -141,7 +140,7 @@ def test_the_variance_is_within_the_papers_bounds(sigma2: str) -> None:
 
 @pytest.mark.parametrize("mu", [0, "1/3"])
 def test_special_exponents_are_the_named_laws(mu: Any) -> None:
-    """beta = 2 is the Gaussian of sigma2 = scale**2/2, beta = 1 the Laplace: the same floats."""
+    """beta = 2 has the floats of the Gaussian of sigma2 = scale**2/2, beta = 1 of the Laplace."""
     ks = np.arange(-60, 61)
     for general, named in ((GG(10, 2, mu), G(50, mu)), (GG(10, 1, mu), L(10, mu))):
         for name in ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"):
@@ -164,7 +163,7 @@ def test_mu_moves_the_law() -> None:
 @pytest.mark.parametrize("mu", some([0, 5, "1/2", "1/3", "-2/5"], 3))
 @pytest.mark.parametrize("sigma2", some(["1/50", "1/3", 1, 100, 10**6, 10**40], 3))
 def test_the_papers_tail_bound_holds(sigma2: Any, mu: Any) -> None:
-    """P(X >= k) <= P(N(mu, sigma2) >= k - 1), arXiv:2004.00010, Proposition 25; and not far off."""
+    """P(X >= k) is at most P(N(mu, sigma2) >= k - 1), by arXiv:2004.00010, Proposition 25."""
     law = G(sigma2, mu)
     width = math.isqrt(math.ceil(Fraction(sigma2)))
     for z in (1, 2, 5, 10, 30):
@@ -186,7 +185,7 @@ def test_the_papers_tail_bound_holds(sigma2: Any, mu: Any) -> None:
 @pytest.mark.parametrize("beta", some([1, "5/4", "5/2", 20, 10**6, 10**300], 4))
 @pytest.mark.parametrize("scale", some(["1/30", 1, 100, 10**50], 2))
 def test_the_tail_bound_of_other_exponents_holds(scale: Any, beta: Any) -> None:
-    """The same for the Laplace (beta = 1), and any mu."""
+    """It holds for the Laplace (beta = 1), too, and for any mu."""
     for mu in (0, "1/2", "1/3"):
         law = GG(scale, beta, mu)
         bounds = law.tail_bound([math.ceil(law.scale * z) + 2 for z in (0, 1, 2, 7)])

@@ -51,7 +51,7 @@ def test_rationals_are_enclosed_by_neighbours(bits: int, value: F) -> None:
 
 @given(PRECISIONS, RATIONALS, RATIONALS)
 def test_the_four_operations_enclose_the_exact_result(bits: int, x: F, y: F) -> None:
-    """For enclosed operands of all signs."""
+    """The operands are enclosed, and have all signs."""
     at = arithmetic(bits)
     a, b = at.rational(x), at.rational(y)
     assert holds(at.add(a, b), x + y)
@@ -178,7 +178,7 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 @given(FLOATS, st.integers(-1, 1), st.integers(60, 1200))
 def test_floats_are_the_nearest_on_either_side(x: float, nudge: int, tiny: int) -> None:
-    """For numbers at, just above and just below each float."""
+    """The numbers are at, just above and just below each float."""
     at = arithmetic(4000)
     value = at.shift(at.rational(F(x)), F(nudge, 2 ** (1074 + tiny))).lower
     low, high = float_at_most(value), float_at_least(value)
@@ -244,7 +244,7 @@ def test_relative_widths() -> None:
 @pytest.mark.parametrize("bits", [10, 60, 400])
 @pytest.mark.parametrize("exponent", [1, 5, 29, 31, 60, 199, 201, 300])
 def test_gamma_of_a_tiny_number_is_gamma_of_it_with_more_bits(bits: int, exponent: int) -> None:
-    """By the logarithm of gamma(1 + a) up to a**2, where that is below a unit."""
+    """If a**2 is below a unit, the logarithm of gamma(1 + a) up to it is enough."""
     for a in (F(1, 2**exponent), F(3, 2 ** (exponent + 2))):
         value, more = arithmetic(bits).gamma(a), arithmetic(1000).gamma(a)
         assert relative_width_below(value, bits - 4)
@@ -253,7 +253,7 @@ def test_gamma_of_a_tiny_number_is_gamma_of_it_with_more_bits(bits: int, exponen
 
 
 def test_bounds_are_asked_again_until_two_steps_apart() -> None:
-    """Three steps are too many; a value in the middle of them does not help."""
+    """Three steps are too many, even if the value is in the middle of them."""
     steps = [1.0]
     for _ in range(4):
         steps.append(math.nextafter(steps[-1], 2))

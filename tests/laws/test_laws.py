@@ -47,7 +47,7 @@ def _many(law: dg.Law, out: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np
 
 
 def test_draws_are_of_the_types_that_checkers_are_told() -> None:
-    """mypy --strict checks _one and _many: no Any may be returned for these types."""
+    """mypy --strict checks that _one and _many return these types, and no Any."""
     several, filled = _many(dg.DiscreteGaussian(100), np.empty(4, np.int32))
     assert type(_one(dg.DiscreteLaplace(100, mu="1/2"))) is int
     assert several.shape == (2, 3)
@@ -116,7 +116,7 @@ LONG_LAWS: list[Any] = [
 @at_once("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @at_once("law", LAWS + LONG_LAWS)
 def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
-    """By any protocol, also with numbers of more digits than Python writes."""
+    """This holds for any protocol, and for numbers of more digits than Python writes."""
     other = pickle.loads(pickle.dumps(law, protocol))
     assert other == law
     assert hash(other) == hash(law)
@@ -124,7 +124,7 @@ def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
 
 
 def test_every_law_has_a_repr() -> None:
-    """Python reads the repr back, unless its numbers are too long: then it is short."""
+    """Python reads the repr back. If its numbers are too long for that, it is short."""
     assert repr(dg.DiscreteGaussian(5)) == "DiscreteGaussian(sigma2=5)"
     assert repr(dg.DiscreteGaussian("0.1", mu="-1/2")) == "DiscreteGaussian(sigma2='1/10', mu=-0.5)"
     assert repr(LAWS[2]) == "DiscreteLaplace(scale=0.1, mu=-2)"
@@ -152,7 +152,7 @@ def test_a_notebook_shows_a_law_and_some_of_its_probabilities() -> None:
 
 @pytest.mark.parametrize("law", LAWS[:2], ids=repr)
 def test_a_copy_draws_bits_of_its_own(law: Any) -> None:
-    """Pickles hold no randomness: the copy's draws are others (wide laws tell)."""
+    """Pickles hold no randomness, so the copy's draws are others (wide laws tell)."""
     n = 60
     one = law.sample(n, dtype=object)
     other = pickle.loads(pickle.dumps(law)).rvs(n, dtype=object)
@@ -161,7 +161,7 @@ def test_a_copy_draws_bits_of_its_own(law: Any) -> None:
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_sample_takes_what_the_functions_take(law: Any) -> None:
-    """size, dtype, out, method, source, threads; the same errors."""
+    """It takes size, dtype, out, method, source and threads, and raises the same errors."""
     assert law.sample((2, 3), dtype=object).shape == (2, 3)
     assert law.sample(5, dtype=object, threads=2).dtype == object
     out = np.empty(4, dtype=object)
@@ -177,7 +177,7 @@ def test_sample_takes_what_the_functions_take(law: Any) -> None:
 
 
 def test_sigma_is_the_root_of_sigma2() -> None:
-    """Its exact square; also of the binary value that a float is, and from a pickle."""
+    """sigma2 is its exact square, also of a float's binary value, and after a pickle."""
     law = dg.DiscreteGaussian(sigma="1/3", mu=2)
     assert law == dg.DiscreteGaussian(F(1, 9), 2) == pickle.loads(pickle.dumps(law))
     assert dg.DiscreteGaussian(sigma=0.1).sigma2 == F(0.1) ** 2
@@ -214,7 +214,7 @@ def test_a_pickle_of_version_0_1_still_loads() -> None:
 
 
 def _says(law: Any) -> tuple[Any, ...]:
-    """Return all answers of a law, and its draws if it has next to no noise."""
+    """Return answers and draws of a law that has next to no noise."""
     one, some = law.sample(), law.sample(2).tolist()
     return repr(law), hash(law), law.mu, law._spec, law.mean(), one, *some
 
@@ -226,7 +226,7 @@ def _says(law: Any) -> tuple[Any, ...]:
     ids=lambda law: type(law).__name__,
 )
 def test_a_law_is_made_once(law: Any) -> None:
-    """A second __init__, an assignment or a deletion raises, and the law stays one."""
+    """A second __init__, an assignment or a deletion raises, and the law stays as it was."""
     before = _says(law)
     assert before[-3:] == (7, 7, 7)
     calls: list[Any] = [
@@ -269,7 +269,7 @@ def test_dask_takes_no_two_calls_of_a_law_for_one() -> None:
 
 
 def test_a_law_has_a_public_type_for_annotations() -> None:
-    """Checked by mypy --strict too, as these lines are: the classes by one name."""
+    """dg.Law stands for every class of laws, also in mypy --strict, which checks these lines."""
 
     def cost(law: dg.Law, noise: dg.Law) -> float:
         size: list[int] = [2, 3]

@@ -37,7 +37,7 @@ def integers_around(law: Any, n: int = 40) -> Any:
 @settings(max_examples=20)
 @given(laws)
 def test_probabilities_certainly_sum_to_1(law: Any) -> None:
-    """1 lies between the sums of bounds: pmf from -40 to 40, cdf and sf outside."""
+    """1 lies between the sums of bounds of pmf within 40 of mu, and of cdf and sf outside."""
     ks = integers_around(law)
     lower, upper = law.pmf(ks, bounds=True)
     below, above = law.cdf(int(ks[0]) - 1, bounds=True), law.sf(int(ks[-1]), bounds=True)
@@ -77,7 +77,7 @@ def test_minus_x_has_the_mirrored_law(law: Any) -> None:
 @settings(max_examples=40)
 @given(laws, probabilities)
 def test_quantiles_invert_the_distribution_functions(law: Any, q: float | Fraction) -> None:
-    """ppf(q): the smallest k with P(X <= k) >= q; isf(q): with P(X > k) <= q; certainly."""
+    """ppf(q) is the smallest k with P(X <= k) >= q, and isf(q) that with P(X > k) <= q."""
     k = int(law.ppf(q))
     assert law.cdf(k, bounds=True)[1] >= q
     assert law.cdf(k - 1, bounds=True)[0] < q
@@ -106,9 +106,9 @@ def test_the_tail_bound_is_above_the_tail(law: Any, k: int, z: int) -> None:
 @settings(max_examples=30)
 @given(gaussians)
 def test_the_variance_of_the_gaussian(law: Any) -> None:
-    """At most sigma2 if mu is an integer (arXiv:2004.00010, Proposition 21), else off by
+    """It is at most sigma2 if mu is an integer (arXiv:2004.00010, Proposition 21).
 
-    8 pi^2 sigma2^2 exp(-2 pi^2 sigma2), the first term of the Poisson sums, and little more.
+    For any mu it is off by 8 pi^2 sigma2^2 exp(-2 pi^2 sigma2), a Poisson term, or little more.
     """
     mean, (lower, upper) = law.mean(), law.var(bounds=True)
     if law.mu.denominator == 1:
@@ -124,7 +124,7 @@ def test_the_variance_of_the_gaussian(law: Any) -> None:
 @settings(max_examples=30)
 @given(SCALES.filter(lambda t: t > Fraction(1, 20)), st.integers(-5, 5))
 def test_the_variance_of_the_laplace(scale: Fraction, mu: int) -> None:
-    """2 e^(1/t)/(e^(1/t) - 1)^2, for integers mu."""
+    """It is 2 e^(1/t)/(e^(1/t) - 1)^2 if mu is an integer."""
     law, inverse = L(scale, mu), float(1 / scale)
     assert law.mean() == mu
     assert law.var() == pytest.approx(0.5 / math.sinh(inverse / 2) ** 2, rel=1e-13)
@@ -134,7 +134,7 @@ def test_the_variance_of_the_laplace(scale: Fraction, mu: int) -> None:
 @settings(max_examples=20)
 @given(laws)
 def test_moments_are_those_of_the_probabilities(law: Any) -> None:
-    """Over 40 deviations to either side, which hold all but 1e-16 of the weight of any law here."""
+    """40 deviations to either side hold all but 1e-16 of the weight of any law here."""
     ks = integers_around(law, 60 + math.ceil(40 * law.std()))
     p = law.pmf(ks)
     p, ks = p[p > 0], ks[p > 0]

@@ -27,7 +27,7 @@ from discretegauss.errors import ParameterTypeError, ParameterValueError
 
 @pytest.mark.parametrize("law", some(LAWS), ids=str)
 def test_quantiles_invert_the_cdf(law: Any) -> None:
-    """ppf(q) is the smallest integer whose cdf reaches q; isf its mirror."""
+    """ppf(q) is the smallest integer whose cdf reaches q, and isf is its mirror."""
     table = weights(law)
     with mp.workdps(60):
         total = mpmath.fsum(table.values())
@@ -59,12 +59,12 @@ def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
     for function in (law.ppf, law.isf):
         values = function(q)
         np.testing.assert_array_equal(values, [function(x) for x in q.tolist()])
-    # of probabilities that are nearly those of an integer: the hard cases
+    # the hard cases are probabilities that are nearly those of an integer
     ks = np.array([-30, -21, -12, *range(-5, 6), 13, 20, 29])
     near = np.concatenate([law.cdf(ks) * factor for factor in (1 - 1e-15, 1, 1 + 1e-15)])
     near = near[near < 1]
     np.testing.assert_array_equal(law.ppf(near), [law.ppf(x) for x in near.tolist()])
-    # of one tail alone
+    # probabilities of one tail alone
     small = 10.0 ** -rng.uniform(1, 300, 20)
     np.testing.assert_array_equal(law.ppf(small), [law.ppf(x) for x in small.tolist()])
 
@@ -73,7 +73,7 @@ def test_quantiles_of_arrays_are_those_of_numbers(law: Any) -> None:
     "law", some([G(10**14, "1/3"), G(10**23), L(10**8, "1/2"), L(10**20, -(10**9))], 1), ids=str
 )
 def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None:
-    """These laws are too wide for a table of tails: a search finds quantiles, or numbers do."""
+    """These laws are too wide for a table of tails, so a search or single numbers find them."""
     rng = np.random.default_rng(11)
     q = np.concatenate([rng.random(600), 10.0 ** -rng.uniform(1, 320, 300)])
     q[:4] = 0.5, 0, math.nan, 2
@@ -86,7 +86,7 @@ def test_quantiles_of_arrays_of_wide_laws_are_those_of_numbers(law: Any) -> None
 
 
 def test_at_the_smallest_floats_neighbours_of_a_tail_are_not_taken_for_it() -> None:
-    """A true tail between n and n + 1 units may be either float."""
+    """A true tail between n and n + 1 units may be rounded to either float."""
     unit = 5e-324
     for n in (0, 1, 2, 9, 2**40, 2**51):
         below, above = n * unit, (n + 1) * unit
@@ -115,7 +115,7 @@ def test_quantiles_of_many_numbers_are_told_by_floats(
     law.ppf(q)
     law.isf(q)
     assert len(decided) <= 3
-    # one at a time they all are
+    # they decide all numbers that come alone
     assert law.ppf(0.3) == 0
     assert decided[-1] == Fraction(0.3)
 
@@ -123,7 +123,7 @@ def test_quantiles_of_many_numbers_are_told_by_floats(
 def test_a_table_of_certified_tails_is_built_where_it_is_worth_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither for few numbers of a wide law, nor if floats do not hold its integers."""
+    """It is not for few numbers of a wide law, nor if floats do not hold its integers."""
     sizes: list[int] = []
 
     def note(_function: object, _spec: LawSpec, ks: Any, *, bounds: bool) -> Any:
@@ -143,7 +143,7 @@ def test_a_table_of_certified_tails_is_built_where_it_is_worth_it(
 
 
 def test_quantiles_that_are_searched_for_are_certain_or_unknown() -> None:
-    """Near a tail the search says nothing; elsewhere it is right, at mu and far from it."""
+    """Near a tail the search says nothing. Elsewhere it is right, at mu and far from it."""
     law = LawSpec(Kind.DISCRETE_LAPLACE, Fraction(10**9))
     ms = np.concatenate([[0, 1], np.geomspace(2, 5e11, 400).astype(np.int64)])
     pairs, found = upper_tails(law, ms)
@@ -180,7 +180,7 @@ def test_quantiles_beyond_2_to_the_53_are_integers() -> None:
 
 @pytest.mark.parametrize("mu", [2**53 + 1, -(2**53) - 1])
 def test_the_first_integer_that_is_no_float_is_not_rounded(mu: int) -> None:
-    """On both sides, and in arrays."""
+    """This holds on both sides, and in arrays."""
     for law in (L("1/10", mu), G("1/100", mu)):
         assert law.ppf("1/2") == mu
         assert law.isf(["1/2"]).tolist() == [mu]
@@ -221,7 +221,7 @@ def test_intervals() -> None:
 
 
 def test_quantiles_of_arrays_of_any_numbers() -> None:
-    """Lists of mixed types mean the same as single numbers; others are refused by name."""
+    """Lists of mixed types mean the same as single numbers. Other lists are refused by name."""
     law = G(100)
     mixed = ["1/3", 0.5, Decimal("NaN"), Fraction(1, 3), float("nan"), 2, gmpy2.mpfr("inf")]
     got = law.ppf(mixed)

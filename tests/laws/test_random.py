@@ -127,7 +127,7 @@ def random_level(rnd: random.Random, law: Any, k: int) -> Any:
 
 
 def _in_mp(value: float) -> Any:
-    # beyond every float is only what is: no infinities
+    # an infinite float stands for a value beyond every float
     return mpf(value) if math.isfinite(value) else mpf(math.copysign(1, value)) * mpf(10) ** 10**9
 
 
@@ -204,7 +204,7 @@ def _in_an_array(
 def _is_quantile(exact: Exact, name: str, q: Fraction, k: int) -> bool:
     """Return whether k is the smallest integer with P(X <= k) >= q, or with P(X > k) <= q.
 
-    By the smaller tail; the oracle's digits do not tell ties.
+    The smaller tail decides. The oracle's digits do not tell ties.
     """
     level = q if name == "ppf" else 1 - q
     smaller, sign = (level, 1) if level <= Fraction(1, 2) else (1 - level, -1)
@@ -241,7 +241,7 @@ def _wrong_moments(law: Any, exact: Exact) -> Iterator[tuple[object, ...]]:
     ids=str,
 )
 def test_two_ways_of_the_oracle_agree(law: Any, far: int) -> None:
-    """Term by term and by Abel and Plana's formula: to 1e-40, all sums and moments."""
+    """Sums term by term and by Abel and Plana's formula agree to 1e-40, moments to 1e-38."""
     terms, strip = Exact(law, most_terms=10**9), Exact(law, most_terms=500)
     with mp.workdps(60):
         for d, powers in ((law.mu, (0, 4)), (law.mu + far * int(law.std()), (1, "phi"))):

@@ -1,6 +1,6 @@
-"""Skellam draws follow their law, from the bits that are named; its probabilities are proven.
+"""Skellam draws follow their law, from the bits that are named. Its probabilities are proven.
 
-Statistical tests have a false alarm of 1e-6 each, and are seeded: never by chance.
+The statistical tests of a default run are seeded, so none fails by chance.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ def test_pmf_is_right_to_one_unit(v: Fraction) -> None:
 
 @pytest.mark.parametrize("v", [Fraction(1, 2), Fraction(7), Fraction(250)])
 def test_inversion_follows_the_law(v: Fraction) -> None:
-    """Of 20 000 draws a cell of probability 1/10 is seen wrong from 0.013 on."""
+    """20 000 draws show it if a cell of probability 1/10 is wrong by 0.013."""
     draws = _skellam_draws.by_inversion(v, 20_000, wide.Draws(engine_of, seeded(5)))
     assert p_value(draws, Skellam(v).pmf) > 1e-6
 
 
 @pytest.mark.parametrize("mean", [Fraction(1), Fraction(7, 2), Fraction(125)])
 def test_poisson_draws_by_rejection_follow_the_law(mean: Fraction) -> None:
-    """Without thresholds the decision for wide laws draws narrow ones, whose law few draws show."""
+    """Without thresholds the decision for wide laws draws narrow ones, which few draws can test."""
     envelope, draws = wide.envelope_of(mean), wide.Draws(engine_of, seeded(5))
     ks = (envelope.centre + draws.laplace(envelope.scale, 4000)).tolist()
     words = draws.words(4000).tolist()
@@ -175,7 +175,7 @@ def test_thresholds_hold_what_decides_at_the_ends_of_all_cells(mean: Fraction, e
 
 
 def test_wrong_thresholds_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thresholds without room for small means are wrong, and those of the next cell."""
+    """Thresholds without room for small means are wrong, and so are those of the next cell."""
     right = wide.thresholds()
     beside = wide.Thresholds(*(np.roll(x, 1) for x in right))
     monkeypatch.setattr(wide, "_LEAST_SCALE", 2**40)
@@ -186,7 +186,7 @@ def test_wrong_thresholds_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("v", [2**28 + 1, 2**60, 2**130])
 def test_thresholds_change_no_draw(monkeypatch: pytest.MonkeyPatch, v: int) -> None:
-    """The same bits make the same draws if thresholds leave everything open, not 1 % of it."""
+    """The same bits make the same draws, even if thresholds leave all of them open, not 1 %."""
     fast, slow = seeded(12), seeded(12)
     drawn = Skellam(v).sample(200, dtype=object, source=fast)
     asked: list[int] = []
@@ -221,7 +221,7 @@ def test_no_step_wraps() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("variance", [2**28 + Fraction(2, 3), Fraction(2**60)])
 def test_a_million_wide_draws_follow_the_law(variance: Fraction) -> None:
-    """In 200 cells: the two Poisson laws, and their difference, which is normal to 1/variance."""
+    """200 cells show a Poisson law, and the Skellam law, which is normal to 1/variance."""
     draws, n, cells = wide.Draws(engine_of, "chacha20"), 10**6, np.arange(1, 200) / 200
     envelope = wide.envelope_of(variance / 2)
     poisson = stats.poisson(float(variance / 2))
@@ -279,7 +279,7 @@ def test_wide_laws_have_their_moments() -> None:
 
 
 def test_the_law_answers_what_laws_do() -> None:
-    """Against mpmath and scipy: tails, quantiles, moments, from 1/3 to 10**5."""
+    """Tails agree with scipy's, and quantiles with tails, for variances from 1/3 to 10**5."""
     for v in (Fraction(1, 3), Fraction(40), Fraction(10**5)):
         law, peer = Skellam(v), stats.skellam(float(v / 2), float(v / 2))
         ks = np.arange(-3, 4) * max(1, int(v**0.5))

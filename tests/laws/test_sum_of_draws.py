@@ -1,4 +1,4 @@
-"""A sum of draws knows its law, against convolutions in floats and a nearly equal Gaussian."""
+"""A sum of draws has the law of convolutions in floats, or of a nearly equal Gaussian."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A model of the cell sampler in plain Python, written from tests/vectors/README.md.
 
 Ball arithmetic (python-flint) decides every comparison with the law, at any precision that it
-needs; there are no arcs and no error bounds here. A table is computed from a few numbers (`Facts`).
+needs. There are no arcs and no error bounds here. A table is computed from a few numbers (`Facts`).
 The model in C is tests/fuzz/cell_model.c, which reads a table's rows instead of computing them.
 """
 
@@ -133,7 +133,7 @@ class CellModel:
         return Height(self._integer(_HEIGHT_BYTES, tape), at)
 
     def _cell(self, row: Row, position: int) -> int:
-        """Return the number of a cell; for a full cell that of the first in its block."""
+        """Return the number of a cell, or if it is full that of the first cell of its block."""
         code = row.code[(position >= row.end[0]) + (position >= row.end[1])]
         if code == SPECIAL:
             return self._n_coded + (position + row.special) % 2**16

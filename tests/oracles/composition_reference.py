@@ -1,6 +1,6 @@
-"""Delta of several queries by formulas of their own: Kairouz's sum, and a convolution in integers.
+"""Delta of several queries by independent formulas: Kairouz's sum, and a convolution in integers.
 
-Both are of independent queries with the worst change in each, and right to 40 digits and more.
+Both hold for independent queries with the worst change in each, to 40 digits and more.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _DIGITS = 60
 
 
 def delta_of_laplaces(scale: Fraction, epsilon: Fraction, queries: int) -> Any:
-    """Kairouz, Oh and Viswanath, arXiv 1311.0776, Theorem 3.3, of queries that change by 1.
+    """Return delta by Kairouz, Oh and Viswanath, arXiv 1311.0776, Theorem 3.3, for changes of 1.
 
-    The discrete Laplace is randomised response there: the theorem's bound is the value.
+    The theorem's bound is the value, because the discrete Laplace is randomised response there.
     """
     with mpmath.workdps(_DIGITS):
         q, total = mpmath.exp(-1 / mp(scale)), mpmath.mpf(0)
@@ -35,7 +35,7 @@ def delta_of_laplaces(scale: Fraction, epsilon: Fraction, queries: int) -> Any:
 
 
 def delta_of_gaussians(sigma2: Fraction, epsilon: Fraction, change: int, queries: int) -> Any:
-    """T(m) - exp(epsilon) T(m + k D), T the tails of the sum of k draws, m the least loss above.
+    """Return T(m) - exp(epsilon) T(m + k D), T the tail of k draws, m the least of larger loss.
 
     The law of the sum is a power of a polynomial, whose coefficients are integers over 2**bits.
     """
@@ -70,7 +70,7 @@ def _product(a: list[Any], b: list[Any], bits: int) -> list[Any]:
 
 
 def laplace_cases(count: int) -> list[tuple[Fraction, Fraction, int]]:
-    """Scales, epsilons and counts of queries; the deltas are above 1e-30."""
+    """Return scales, epsilons and counts of queries whose deltas are above 1e-30."""
     generator = random.Random(677)
     found: list[tuple[Fraction, Fraction, int]] = []
     while len(found) < count:
@@ -84,7 +84,7 @@ def laplace_cases(count: int) -> list[tuple[Fraction, Fraction, int]]:
 
 
 def gaussian_cases(count: int) -> list[tuple[Fraction, Fraction, int, int]]:
-    """As those, of narrow noise, where several queries are not nearly one: and the change."""
+    """Return sigma2, epsilon, change and queries of narrow noise, with deltas above 1e-30."""
     generator = random.Random(277)
     found: list[tuple[Fraction, Fraction, int, int]] = []
     while len(found) < count:

@@ -14,7 +14,7 @@ __all__ = ["ExactLaw", "leading_ones"]
 
 
 class ExactLaw:
-    """g(y) = exp(phi(abs(f)) - phi(abs(y - f))), and mu = c + f."""
+    """The weight g(y) = exp(phi(abs(f)) - phi(abs(y - f))), with mu = c + f."""
 
     def __init__(self, spec: LawSpec) -> None:
         self.c = floor(spec.mu + Fraction(1, 2))

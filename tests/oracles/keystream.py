@@ -54,7 +54,7 @@ class Tape:
         return bytes(self._data[: self.used])
 
     def __call__(self, buffer: memoryview) -> None:
-        """Fill `buffer`: the package's `source=`."""
+        """Fill `buffer`, as a source of the package does."""
         buffer[:] = self.read(len(buffer))
 
 

@@ -67,7 +67,7 @@ class LanesTwin:
     # what a fault may change
 
     def counts(self, part: int) -> bool:
-        """Return whether a choice counts: as many do for each cell."""
+        """Return whether a choice counts. Equally many do for each cell."""
         return bool(part >= 2**16 % self.n_cells)
 
     def outcome(self, z: int, *, left: bool) -> int:

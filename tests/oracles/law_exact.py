@@ -79,7 +79,7 @@ def _exponential(z: Any) -> Any:
 
 
 def _small(log: Any) -> Any:
-    """Return exp(log); 0 where mpmath would raise e to a power of any number of digits."""
+    """Return exp(log), or 0 if mpmath would raise e to a power of any number of digits."""
     return mpmath.exp(log) if log > -(10**8) else mpf(0)
 
 
@@ -109,7 +109,7 @@ class Exact:
         self.digits = DIGITS
         with mp.workdps(self.digits):
             self._set_shape()
-            # of a narrow law what matters is how far S is above 1
+            # for a narrow law it matters how far S is above 1
             near = abs(self.m0 - law.mu)
             self.digits += int(min(self.difference(near, 1 - near) / 2.3, 400))
         with mp.workdps(self.digits):
@@ -135,7 +135,7 @@ class Exact:
         return mpmath.exp(self.beta * mpmath.log(in_mp(y) / self.s)) if y else mpf(0)
 
     def difference(self, a: Fraction, b: Fraction) -> Any:
-        """Return phi(b) - phi(a); nothing cancels."""
+        """Return phi(b) - phi(a) without cancellation."""
         if isinstance(self.law, G | L):
             return in_mp(self._rational_phi(b) - self._rational_phi(a))
         if a == 0:
@@ -145,7 +145,7 @@ class Exact:
     # --- one-sided sums
 
     def tail(self, d: Fraction, e: Any = 0) -> Any:
-        """Return T_e(d), or that of phi where e is "phi"."""
+        """Return T_e(d), or that of phi if e is "phi"."""
         if (d, e) not in self._tails:
             with mp.workdps(self.digits):
                 self._tails[d, e] = self._tail(d, e)
@@ -171,7 +171,7 @@ class Exact:
         return self.s * (here + 130) ** (1 / self.beta) - in_mp(d)
 
     def _by_terms(self, d: Fraction, y: Fraction, e: Any, number: int | None) -> Any:
-        """Return a number of terms from y on; None: as many as count."""
+        """Return the sum of a number of terms from y on, or if None of as many as count."""
         with _in_mpfr():
             s, beta, phi_d = _to_mpfr(self.s), _to_mpfr(self.beta), _to_mpfr(self.phi(d))
             start, total, small = gmpy2.mpq(d), gmpy2.mpfr(0), gmpy2.mpfr(2) ** -mp.prec

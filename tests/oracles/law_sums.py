@@ -38,7 +38,7 @@ def phi(law: Any, k: int) -> Any:
 
 @cache
 def weights(law: Any) -> dict[int, Any]:
-    """Weights exp(-phi), out to where they are below 10^-80 of the largest."""
+    """Return the weights exp(-phi), out to where they are below 10^-80 of the largest."""
     with mp.workdps(60):
         middle = round(law.mu)
         found = {middle: mpmath.exp(-phi(law, middle))}

@@ -12,7 +12,7 @@ from discretegauss._law import LawSpec
 
 
 def outcomes(spec: LawSpec) -> list[int]:
-    """Return the integers y with g(y) >= 2^-63, if the law has a sign those from 0 on."""
+    """Return the integers y with g(y) >= 2^-63, or those from 0 on if the law has a sign."""
     law = ExactLaw(spec)
 
     def is_outcome(y: int) -> bool:
@@ -54,7 +54,7 @@ class NarrowTwin:
         return x
 
     def attempt(self, tape: Tape) -> int | None:
-        """Return what the next word draws, if it does."""
+        """Return what the next word draws, or None."""
         u = int.from_bytes(tape.read(8), "little")
         v, sign = (u // 2, u % 2) if self.has_sign else (u, 0)
         y = self._outcome(v, tape)

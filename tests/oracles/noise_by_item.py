@@ -9,8 +9,8 @@ with `number` in the counter and the nonce's first word, `attempt` and `depth` i
 Bulk cells come from blocks of attempt 0 and depth 0, whose numbers are counted by tiles: a block
 serves the items i, i + 256, ... of its tile. All else about item i comes from blocks of number i.
 
-Decisions are comparisons of real numbers: f' is given by as many bits as its comparison takes.
-Integers and balls only: no float comes near a draw.
+Decisions compare real numbers, and f' has as many bits as its comparison takes. There are only
+integers and balls, because no float may come near a draw.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def attempt_at(
 
 
 def further(item: int, attempt: int, key: bytes, which: int) -> Iterator[int]:
-    """Yield 64 bits after the other of f' (0) or of the level (1)."""
+    """Yield the bits of f' (0) or of the level (1), 64 at a time."""
     depth = 1
     while True:
         low, high = block(key, item, attempt, depth)[2 * which :][:2]
@@ -96,7 +96,7 @@ def leading_ones(words: Iterator[int]) -> int:
 
 
 def is_below(words: Iterator[int], m: int, level: int, y: int, height: int, law: ExactLaw) -> bool:
-    """Return whether m + f' < 2**level H g(y); f' is read until that is certain."""
+    """Return whether m + f' < 2**level H g(y), and read f' until that is certain."""
     f, n_bits = 0, 0
     for word in words:
         f, n_bits = f << 64 | word, n_bits + 64

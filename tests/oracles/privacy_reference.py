@@ -22,7 +22,7 @@ def mp(value: Fraction | int) -> Any:
 
 
 def delta_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
-    """P[Y > eps sigma2/D - D/2] - e**eps P[Y > eps sigma2/D + D/2], as printed."""
+    """Return P[Y > eps sigma2/D - D/2] - e**eps P[Y > eps sigma2/D + D/2], as in the paper."""
     with mpmath.workdps(DIGITS + _GUARD):
         at = epsilon * sigma2 / change
         first = (at - Fraction(change, 2)).__floor__() + 1
@@ -45,7 +45,7 @@ def rest_by_theorem_7(sigma2: Fraction, epsilon: Fraction, change: int) -> Any:
 
 
 def gaussian_tail(sigma2: Fraction, m: int) -> Any:
-    """Sum of exp(-x**2/(2 sigma2)) over x >= m: term by term where they are few, or fall fast."""
+    """Return the sum of exp(-x**2/(2 sigma2)) over x >= m, by terms if few count."""
     return _gaussian_tail(sigma2, m, mpmath.mp.prec)
 
 
@@ -58,9 +58,9 @@ def _gaussian_tail(sigma2: Fraction, m: int, _bits: int) -> Any:
 
 
 def tail_by_terms(sigma2: Fraction, m: int) -> Any:
-    """Until a term is below 10**-digits of the first.
+    """Sum terms until one is below 10**-digits of the first.
 
-    Each from the one before, by exp(-(2 x + 1)/(2 sigma2)): n terms lose 2 log10(n) digits.
+    Each follows from the one before, by exp(-(2 x + 1)/(2 sigma2)), so n lose 2 log10(n) digits.
     """
     rate = 1 / (2 * mp(sigma2))
     first = mpmath.exp(-rate * m * m)
@@ -75,7 +75,7 @@ def tail_by_terms(sigma2: Fraction, m: int) -> Any:
 
 
 def tail_by_euler_maclaurin(sigma2: Fraction, m: int) -> Any:
-    """Integral, half of the first term, and 24 terms with derivatives (Hermite polynomials)."""
+    """Sum the integral, half of the first term, and 24 derivatives (Hermite polynomials)."""
     sigma = mpmath.sqrt(mp(sigma2))
     z = m / sigma
     weight = mpmath.exp(-z * z / 2)
@@ -91,7 +91,7 @@ def tail_by_euler_maclaurin(sigma2: Fraction, m: int) -> Any:
 
 
 def delta_by_definition(weight: Weight, reach: int, epsilon: Fraction, change: int) -> Any:
-    """The larger sum of max(0, P(x) - e**eps P(x - d)), d = change or -change; |x| <= reach."""
+    """Return the larger sum of max(0, P(x) - e**eps P(x - d)), d = +-change, |x| <= reach."""
     with mpmath.workdps(DIGITS):
         factor = mpmath.exp(mp(epsilon))
         total = mpmath.fsum(weight(x) for x in range(-reach, reach + 1))

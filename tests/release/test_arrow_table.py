@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: counts get exact noise, all else stays, and no error shows a value."""
+"""Parquet and Arrow IPC: counts get exact noise, other data stays, and no error shows a value."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ COLUMNS_OF_PANDAS = ["uint16", "UInt16", "Int8", "uint8[pyarrow]", "category", "
 def test_a_released_file_opens_in_every_library(
     tmp_path: Path, dtype: str, name: str, reader: Callable[[Path], list[Any]]
 ) -> None:
-    """The dtype that pandas wrote beside the counts need not have room for the noise."""
+    """They open it even if the dtype in the metadata of pandas has no room for the noise."""
     pd = pytest.importorskip("pandas")
     counts = [0, 1, 2, 3] * 9
     if dtype == "decimal":
@@ -195,7 +195,7 @@ def test_a_released_file_opens_in_every_library(
     assert [x is None for x in expected] == column.isna().tolist()
     assert (
         min(x for x in expected if x is not None) < 0
-    )  # the probability that one is never seen is below 2**-35
+    )  # fails by chance with a probability below 2**-35
     assert reader(out) == expected
 
 
@@ -207,7 +207,7 @@ def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:
 
 
 def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) -> None:
-    """The noisy count of an unsigned count beyond int64 has no room."""
+    """Noise has no room on an unsigned count beyond int64, and has room on a wide decimal."""
     path = tmp_path / "t.parquet"
     write_parquet(pa.table({"n": pa.array([1, 2**64 - 1], pa.uint64())}), path)
     with pytest.raises(
@@ -230,7 +230,7 @@ def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) 
 def test_whether_noise_fits_is_decided_before_anything_is_drawn(
     tmp_path: Path, name: str, write: Callable[[Any, Path], None], count: Any, kind: Any
 ) -> None:
-    """The counts and the law alone decide it, for every table of a plan; the draw does not."""
+    """The counts and the law alone decide it, for every table of a plan."""
     write(pa.table({"n": pa.array([7, None, count], kind)}), tmp_path / name)
     (tmp_path / "first.csv").write_text("n\n1\n")
     plan = tmp_path / "plan.toml"
@@ -313,7 +313,7 @@ def test_what_pyarrow_cannot_write_is_one_error_and_no_file(tmp_path: Path, name
 
 
 def test_decimals_of_hundreds_get_units(tmp_path: Path) -> None:
-    """Decimals of a negative scale would round the noise."""
+    """The output has the scale 0, because a negative scale would round the noise."""
     column = pa.array([Decimal(300)] * 50, pa.decimal128(5, -2))
     write_ipc(pa.table({"n": column}), tmp_path / "t.arrow")
     release_table(tmp_path / "t.arrow", "n", tmp_path / "o.arrow", rho="0.001")
@@ -330,7 +330,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_row_group_that_is_damaged_is_refused(tmp_path: Path) -> None:
-    """The end of the file, which is read first, is whole, and pyarrow raises an OSError."""
+    """The end of the file is whole and is read first. Then pyarrow raises an OSError."""
     path = tmp_path / "t.parquet"
     for start in (4, 60):  # the header of a page, and its compressed bytes
         write_parquet(pa.table({"n": np.arange(1000) + SECRET}), path)

@@ -42,7 +42,7 @@ def written(
 
 
 def test_the_files_are_what_consistent_returns(tmp_path: Path) -> None:
-    """The columns keep their order, whatever the count's name, and the report tells the gain."""
+    """The columns keep their order, and each file comes with its gain in variance."""
     folder = tmp_path / "new" / "out"
     gains = written(folder, [TOWNS, STATES], ["towns_noisy.csv.gz", "states.parquet"])
     with open(folder / "towns_noisy.csv", newline="", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
-"""Tables of text: cells stay, layout does not, and errors about bad files name only a place.
+"""Tables of text keep their cells and lose their layout. Errors about bad files show no cell.
 
-Every table here is read and written twice, by the compiled core and line by line.
+Most tables here are read and written twice, by the compiled core and line by line.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def test_no_padding_by_the_counts_reaches_the_output(
     texts = [text] * len(counts)
     outputs = set()
     for these in zip(*counts, strict=True):
-        with contextlib.suppress(TableError):  # a tab before quotes
+        with contextlib.suppress(TableError):  # a tab before quotes is refused
             table = parse(laid_out(list(these), texts, width, blank, how))
             outputs.add(table.with_counts([[i] for i in range(len(counts))]))
     assert len(outputs) <= 1
@@ -329,7 +329,7 @@ ODD = ['"x",99999999999999999999', "x,-9223372036854775808", 'x\ty,"5"', '\t"y",
 def test_rows_that_are_not_plain_do_not_change_the_others(
     odd: str, every: int, first: int, end: str
 ) -> None:
-    """All rows are the same as one by one, for any number and place of such rows."""
+    """All rows are the same as if read one by one, for any number and place of such rows."""
     rows = [odd if i % every == first % every else f"r{i},{i}" for i in range(1000)]
     data = ("\n".join(["a,n", *rows]) + end).encode()
     found = both_ways(data, ["n"], 3)
@@ -476,7 +476,7 @@ def test_a_bad_file_is_refused_by_place_and_rule_and_never_shown(data: bytes, me
     assert both_ways(data, ["n"], 1) == str(caught.value)
     assert message in str(caught.value)
     assert SECRET not in str(caught.value)
-    # The traceback has no error that holds a piece of the file, either.
+    # No error in the traceback holds a piece of the file, either.
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
@@ -518,7 +518,7 @@ def test_a_long_cell_that_is_no_count_is_refused_at_once(cell: str) -> None:
 
 @pytest.mark.parametrize("cell", [b'"' + b"x" * 10**6 + b'"', b'"' + b'""' * 10**6 + b'"'])
 def test_a_long_quoted_cell_takes_a_few_times_its_size_in_memory(cell: bytes) -> None:
-    """A pattern that remembers every character takes 140 times its size; this one takes 8 times."""
+    """A pattern that remembers every character takes 140 times the cell's size, ours 8 times."""
     data = b"n,a\n1," + cell + b"\n"
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""Arrays of numpy: counts get exact noise, all else stays, and no error shows a value."""
+"""Arrays of numpy: counts get exact noise, other data stays, and no error shows a value."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def test_what_is_no_table_of_counts_is_refused(tmp_path: Path, array: Any, messa
 
 
 def test_whether_noise_fits_is_decided_before_anything_is_drawn(tmp_path: Path) -> None:
-    """The counts and the law alone decide it, anywhere in the array; the draw does not."""
-    counts = np.zeros(10**6, np.int64)  # some chunks
+    """The counts and the law alone decide it, for a count anywhere in the array."""
+    counts = np.zeros(10**6, np.int64)  # several chunks
     counts[-1] = 2**63 - 1
     np.save(tmp_path / "t.npy", counts)
     drawn = TapeSource(b"")  # the source fails at any draw

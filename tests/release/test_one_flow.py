@@ -56,7 +56,7 @@ def test_a_file_of_arrow_is_what_its_table_becomes(tmp_path: Path, name: str) ->
 
 
 def test_text_and_arrays_get_the_noise_of_lists_and_arrays(tmp_path: Path) -> None:
-    """They agree column by column. A column of text beyond int64 has integers of any size."""
+    """They agree column by column. Noisy counts in text may have any size."""
     counts = [[5, 7, 2**63 - 1], [1, 2, 3]]
     (tmp_path / "t.csv").write_text(
         "n,m\n" + "".join(f"{n},{m}\n" for n, m in zip(*counts, strict=True))
@@ -91,7 +91,7 @@ def test_text_and_arrays_get_the_noise_of_lists_and_arrays(tmp_path: Path) -> No
 def test_what_a_frame_refuses_a_file_refuses_before_anything_is_drawn(
     tmp_path: Path, column: Any
 ) -> None:
-    """The tape is empty, so a draw would be another error."""
+    """The tape is empty, so a draw would raise another error."""
     from pyarrow import parquet
 
     parquet.write_table(pa.table({"n": column}), tmp_path / "t.parquet")

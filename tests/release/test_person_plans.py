@@ -73,7 +73,7 @@ def _refused(folder: Path, message: str, *tables: str, person: str = PERSON) -> 
 
 
 def test_the_analyst_s_plan_is_right_without_a_thought(folder: Path) -> None:
-    """With K = 3 in distinct cells, margins get the norm 3 and cells its root."""
+    """With K = 3 in distinct cells, margins have the norm 3 and cells the norm sqrt(3)."""
     assert _sigma2(folder, NATION, TOWNS, CELLS) == [135, 135, 45]
     done = dg.release.release_plan(folder / "plan.toml")
     assert [one.change.norm2 for one in done.tables] == [9, 9, 3]
@@ -111,7 +111,7 @@ def test_disjoint_columns_are_named_by_their_key(folder: Path) -> None:
 
 
 def test_tables_of_people_do_not_add_up(folder: Path) -> None:
-    """They do not if a person may be in several rows. Tables of records do."""
+    """They are refused if a person may be in several rows. With one record they add up."""
     people = TOWNS + '\ncounts = "people"'
     both = people, NATION + '\ncounts = "people"'
     assert _sigma2(folder, *both, person=THREE) == [30, 10]
@@ -130,7 +130,7 @@ def test_a_column_of_distinct_that_a_coarse_table_has_not_costs_its_norm() -> No
 
 
 def test_there_is_one_statement(folder: Path) -> None:
-    """A second statement is an error of the plan's form, and so is an unknown key."""
+    """A second statement is no valid TOML, and an unknown key is refused."""
     _refused(folder, "is not a TOML file", CELLS, person=PERSON + "\n" + PERSON)
     _refused(folder, "'months' is not a key", CELLS, person=PERSON + "\nmonths = 12")
 
@@ -144,7 +144,7 @@ def test_a_table_of_fewer_records_changes_by_no_more() -> None:
 
 
 def test_sums_change_by_their_largest_value(folder: Path) -> None:
-    """The report says that no file can show it. Negative values cost replaced people more."""
+    """The report says that no file can show the values. Negative ones make replacing cost more."""
     income = TOWNS + "\nvalues = [0, 100]"
     assert _sigma2(folder, income, person=THREE) == [9 * 100**2 * 5]
     assert "no file can show it" in plan_text(read_plan(folder / "plan.toml"))
@@ -156,7 +156,7 @@ def test_sums_change_by_their_largest_value(folder: Path) -> None:
 
 
 def test_replacing_people_costs_twice_even_in_one_row(folder: Path) -> None:
-    """In one row the truth is once, so the bound is on the safe side."""
+    """In one row the true square of the norm is 1, so the bound 2 is on the safe side."""
     assert _sigma2(folder, NATION, person='[person]\nrecords = 1\nneighbours = "replace"') == [10]
 
 
@@ -175,7 +175,7 @@ def test_records_that_were_cut_to_k_are_a_statement(folder: Path) -> None:
 
 
 def test_a_norm_that_no_statement_has_is_a_sensitivity(folder: Path) -> None:
-    """Without [person], sensitivity says that one row changes by 2 and two by 1."""
+    """Without [person], a sensitivity of sqrt(6) covers rows that change by 2, 1 and 1."""
     old = CELLS.replace('\nby = ["town", "age"]', "") + '\nsensitivity = "2.4495"'
     assert _sigma2(folder, old, person="") == [Fraction("2.4495") ** 2 * 5]
 
@@ -188,7 +188,7 @@ def test_pure_epsilon_of_laplace_noise_needs_the_l1_norm_alone() -> None:
 
 
 def test_unknown_groups_take_the_statement(folder: Path) -> None:
-    """A person is in K groups if `distinct` is the key of the groups; otherwise it is refused."""
+    """A person is in K groups if `distinct` is the key of the groups. Others are refused."""
     (folder / "groups.csv").write_text("town,age,n\n" + "A,old,900\nB,old,800\n")
     how: Any = {"epsilon": 1, "delta": "1e-6", "force": True}
     paths = folder / "groups.csv", "n", folder / "kept.csv"
@@ -362,7 +362,7 @@ def test_a_frame_that_is_wrong_leaves_no_draw(changed: dict[str, Any], message: 
 
 
 def test_a_wide_frame_names_its_columns() -> None:
-    """Another frame has one column of counts, which `add_noise` names."""
+    """A `Table` without columns has one column of counts, which `add_noise` names."""
     wide = pd.DataFrame({"town": ["A", "B"], "young": [5, 3], "old": [8, 4]})
     across = Table("town", ["young", "old"], across="age")
     plan = Plan(Person(3, ["town", "age"]), {"wide": across}, rho="0.1")
@@ -411,7 +411,7 @@ def test_frames_made_to_add_up() -> None:
 
 
 def test_one_table_takes_a_statement(tmp_path: Path) -> None:
-    """All records may be in one row unless `by` is given, and then the rows must differ in it."""
+    """All records may be in one row unless `by` is given. Then the rows must differ in `by`."""
     table, out = tmp_path / "t.csv", tmp_path / "o.csv"
     table.write_text("town,n,m\na,5,1\nb,6,2\na,7,3\n")
     how: Any = {"rho": "0.1", "force": True}
@@ -492,7 +492,7 @@ def test_calibrate_takes_records_as_release_does(
 def test_calibrate_says_records_once(
     capsys: pytest.CaptureFixture[str], options: str, said: str
 ) -> None:
-    """The error of each count costs 9 or 3 times what it costs if a person has one record."""
+    """The same error costs 9 or 3 times the rho that it costs if a person has one record."""
     code = main(f"calibrate {options}".split())
     shown = capsys.readouterr()
     assert said in (shown.err if code else shown.out)

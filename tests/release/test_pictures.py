@@ -193,7 +193,7 @@ def test_other_cells_of_arrow_are_texts_without_pandas(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("n", [2, 100])
 def test_what_is_missing_is_not_drawn(figures: list[Any], tmp_path: Path, n: int) -> None:
-    """A null is neither a dot of a row nor one of the many counts."""
+    """A null has no dot, and leaves a gap among many counts."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

@@ -107,7 +107,7 @@ def test_refusals(plan: Path, old: str, new: str, message: str) -> None:
 
 
 def test_calibrate_touches_no_data(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It works without any table."""
+    """It prints the noise even if a table is missing. A release then fails."""
     (plan.parent / "a.csv").unlink()
     assert main(["calibrate", "--plan", str(plan)]) == 0
     shown = capsys.readouterr().out
@@ -131,7 +131,7 @@ def _plan_text(budget: str, tables: list[str]) -> str:
 
 
 def _epsilon_below(plan: FilePlan, delta: Fraction) -> float:
-    """Return a lower bound on epsilon of the whole."""
+    """Return a lower bound on epsilon of all tables together."""
     losses = [loss_of(n.law, n.sensitivity) ** n.queries for n in plan.noise]
     lower, _ = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
     return float(lower)
@@ -145,7 +145,7 @@ UNLIKE = [
 
 @pytest.mark.parametrize("tables", [UNLIKE[1], *evidence(UNLIKE[0])])
 def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[str]) -> None:
-    """The reported epsilon is at most the budget's, and the lower bound is nearly that."""
+    """The reported epsilon is at most the budget's, and its lower bound is nearly as large."""
     (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', tables))
     found = read_plan(tmp_path / "p.toml")
     assert found.cost.epsilon_by == "composition of the privacy losses"
@@ -188,7 +188,7 @@ def test_wide_noise_is_enclosed_as_narrow_noise_is(monkeypatch: pytest.MonkeyPat
     wide = plan_loss.plan_loss(parts)
     assert wide is not None
     assert lower <= wide.epsilon(delta) <= upper * 1.001
-    monkeypatch.setattr(plan_loss, "_WIDE_FROM", 3000)  # some are, some are not
+    monkeypatch.setattr(plan_loss, "_WIDE_FROM", 3000)  # some tables are wide, some are not
     both = plan_loss.plan_loss(parts)
     assert both is not None
     assert lower <= both.epsilon(delta) <= upper * 1.001
@@ -302,7 +302,7 @@ def test_a_plan_says_the_delimiter_of_a_table(plan: Path) -> None:
 
 
 def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None:
-    """The error names the table, whether its file or the plan has the rows. Nothing is drawn."""
+    """The error names the table, whether its file or the plan says how many rows it has."""
     text = plan.read_text()
     plan.write_text(text.replace("rows_per_person = 3", "rows_per_person = 4"))
     files = _files(plan)
@@ -373,7 +373,7 @@ def test_the_margins_of_the_example_are_those_of_its_table() -> None:
 
 
 def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The noise of the plan in docs/plans.md is as large as reported, except in 1 run of 10^8."""
+    """The plan in docs/plans.md has the noise that it reports. This fails in 1 run of 10^8."""
     pytest.importorskip("matplotlib")
     for path in EXAMPLES.glob("flights*"):
         shutil.copy(path, tmp_path)

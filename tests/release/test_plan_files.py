@@ -113,7 +113,7 @@ def test_a_name_that_cannot_be_given_takes_all_back(
 def test_old_outputs_come_back_without_hard_links(
     plan: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without them, the old outputs are renamed for a moment."""
+    """The old outputs are renamed for a moment instead."""
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)  # a system that has it has hard links
     with_old_outputs(plan)
     before = state(plan)
@@ -195,7 +195,7 @@ class _NthLine:
 def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, step: int) -> None:
     """A real SIGINT comes at every fifth line of writing and placing, or at each as evidence.
 
-    Between open() and the with statement Python closes the file, with a warning.
+    An interrupt between open() and the with statement makes Python warn of an unclosed file.
     """
     if force:
         with_old_outputs(plan)
@@ -233,6 +233,6 @@ def test_an_interrupt_at_any_line_leaves_all_or_none(plan: Path, force: bool, st
         if force:
             with_old_outputs(plan)
         before = state(plan)
-    assert silent <= 2  # the interrupts during the return
+    assert silent <= 2  # only interrupts during the return
     assert seen[True] > 20 / step, seen
     assert seen[False] > 100 / step, seen

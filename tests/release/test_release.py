@@ -69,7 +69,7 @@ def test_the_real_table_is_released(tmp_path: Path) -> None:
 
 
 def test_two_releases_differ(tmp_path: Path) -> None:
-    """There is no fixed seed, because 5268 equal draws have a probability below 2**-8000."""
+    """No seed is fixed. By chance, 5268 draws are equal with a probability below 2**-8000."""
     for name in ("a.csv", "b.csv"):
         release_table(FLIGHTS, "flights", tmp_path / name, rho="0.1")
     assert (tmp_path / "a.csv").read_bytes() != (tmp_path / "b.csv").read_bytes()
@@ -154,7 +154,7 @@ def test_rows_of_a_pipe_are_counted_as_they_come() -> None:
 
 
 def test_a_table_with_semicolons(tmp_path: Path) -> None:
-    """It is read and written with semicolons, unless the name says tabs or another format."""
+    """It is read and written with semicolons. A name that says another format is refused."""
     table = tmp_path / "t.csv"
     table.write_text('Ort;n\n"A;1,5";4\nB;5\n')
     how: dict[str, Any] = {"rho": "1e9", "delimiter": ";"}
@@ -653,7 +653,7 @@ def test_the_current_folder_and_a_link_to_another_file_work(
     release_table(FLIGHTS, "flights", "o.csv", rho=1)
     Path("link").symlink_to("target.csv")
     release_table(FLIGHTS, "flights", "link", rho=1)
-    assert Path("link").is_symlink()  # the bytes go through the link, as cp does it
+    assert Path("link").is_symlink()  # the bytes go through the link, as with cp
     assert sorted(os.listdir()) == ["link", "o.csv", "target.csv"]
 
 
@@ -687,7 +687,7 @@ def test_the_report_says_what_was_done(tmp_path: Path) -> None:
 def test_the_report_says_how_many_columns_have_no_noise(
     tmp_path: Path, text: str, others: str
 ) -> None:
-    """A second column of counts would be published. The report shows no names of them."""
+    """A second column of counts would be published. The report does not name such columns."""
     (tmp_path / "t.csv").write_text(text)
     lines = str(release_table(tmp_path / "t.csv", "n", tmp_path / "o", rho=1)).splitlines()
     assert f"other columns       {others}" in lines

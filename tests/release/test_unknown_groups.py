@@ -68,7 +68,7 @@ def test_parquet_is_read_too(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_refused(visits: Path, tmp_path: Path) -> None:
-    """Nothing is written, either."""
+    """Each error names the fault, and nothing is written."""
     out = tmp_path / "kept.csv"
     twice = tmp_path / "twice.csv"
     twice.write_text("town,n\nAix,3\nAix,4\n")

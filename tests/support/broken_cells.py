@@ -1,6 +1,6 @@
 """Samplers whose cell table has one fault: the statistics have to reject every one.
 
-The table is made here in floats, as csrc/cells/PROOF.md says but with few index bits: a cell is
+The table is made here in floats, as csrc/cells/PROOF.md says but with few index bits, so a cell is
 worth some per cent of a probability. No code of the package is used.
 broken_tables.py breaks the core's own tables, for the verifier.
 """
@@ -21,7 +21,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass
 class Table:
-    """The table of the discrete Gaussian around 0, its blocks of w integers."""
+    """The table of the discrete Gaussian around 0, with blocks of w integers."""
 
     sigma2: float
     index_bits: int
@@ -112,7 +112,7 @@ def _attempts(rng: np.random.Generator, n: int, table: Table, fault: Fault) -> t
 
 
 def _under(rng: np.random.Generator, y: Ints, level: Ints, table: Table, fault: Fault) -> Bools:
-    """Decide partial cells."""
+    """Return which attempts in partial cells are under the law."""
     height = rng.random(len(y))
     bound = (table.height + fault.height_off) * table.weight(y) - level
     under: Bools = height - fault.error < bound

@@ -36,7 +36,7 @@ class Control:
     sample: Sampler
 
     def seeded(self, n: int) -> Ints:
-        """Return the same draws every time: no control fails or passes by luck."""
+        """Return the same draws every time, so that no control fails or passes by luck."""
         seed = int.from_bytes(self.name.encode(), "little")
         draws = self.sample(np.random.default_rng(seed), n)
         if len(draws) != n:
@@ -48,12 +48,12 @@ class Control:
 
 
 def magnitude(rng: np.random.Generator, n: int, scale: float) -> Ints:
-    """P(y) ~ exp(-y / scale), y >= 0."""
+    """Return n draws with P(y) ~ exp(-y / scale), y >= 0."""
     return np.floor(rng.exponential(scale, n)).astype(np.int64)
 
 
 def laplace(rng: np.random.Generator, n: int, scale: float, *, zero_twice: bool = False) -> Ints:
-    """Algorithm 2, the law; zero_twice forgets to redraw minus zero."""
+    """Return n draws of Algorithm 2's law; zero_twice forgets to redraw minus zero."""
     redrawn = 0.0 if zero_twice else -np.expm1(-1 / scale) / 2
     y = magnitude(rng, int(1.02 * n / (1 - redrawn)) + 1000, scale)  # 10 deviations to spare
     negative = rng.random(len(y)) < 0.5
@@ -77,7 +77,7 @@ def gaussian(
     zero_twice: bool = False,
     proposal_step: int = 1,
 ) -> Ints:
-    """Algorithm 3; accept(|y|, sigma2, t) gives the probability of acceptance."""
+    """Return n draws by Algorithm 3; accept(|y|, sigma2, t) is the probability of acceptance."""
     t = isqrt(floor(sigma2)) + 1
 
     def rule(y: Floats, s2: float, t: int) -> Floats:
@@ -96,13 +96,13 @@ def gaussian(
 
 
 def by_table(rng: np.random.Generator, n: int, pmf: Floats, first: int) -> Ints:
-    """Inversion of a table of probabilities."""
+    """Return n draws by inversion of a table of probabilities."""
     cdf = np.cumsum(pmf / pmf.sum())
     return first + np.searchsorted(cdf[:-1], rng.random(n), side="right").astype(np.int64)
 
 
 def _moved(table: LawTable, source: int, to: int, share: float) -> tuple[Floats, int]:
-    """The table with a share of one integer's probability given to another."""
+    """Return the table with a share of one integer's probability given to another."""
     pmf = table.pmf.copy()
     amount = pmf[source - table.first] * share
     pmf[source - table.first] -= amount
@@ -125,14 +125,14 @@ def lap(scale: int | str) -> Callable[[], LawTable]:
 
 
 def _proportional(accept_gamma: Callable[[Floats, float, int], Floats]) -> Sampler:
-    """Algorithm 3 at sigma2 = 100 with another exponent in the acceptance."""
+    """Return Algorithm 3 at sigma2 = 100 with another exponent in the acceptance."""
     return lambda rng, n: gaussian(
         rng, n, 100, accept=lambda y, s2, t: exp_minus(accept_gamma(y, s2, t))
     )
 
 
 def _two_stage(rng: np.random.Generator, n: int, uniform: Callable[[int], Ints]) -> Ints:
-    """Algorithm 2 at scale 10 as it is written, with the caller's uniform draw below 10."""
+    """Draw by Algorithm 2 at scale 10 as it is written, with the caller's uniforms below 10."""
     u = uniform(2 * n)  # six in ten are kept
     u = u[rng.random(len(u)) < np.exp(-u / 10)]
     v = magnitude(rng, len(u), 1)
@@ -165,7 +165,7 @@ def _moved_cell(rng: np.random.Generator, n: int) -> Ints:
 
 
 def _sign_of_the_last_one(rng: np.random.Generator, n: int) -> Ints:
-    """One sign bit serves two draws."""
+    """Use one sign bit for two draws."""
     y = np.abs(gaussian(rng, n, 100))
     sign = np.repeat(rng.integers(0, 2, n // 2 + 1), 2)[:n]
     return np.where(sign == 1, -y, y)
@@ -177,7 +177,7 @@ def _antithetic(rng: np.random.Generator, n: int) -> Ints:
 
 
 def _buffer_again(rng: np.random.Generator, n: int) -> Ints:
-    """A buffer of 10000 draws is never filled again."""
+    """Hand out one buffer of 10000 draws again and again."""
     return np.resize(gaussian(rng, 10_000, 100), n)
 
 

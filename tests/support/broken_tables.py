@@ -52,7 +52,7 @@ def _keep_partial(table: Table, keep: Callable[[Partial], bool]) -> Table:
 
 
 def _partial_made_full(table: Table) -> Table:
-    """A consistent layout, and a wrong law."""
+    """Return a consistent layout of a wrong law."""
     cell = min((c for c in table.partial if c.block == 2), key=lambda c: c.level)
     fuller = replace(table, full=(*table.full, cell.block))
     return _keep_partial(fuller, lambda c: c != cell)
@@ -120,7 +120,7 @@ def _core_cut_left(table: Table) -> Table:
 
 
 def _ticks_moved(table: Table, n_bytes: int) -> Table:
-    """The same integers, of fewer bytes below the ticks."""
+    """Return the same integers, with fewer bytes below the ticks."""
     return replace(
         table,
         tick_bits=table.tick_bits + 8 * n_bytes,
@@ -287,8 +287,8 @@ LAYOUT_CORRUPTIONS = [
         "a row without a position is one block's",
     ),
 ]
-"""Likewise, of which the size of the table does not matter: in test_verify.py on a small one, where
-verifying takes milliseconds."""
+"""Faults that do not depend on the size of the table. test_verify.py plants them in a small one,
+which it verifies in milliseconds."""
 
 REST_CORRUPTIONS = [
     Corruption(
@@ -302,7 +302,7 @@ REST_CORRUPTIONS = [
         "ticks alone tell",
     ),
 ]
-"""Likewise, of a table whose blocks have more integers than ticks."""
+"""Faults of a table whose blocks have more integers than ticks."""
 
 ARC_CORRUPTIONS: dict[str, Callable[[Arc], Arc]] = {
     "no error": lambda arc: arc._replace(error=0),
@@ -310,7 +310,7 @@ ARC_CORRUPTIONS: dict[str, Callable[[Arc], Arc]] = {
     "base too high": lambda arc: arc._replace(base=arc.base + 2 * arc.error + 1),
     "base too low": lambda arc: arc._replace(base=arc.base - 2 * arc.error - 1),
 }
-"""Each on an arc of the core and one of the tails, in tests/verify/test_verify.py."""
+"""tests/verify/test_verify.py plants each in an arc of the core and in one of the tails."""
 
 SHAPE_CORRUPTIONS: dict[str, Callable[[Arc], Arc]] = {
     "too steep": lambda arc: arc._replace(slope=arc.slope + 4 * arc.error + 6),
@@ -319,7 +319,7 @@ SHAPE_CORRUPTIONS: dict[str, Callable[[Arc], Arc]] = {
     "bulging in": lambda arc: arc._replace(bulge=arc.bulge - 2 * arc.error - 2),
     "its bulge turned over": lambda arc: arc._replace(bulge=-arc.bulge),
 }
-"""What a single integer does not look at; as above, on arcs that it makes wrong."""
+"""Faults that a block of one integer does not show. Each is planted in arcs that it makes wrong."""
 
 
 def arc_height(reach: int, arc: Arc) -> int:
@@ -329,7 +329,7 @@ def arc_height(reach: int, arc: Arc) -> int:
 
 
 def told_at(table: Table, i: int) -> int:
-    """Return the reach where an arc is asked: of the middle integer, or the only one."""
+    """Return the reach at which an arc is read: that of the middle integer, or the only one."""
     n_bits = table.block_bits
     if i >= len(table.partial):
         n_bits += table.tail_bits - table.tail_arc_bits
@@ -337,7 +337,7 @@ def told_at(table: Table, i: int) -> int:
 
 
 def telling(table: Table) -> list[int]:
-    """Return the arcs that say something there: their bounds are within the cell, and close."""
+    """Return the arcs that say something there, with close bounds that are within the cell."""
     return [
         i
         for i, arc in enumerate(table.arcs)
@@ -347,7 +347,7 @@ def telling(table: Table) -> list[int]:
 
 
 def made_wrong(table: Table, change: Callable[[Arc], Arc]) -> list[int]:
-    """Return those that a change makes wrong there, as their bounds before and after are apart."""
+    """Return those that a change makes wrong, because bounds before and after do not meet."""
     wrong = []
     for i in telling(table):
         arc, reach = table.arcs[i], told_at(table, i)

@@ -45,7 +45,7 @@ class Command:
 
 
 def process(*arguments: object, under: str = ":", **options: object) -> Outcome:
-    """Run the command in a process of its own, after what a shell is told."""
+    """Run the command in a process of its own, after the shell command `under`."""
     done = subprocess.run(
         ["sh", "-c", f'{under} && exec "$0" -m discretegauss "$@"', sys.executable]
         + [str(argument) for argument in arguments],
@@ -94,7 +94,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:
-    """Give the arguments of a release; more may have another column or output."""
+    """Return the arguments of a release. `more` may have another column or output."""
     usual = {"--column": "flights", "--out": out}
     given = [part for name, value in usual.items() if name not in more for part in (name, value)]
     return ["release", table, *given, *more]

@@ -1,4 +1,4 @@
-"""Run the examples of a page in a temporary folder, as some write files."""
+"""Run the examples of a page in a temporary folder, because some write files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split the cases of a test that differ in numbers only: some by default, the rest as evidence."""
+"""Split cases of a test that differ in numbers only: some run by default, others as evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def evidence(*cases: Any) -> list[Any]:
 
 
 def some(cases: Sequence[Any], n: int = 8) -> list[Any]:
-    """Return the cases, single arguments, of which n, spread over all, are for every run."""
+    """Return the cases, single arguments. n of them, spread over all, are for every run."""
     kept = {round(i * (len(cases) - 1) / max(n - 1, 1)) for i in range(n)}
     return [
         case if i in kept else pytest.param(case, marks=pytest.mark.evidence)
@@ -31,7 +31,7 @@ def some(cases: Sequence[Any], n: int = 8) -> list[Any]:
 def crossed(*axes: Sequence[Any], n: int = 8) -> list[Any]:
     """Return all tuples with a value of each axis, of which n are for every run.
 
-    They hold every value of an axis of at most n values.
+    These n hold every value of an axis of at most n values.
     """
     chosen = {
         tuple((i + k * (i // len(axis))) % len(axis) for k, axis in enumerate(axes))
@@ -50,7 +50,7 @@ Test = Callable[..., None]
 
 
 def at_once(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """Run all cases as one test: each takes less time than pytest needs for a test of its own.
+    """Run all cases as one test, if each takes less time than pytest needs for a test.
 
     Use it like `parametrize`. A failure names its case. All cases share their fixtures.
     """

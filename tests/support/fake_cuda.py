@@ -137,7 +137,7 @@ class _Stream:
         self.handle = handle
 
     def sync(self) -> None:
-        """Do nothing: every launch has run already."""
+        """Do nothing, because every launch has run already."""
 
 
 class _Buffer:

@@ -65,13 +65,13 @@ _counter = itertools.count()
 
 
 def new_tables() -> list[int]:
-    """Draw a law for the first time: one thread may build its table while another forks."""
+    """Draw a law for the first time, so one thread may build its table while another forks."""
     draws = dg.discrete_gaussian(SIGMA2, VALUES, mu=next(_counter), method="cells")
     return [int(x) for x in draws]
 
 
 def new_laws() -> list[int]:
-    """Draw from new laws: one thread may prepare one while another forks."""
+    """Draw from new laws, so one thread may prepare one while another forks."""
     return [dg.DiscreteGaussian(SIGMA2, mu=next(_counter)).sample() for _ in range(VALUES)]
 
 
@@ -113,7 +113,7 @@ if NATIVE:
         ],
     }
 
-#: Scenarios whose processes cost more than their draws: one process makes all kinds of draws.
+#: One process makes all kinds of draws, if processes of a scenario cost more than their draws.
 EVERY_WAY = "every way"
 
 
@@ -171,14 +171,14 @@ def raw_fork() -> int:
 
 
 def children(draw: Draw, n: int = 3) -> list[list[int]]:
-    """A warm-up draw, n forked children, the parent."""
+    """Return the draws of a warm-up, of the parent, and of n forked children."""
     warm_up = draw()
     collectors = [in_child(draw) for _ in range(n)]
     return [warm_up, draw(), *(collect() for collect in collectors)]
 
 
 def grandchild(draw: Draw) -> list[list[int]]:
-    """Parent, child and grandchild."""
+    """Return the draws of a warm-up, of the parent, and of a child with its own child."""
 
     def child() -> list[int]:
         collect = in_child(draw)
@@ -195,7 +195,7 @@ def _work(name: str, connection: Any) -> None:
 
 
 def by_multiprocessing(draw: Draw, method: str) -> list[list[int]]:
-    """Worker processes of the standard library: four, or two where each is a new interpreter."""
+    """Return the draws of worker processes: four, or two if each is a new interpreter."""
     context: Any = multiprocessing.get_context(method)
     results = [draw()]
     name = next(name for name, other in BY_NAME.items() if other is draw)

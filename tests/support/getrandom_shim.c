@@ -1,7 +1,7 @@
 /* getrandom(2) as a test wants it, by LD_PRELOAD: a stream that repeats, and faults.
  *
- * The C core calls getrandom(), Python's os.getrandom calls syscall(SYS_getrandom, ...): both come
- * here. dg_shim_set chooses what they do; before it is called, and in mode 0, the real ones do it.
+ * The C core calls getrandom(), and Python's os.getrandom syscall(SYS_getrandom, ...). Both come
+ * here. dg_shim_set chooses what they do. Before it is called, and in mode 0, the real ones do it.
  *
  * For the tests of wiping: a caller's source that hands out the same stream and keeps no copy
  * (dg_shim_fill), and wiping that can be turned off (dg_shim_no_wiping). The clock stands still,

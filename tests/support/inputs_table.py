@@ -1,8 +1,8 @@
 """The table of inputs: every public parameter, which values it takes, and values to try on it.
 
-A new public function or class needs a line in CALLS (how to call it rightly), a parameter of a new
-name one in RULES (what it takes); tests/inputs/test_every_parameter.py fails until they are there,
-and then tries VALUES on every parameter of it.
+A new public function or class needs a line in CALLS (how to call it rightly). A parameter of a new
+name needs one in RULES (what it takes). tests/inputs/test_every_parameter.py fails until they are
+there, and then tries VALUES on every parameter.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Rule(NamedTuple):
     infinite: bool = False
 
     def takes(self, given: Value) -> bool | None:
-        """Return whether a call with the value must succeed; None: it may."""
+        """Return whether a call with the value must succeed, or None if it may."""
         if given.exact is not None:
             if self.near and is_far(given.exact) and self.holds(given.exact):
                 return None
@@ -141,13 +141,13 @@ class Rule(NamedTuple):
 
 
 class Other(NamedTuple):
-    """A parameter of another kind; takes: whether a call with the value succeeds, None: it may."""
+    """A parameter of another kind. `takes` returns whether a call succeeds, or None if it may."""
 
     takes: Callable[[Value], bool | None]
 
 
 def _whole(least: int, most: float) -> Other:
-    """Numbers of an integer type in a range."""
+    """Return the rule for numbers of an integer type in a range."""
     types = (int, np.integer, type(gmpy2.mpz()))
     return Other(
         lambda given: bool(
@@ -176,12 +176,12 @@ def _size(given: Value) -> bool:
 
 
 def _dtype(given: Value) -> bool | None:
-    """numpy reads the type of its own integers, which may or may not hold the law."""
+    """Return None for an integer of numpy, whose type may hold the law or not."""
     return None if isinstance(given.value, np.integer) else False
 
 
 def _share(given: Value) -> bool:
-    """From 0 to 1, or an array; those in VALUES are above 1 or empty."""
+    """Return whether it is from 0 to 1, or an array; those in VALUES are above 1 or empty."""
     if given.exact is not None:
         return 0 <= given.exact <= 1
     return given.sort == "array" and len(given.value) == 0
@@ -205,7 +205,7 @@ _candidates = Other(lambda given: given.sort == "array" and len(given.value) > 0
 
 
 def _double(least: float, most: float) -> Other:
-    """Numbers that doubles hold exactly, within a range."""
+    """Return the rule for numbers in a range that doubles hold exactly."""
     return Other(
         lambda given: (
             given.exact is not None
@@ -216,7 +216,7 @@ def _double(least: float, most: float) -> Other:
 
 
 def _values(given: Value) -> bool | None:
-    """And infinities, and arrays; text only where it means a double."""
+    """Return whether it is a double, text that means one, an infinity, or an array."""
     if given.exact is not None:
         return abs(given.exact) < 2**1024 - 2**970 and Fraction(float(given.exact)) == given.exact
     if given.sort == "not finite":
@@ -225,14 +225,14 @@ def _values(given: Value) -> bool | None:
 
 
 def _power_of_two(given: Value) -> bool:
-    """Between 8/2**53 and 2**64, as multiples of it up to 8 are to be doubles."""
+    """Return whether it is a power of two, from 8/2**53 so that multiples up to 8 are doubles."""
     if given.value is None:
         return True
     x = given.exact
     return x is not None and 2**-50 <= x < 2**64 and Fraction(2) ** round(math.log2(x)) == x
 
 
-#: The grid follows from these: its multiples are to be doubles.
+#: The grid, whose multiples must be doubles, follows from these.
 _scales = Other(
     lambda given: (
         given.exact is not None and given.exact > 0 and (2**-40 < given.exact < 2**40 or None)
@@ -305,7 +305,7 @@ RULES: dict[str, Rule | Other] = {
     "tables": _none,
     "counts": _none,
 }
-"""By name, whatever has it; BUT has the exceptions."""
+"""The rules by the parameter's name, whatever has it. BUT has the exceptions."""
 
 BUT: dict[tuple[str, str], Rule | Other] = {
     ("bernoulli_exp", "gamma"): not_negative,
@@ -618,7 +618,7 @@ def everything_public() -> Iterator[Public]:
 
 
 def _is_method(found: object) -> bool:
-    """Of Python, or built in, as `sample`."""
+    """Return whether it is a method of Python, or a built-in one, as `sample` is."""
     return inspect.isfunction(found) or (
         inspect.ismethoddescriptor(found) and hasattr(found, "__text_signature__")
     )

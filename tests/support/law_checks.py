@@ -10,7 +10,7 @@ and gives one p-value for each question it asks:
 - peak:      how often the likeliest integer came (strong for a zero counted twice);
 - location:  how many draws lie above the median (strong for a wrong mu);
 - tails:     how many draws lie beyond points where 1000, 100, 30 and nearly 0 are expected;
-- symmetry:  x against its mirror image, cell by cell and in total, where the law has a centre;
+- symmetry:  x against its mirror image, cell by cell and in total, if the law has a centre;
 - pairs:     chi-square of the classes of neighbours (x[0], x[1]), ... and (x[1], x[2]), ...
 
 All draws are counted, also those outside the table. Counts of one event are judged by the exact
@@ -18,8 +18,8 @@ binomial law; chi-squares by scipy's chi2.sf with at least `MINIMUM_EXPECTED` dr
 
 False alarms: a sample is rejected when any p-value is below `ALPHA`. A run of the default suite
 computes at most `P_VALUES_A_RUN` of them, so by Bonferroni a right sampler fails a run with
-probability `FALSE_ALARM_A_RUN` at most. chi2.sf is an approximation this far out: what it is
-worth is computed by `chi_square_false_alarm`, and the tests check it.
+probability `FALSE_ALARM_A_RUN` at most. chi2.sf is an approximation this far out. The function
+`chi_square_false_alarm` computes what it is worth, and the tests check it.
 
     python tests/support/law_checks.py
 
@@ -57,7 +57,7 @@ TAIL_EXPECTATIONS = (1000.0, 100.0, 30.0)
 DIGITS = decimal.Context(prec=50, Emin=-(10**9), Emax=10**9)
 REACH = 60  # a table goes on to where the weight is exp(-REACH) of the peak's
 
-# How many p-values this process has computed: the last test compares it with P_VALUES_A_RUN.
+# How many p-values this process has computed. The last test compares it with P_VALUES_A_RUN.
 tally = {"p_values": 0}
 
 
@@ -92,7 +92,7 @@ def _table(name: str, first: int, weights: list[Decimal], mu: Fraction, wide: bo
 
 @functools.lru_cache(maxsize=256)
 def gaussian_table(sigma2: Fraction, mu: Fraction = Fraction(0)) -> LawTable:
-    """P(x) ~ exp(-(x - mu)^2 / (2 sigma2))."""
+    """Return the table of P(x) ~ exp(-(x - mu)^2 / (2 sigma2))."""
     reach = ceil(sqrt(2 * REACH * sigma2)) + 1
     first, last = floor(mu) - reach, ceil(mu) + reach
     nearest = (min(mu - floor(mu), ceil(mu) - mu) ** 2) / (2 * sigma2)
@@ -104,7 +104,7 @@ def gaussian_table(sigma2: Fraction, mu: Fraction = Fraction(0)) -> LawTable:
 
 @functools.lru_cache(maxsize=256)
 def laplace_table(scale: Fraction, mu: Fraction = Fraction(0)) -> LawTable:
-    """P(x) ~ exp(-|x - mu| / scale)."""
+    """Return the table of P(x) ~ exp(-|x - mu| / scale)."""
     reach = ceil(REACH * scale) + 1
     ratio = DIGITS.exp(_decimal(-1 / scale))
     above = _geometric(DIGITS.exp(_decimal(-(floor(mu) + 1 - mu) / scale)), ratio, reach)
@@ -116,7 +116,7 @@ def laplace_table(scale: Fraction, mu: Fraction = Fraction(0)) -> LawTable:
 
 @functools.lru_cache(maxsize=256)
 def generalized_table(scale: Fraction, beta: Fraction, mu: Fraction = Fraction(0)) -> LawTable:
-    """P(x) ~ exp(-(|x - mu| / scale)^beta)."""
+    """Return the table of P(x) ~ exp(-(|x - mu| / scale)^beta)."""
     reach = ceil(REACH ** float(1 / beta) * scale) + 1
     first, last = floor(mu) - reach, ceil(mu) + reach
     power = _decimal(beta)
@@ -134,21 +134,21 @@ def generalized_table(scale: Fraction, beta: Fraction, mu: Fraction = Fraction(0
 
 @functools.lru_cache(maxsize=256)
 def geometric_table(gamma: Fraction) -> LawTable:
-    """P(k) ~ exp(-gamma k), k >= 0."""
+    """Return the table of P(k) ~ exp(-gamma k), k >= 0."""
     weights = _geometric(Decimal(1), DIGITS.exp(_decimal(-gamma)), ceil(REACH / gamma) + 1)
     return _table(f"geometric gamma={gamma}", 0, weights, Fraction(0), wide=False)
 
 
 @functools.lru_cache(maxsize=256)
 def bernoulli_exp_table(gamma: Fraction) -> LawTable:
-    """1 with probability exp(-gamma), else 0."""
+    """Return the table of 1 with probability exp(-gamma), else 0."""
     p = DIGITS.exp(_decimal(-gamma))
     weights = [DIGITS.subtract(Decimal(1), p), p]
     return _table(f"bernoulli_exp gamma={gamma}", 0, weights, Fraction(0), wide=False)
 
 
 def _geometric(start: Decimal, ratio: Decimal, n: int) -> list[Decimal]:
-    """start, start * ratio, ...; n rounded products of 50 digits cost less than n * 10^-49."""
+    """Return start, start * ratio, ...; n rounded products of 50 digits are off by n * 10^-49."""
     values = [start]
     for _ in range(n - 1):
         values.append(DIGITS.multiply(values[-1], ratio))
@@ -210,7 +210,7 @@ def rejected(draws: npt.ArrayLike, table: LawTable) -> list[Finding]:
 
 
 def _cells(draws: npt.ArrayLike, table: LawTable) -> Counts:
-    """Number of the table's cell of each draw: 0 is all below the table, the last all above."""
+    """Return the cell of each draw; 0 is all below the table, the last all above."""
     values = np.asarray(draws)
     if values.dtype == object:
         values = np.array(
@@ -272,12 +272,12 @@ def _chi_square(counts: Counts, p: Floats, starts: npt.NDArray[np.intp]) -> tupl
 
 
 def _binomial(count: int, n: int, p: float) -> float:
-    """Exact two-sided p-value of a count of n events of probability p."""
+    """Return the exact two-sided p-value of a count of n events of probability p."""
     return float(min(1.0, 2 * min(stats.binom.cdf(count, n, p), stats.binom.sf(count - 1, n, p))))
 
 
 def _by_distance(table: LawTable) -> tuple[npt.NDArray[np.intp], Floats, npt.NDArray[np.bool_]]:
-    """Cells in order of |x - mu|; the probability left beyond each; whether a cut fits there."""
+    """Return cells in order of |x - mu|, the probability beyond each, and whether a cut fits."""
     x = np.arange(len(table.pmf)) + (table.first - floor(table.mu))
     distance = np.abs(x - float(table.mu - floor(table.mu)))
     order = np.argsort(distance, kind="stable")
@@ -288,14 +288,14 @@ def _by_distance(table: LawTable) -> tuple[npt.NDArray[np.intp], Floats, npt.NDA
 
 
 def _further(table: LawTable, order: npt.NDArray[np.intp], i: int) -> npt.NDArray[np.bool_]:
-    """Cells of counts further from mu than the i-th nearest; beyond the table always are."""
+    """Return the cells further from mu than the i-th nearest, and those beyond the table."""
     inside = np.zeros(len(table.pmf) + 2, dtype=bool)
     inside[order[: i + 1] + 1] = True
     return np.asarray(~inside)
 
 
 def _outside(table: LawTable) -> npt.NDArray[np.bool_] | None:
-    """Cells further from mu than the c that leaves about 0.15 outside; None: no such c."""
+    """Return the cells further from mu than the c that leaves about 0.15 outside, or None."""
     order, beyond, cut = _by_distance(table)
     usable = cut & (beyond > 1e-4) & (beyond < 1 - 1e-4)
     if not usable.any():
@@ -313,7 +313,7 @@ def _spread(counts: Counts, table: LawTable) -> list[Finding]:
 
 
 def _peak(counts: Counts, table: LawTable) -> list[Finding]:
-    """The likeliest integer: zero counted twice shows here first."""
+    """Ask about the likeliest integer, where a zero that is counted twice shows first."""
     i = int(table.pmf.argmax())
     return [Finding("peak", _binomial(int(counts[i + 1]), int(counts.sum()), float(table.pmf[i])))]
 
@@ -328,7 +328,7 @@ def _location(counts: Counts, p: Floats) -> list[Finding]:
 
 
 def _tails(counts: Counts, table: LawTable) -> list[Finding]:
-    """Right, left and both; the last point is one that a right sampler hardly ever passes."""
+    """Ask about each tail and both. A right sampler hardly ever passes the last point."""
     n = int(counts.sum())
     wanted = [e for e in TAIL_EXPECTATIONS if e < n / 4] + [ALPHA / 100]
     p = np.concatenate(([0.0], table.pmf, [0.0]))
@@ -347,7 +347,7 @@ def _tails(counts: Counts, table: LawTable) -> list[Finding]:
 
 
 def _symmetry(counts: Counts, table: LawTable) -> list[Finding]:
-    """Given how many draws lie at distance d from the centre, either side has half of them."""
+    """Ask whether either side has half of the draws at a distance from the centre."""
     twice_mu = int(2 * table.mu)
     inner = counts[1:-1]
     above = np.arange(twice_mu // 2 + 1, table.last + 1)
@@ -368,7 +368,7 @@ def _symmetry(counts: Counts, table: LawTable) -> list[Finding]:
 
 
 def _pairs(cells: Counts, p: Floats, n: int) -> list[Finding]:
-    """Neighbours are independent: (x[0], x[1]), (x[2], x[3]), ... and again one further on."""
+    """Ask whether (x[0], x[1]), (x[2], x[3]), ... are independent, and again one further on."""
     share = max(1 / PAIR_CLASSES, sqrt(2 * MINIMUM_EXPECTED / n))
     starts = merge(p, share)
     k = len(starts)
@@ -390,11 +390,11 @@ def _pairs(cells: Counts, p: Floats, n: int) -> list[Finding]:
 
 
 def chi_square_false_alarm(expected: Sequence[float], alpha: float) -> float:
-    """True probability that a right sampler's chi-square has chi2.sf below alpha.
+    """Return the true probability that a right sampler's chi-square has chi2.sf below alpha.
 
     The counts are taken as independent Poisson variables and the statistic is compared with
-    chi2(number of cells): the same question with one degree of freedom more, which can be
-    computed, by convolving the laws of the terms (N - E)^2 / E on a grid.
+    chi2(number of cells). That is the same question with one degree of freedom more. Convolving
+    the laws of the terms (N - E)^2 / E on a grid answers it.
     """
     limit = float(stats.chi2.isf(alpha, len(expected)))
     step = limit / 2**15
@@ -407,7 +407,7 @@ def chi_square_false_alarm(expected: Sequence[float], alpha: float) -> float:
 
 
 def _term_on_grid(expected: float, step: float, size: int) -> Floats:
-    """Law of (N - E)^2 / E, each atom shared between its two grid points so that the mean holds."""
+    """Return the law of (N - E)^2 / E, each atom shared by two grid points to keep the mean."""
     width = 40 * sqrt(expected) + 200
     n = np.arange(max(0, floor(expected - width)), ceil(expected + width) + 1)
     position = np.minimum((n - expected) ** 2 / expected / step, size - 2.0)
@@ -424,7 +424,7 @@ def _term_on_grid(expected: float, step: float, size: int) -> Floats:
 def smallest_scale_bias(
     make: Callable[[Fraction], LawTable], parameter: Fraction, n: int, power: float = 0.999
 ) -> float:
-    """Smallest relative increase of the parameter that the spread test catches with this power."""
+    """Return the least relative increase of the parameter that spread catches with this power."""
     table = make(parameter)
     outside = _outside(table)
     if outside is None:
@@ -441,7 +441,7 @@ def smallest_scale_bias(
 
 
 def smallest_cell_bias(table: LawTable, n: int, power: float = 0.999) -> float:
-    """Smallest relative error of the likeliest integer's probability that the peak test catches."""
+    """Return the least relative error of the largest probability that peak catches."""
     p = float(table.pmf.max())
     z = float(stats.norm.isf(ALPHA / 2) + stats.norm.isf(1 - power))
     return z * sqrt((1 - p) / (n * p))

@@ -36,7 +36,7 @@ def number(exact: Fraction) -> Any:
 
 
 def powers(pairs: Pairs, n: int) -> Pairs:
-    """Return the outcomes of n releases, those that differ in their order once."""
+    """Return the outcomes of n releases, of which those that differ in order are one."""
     many: dict[tuple[int, ...], tuple[Any, Any]] = {(): (mp.one, mp.one)}
     for _ in range(n):
         many = {
@@ -99,7 +99,7 @@ def _gaussian(chance: random.Random, rate: Fraction) -> Case:
 
 
 def _laplace(chance: random.Random, rate: Fraction) -> Case:
-    """The density exp(-abs(z)) over what is kept, and losses that rise from -t to t."""
+    """Return a case with the density exp(-abs(z)), cut or not; losses rise from -t to t."""
     scale = _fraction(chance, -2, 4)
     cut = None if chance.random() < 0.5 else Fraction(chance.randint(10, 200), 10)
     s, t = number(rate), 1 / number(scale)
@@ -186,7 +186,7 @@ def _integers(chance: random.Random, rate: Fraction) -> Case:
 
 
 def _few_outcomes(chance: random.Random, rate: Fraction) -> Case:
-    """Pairs of laws of few outcomes, of which some are impossible, and pure releases."""
+    """Return a pair of laws of few outcomes, some of them impossible, or a pure release."""
     releases = chance.choice([1, 2, 4])
     if chance.random() < 0.5:
         epsilon = _fraction(chance, -6, 1.5) or Fraction(1, 10**5)
@@ -210,7 +210,7 @@ def _few_outcomes(chance: random.Random, rate: Fraction) -> Case:
 
 
 def _many_answers(chance: random.Random, rate: Fraction) -> Case:
-    """Randomised response, often: a binomial sum."""
+    """Return randomised response with many answers, whose delta is a binomial sum."""
     del rate
     releases, epsilon = chance.choice([100, 1000, 3000]), _fraction(chance, -7, -1)
     loss = number(epsilon)

@@ -68,14 +68,14 @@ def recording_batches(added_to: Callable[..., Any]) -> Callable[..., Any]:
 class Recording:
     """Record the noise of a block in FIRST_COUNT.ID; two attempts of each block end their workers.
 
-    The first when it has drawn, the second when the file of the block is whole.
+    The first ends it when it has drawn, the second when the file of the block is whole.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def setup(self, worker: object) -> None:
-        """Wrap what tasks call; for a plugin of Dask."""
+        """Wrap what tasks call, as a plugin of Dask does."""
         module: Any = importlib.import_module("discretegauss.dask")
         added_to, attempt, folder = TaskNoise.added_to, module._attempt, self.folder
 

@@ -17,7 +17,7 @@ REAL, WHOLE, EINTR_MANY, SHORT_READS, FAIL, ZERO, FAIL_LATE, TOO_MUCH, FAIL_EARL
 
 
 def compiled(name: str, directory: Path) -> Path:
-    """Compile tests/NAME.c into a library."""
+    """Compile NAME.c of this folder into a library."""
     library = directory / f"{name}.so"
     source = Path(__file__).with_name(f"{name}.c")
     command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]

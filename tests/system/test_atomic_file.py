@@ -57,7 +57,7 @@ def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
     mode: int,
     unnamed: bool,
 ) -> None:
-    """Nor than a new file: when it is made, while noise is drawn, and at the end."""
+    """It is no more open than a new file when it is made, while noise is drawn, and at the end."""
     if not unnamed:
         request.getfixturevalue("named")
     other = tmp_path / "other"
@@ -92,7 +92,7 @@ def test_an_output_is_at_no_time_more_open_than_the_one_that_it_replaces(
 
 
 def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(tmp_path: Path) -> None:
-    """Another release was faster; force replaces its output."""
+    """Another release was faster. With force its output is replaced."""
     out = tmp_path / "o.csv"
 
     def slow(buffer: memoryview) -> None:
@@ -107,12 +107,12 @@ def test_an_output_that_comes_to_be_while_the_noise_is_drawn_is_kept(tmp_path: P
     assert len(column(out, "flights")) == 5268
 
 
-@pytest.mark.usefixtures("named")  # whatever has files without a name has hard links
+@pytest.mark.usefixtures("named")  # a system of files without names has hard links
 @pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, None])
 def test_a_file_system_without_hard_links_gets_the_output_by_renaming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int | None
 ) -> None:
-    """Also in a browser, whose Python has no os.link (None)."""
+    """A browser has such a system, and its Python no os.link (None)."""
     if number is None:
         monkeypatch.delattr(os, "link")
     else:
@@ -220,7 +220,7 @@ def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
 
 
 def test_a_process_that_is_killed_leaves_no_file(tmp_path: Path) -> None:
-    """Neither a new output nor one that would replace another."""
+    """It leaves neither a new output nor one that would replace another."""
     if not _has_files_without_a_name(tmp_path):
         pytest.skip("this file system has no files without a name")
     (tmp_path / "old").write_text("old")

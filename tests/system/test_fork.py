@@ -1,11 +1,11 @@
 """Processes that fork draw different noise, by every method and from every source.
 
 Each scenario (fork_scenarios.py) runs in an interpreter of its own, and prints what each of its
-processes drew: at a standard deviation of 2^58 no value may occur twice. By chance that happens
-with a probability below 10^-7 in any scenario here: n draws of standard deviation s have two alike
-with a probability of about n^2 / (7 s).
+processes drew. At a standard deviation of 2^58 no value may occur twice. By chance that happens
+with a probability below 10^-7 in any scenario here, because n draws of standard deviation s have
+two alike with a probability of about n^2 / (7 s).
 
-The control is numpy's default_rng, whose state a fork copies: the harness has to find the same
+The control is numpy's default_rng, whose state a fork copies. The harness has to find the same
 values in parent and child.
 """
 
@@ -92,9 +92,9 @@ def test_no_value_is_drawn_in_two_processes(scenario: Callable[[Draw], list[list
 def test_libc_gives_a_child_other_bits(
     fork: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """getrandom, as the core calls it: from 2.41 on glibc keeps a state of the kernel's (vDSO).
+    """It calls getrandom as the core does. From 2.41 on glibc keeps a state of the kernel's (vDSO).
 
-    Parent, two children and a grandchild; a false alarm is one run in 10^13.
+    Parent, two children and a grandchild draw. A false alarm is one run in 10^13.
     """
     monkeypatch.setattr(os, "fork", fork)
     libc = ctypes.CDLL(None)
@@ -123,11 +123,11 @@ def test_copies_of_laws_share_no_draws() -> None:
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", DRAWS)
 def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> None:
-    """One thread draws without a pause while another forks: the children draw all the same."""
+    """One thread draws without a pause while another forks, and still the children draw."""
     assert common_values(run(fork_while_a_thread_draws, name)) == 0
 
 
 @pytest.mark.parametrize("name", ["inherited", "inherited source"])
 def test_the_harness_catches_an_inherited_generator(name: str) -> None:
-    """numpy's default_rng, inherited by a fork, is found out: a thousand values in common."""
+    """If a fork inherits numpy's default_rng, a thousand values in common show it."""
     assert common_values(run(children, name)) >= VALUES

@@ -2,8 +2,8 @@
 
 LD_PRELOAD puts getrandom_shim.c before libc, in child interpreters. It hands out the same stream
 each time, in reads of the shape that a mode sets. So draws from short or interrupted reads have to
-equal those from whole ones. Several threads share the stream in no fixed order: of their draws
-these tests ask only that all are there, or none.
+equal those from whole ones. Several threads share the stream in no fixed order, so these tests ask
+only that all of their draws are there, or none.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ THREADED_DRAWS = {"reference": 9000, "cells": 50_000}
 
 _draw: Any = dg.discrete_gaussian
 
-#: Calls by several threads, whose draws differ from run to run: they report how many are distinct.
+#: Calls by several threads, whose draws differ from run to run, so they report how many differ.
 THREADED_CALLS: dict[str, Any] = {
     f"{method}, {source}, threads": lambda n=n, method=method, source=source: len(
         set(_draw(2**100, n, method=method, source=source, threads=3).tolist())
@@ -107,12 +107,12 @@ def main() -> None:
 
 @pytest.fixture(scope="session")
 def whole(getrandom_shim: Path) -> dict[str, Any]:
-    """The draws from undisturbed reads."""
+    """Return the draws from undisturbed reads."""
     return run(getrandom_shim, WHOLE)
 
 
 def test_draws_are_made_of_getrandoms_bytes(whole: dict[str, Any]) -> None:
-    """The draws are those of the same bytes on a tape: getrandom is the one source."""
+    """The draws are those of the same bytes on a tape, so getrandom is the one source."""
     assert whole["errors"] == {}
     assert all(calls > 0 for calls in whole["calls"].values())
     tape = shims.stream(300_000).tobytes()
@@ -141,7 +141,7 @@ def test_by_default_chacha20_expands_32_bytes_of_getrandom(whole: dict[str, Any]
 
 
 def test_getrandom_is_called_with_flags_0(whole: dict[str, Any]) -> None:
-    """Neither GRND_NONBLOCK nor GRND_RANDOM nor GRND_INSECURE: it blocks until it is seeded."""
+    """GRND_NONBLOCK, GRND_RANDOM and GRND_INSECURE are not set. It blocks until it is seeded."""
     assert whole["flags"] == 0
 
 
@@ -149,7 +149,7 @@ def test_getrandom_is_called_with_flags_0(whole: dict[str, Any]) -> None:
 def test_disturbed_reads_give_the_same_draws(
     getrandom_shim: Path, whole: dict[str, Any], mode: int
 ) -> None:
-    """Interrupted and short reads are made whole: the same stream, the same draws."""
+    """Interrupted and short reads are made whole, so the same stream gives the same draws."""
     report = run(getrandom_shim, mode)
     assert report["errors"] == {}
     assert report["values"] == whole["values"]
@@ -162,7 +162,7 @@ def test_disturbed_reads_give_the_same_draws(
     ids=errno.errorcode.get,
 )
 def test_an_error_is_an_entropy_error_and_no_array(getrandom_shim: Path, error: int) -> None:
-    """ENOSYS, EPERM, EAGAIN, EFAULT: EntropyError, an OSError with that errno."""
+    """Each error of the system is an EntropyError, an OSError with that errno."""
     report = run(getrandom_shim, FAIL, error)
     assert report["values"] == {}
     assert set(report["errors"]) == set(CALLS)
@@ -183,7 +183,7 @@ def test_a_read_of_nothing_is_an_error(getrandom_shim: Path) -> None:
 def test_an_error_in_the_middle_leaves_no_draws(
     getrandom_shim: Path, whole: dict[str, Any]
 ) -> None:
-    """After a failure of a later read there are the exact draws, if the first sufficed, or none."""
+    """If a later read fails, there are the exact draws, if earlier reads sufficed, or none."""
     report = run(getrandom_shim, FAIL_LATE, errno.EIO, 20)
     assert set(report["errors"]) >= {"vector", "objects", "geometric"}
     # a thread without work asks for no key

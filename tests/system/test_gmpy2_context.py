@@ -163,7 +163,7 @@ def state(context: Any) -> dict[str, object]:
 def test_answers_do_not_depend_on_the_context_of_gmpy2_nor_touch_it(
     calls: Callable[[], Iterator[Call]], contexts: dict[str, dict[str, Any]]
 ) -> None:
-    """It varies traps, precision, rounding and range of exponents; flags stay, too."""
+    """Traps, precision, rounding and range of exponents vary. Flags stay, too."""
     asked = list(calls())
     expected: list[object] = []
     for name, settings in (DEFAULT | contexts).items():

@@ -32,7 +32,7 @@ def test_import_loads_what_draws_need_and_no_more() -> None:
 
 
 def test_what_computes_is_loaded_when_it_is_named() -> None:
-    """As an attribute, and by ``from``; another name is an AttributeError."""
+    """An attribute or ``from`` names it. Another name is an AttributeError."""
     for line in (
         "d.privacy.delta(d.DiscreteGaussian(1), 1)",
         "from discretegauss import privacy; privacy.rho(d.DiscreteGaussian(1))",

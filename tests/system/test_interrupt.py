@@ -38,7 +38,7 @@ LONG = 5 * 10**7
 
 
 def slow_source(buffer: memoryview) -> None:
-    """A caller's source: the signal finds the interpreter within it."""
+    """Fill the buffer of a caller's source, so that the signal finds the interpreter within it."""
     buffer[:] = os.urandom(len(buffer))
 
 
@@ -87,7 +87,7 @@ def interrupt(draw: Callable[[], object], call: int) -> int:
 
 
 def draws_from_a_tape() -> list[int]:
-    """Return draws of several laws from a tape: always the same, if the library is in order."""
+    """Return draws of several laws from a tape, always the same if the library is in order."""
     tape = TapeSource(random.Random(1).randbytes(20_000))
     return [
         *dg.discrete_gaussian(100, 50, source=tape).tolist(),

@@ -7,7 +7,7 @@ five rounds), and of 2.6 KiB for arrays; with -m evidence a hundredth of that. A
 56 bytes a call is found.
 
     pytest tests/system/test_leaks.py
-    pytest tests/system/test_leaks.py -m evidence -s   # 10^6 single draws, and as long of the rest
+    pytest tests/system/test_leaks.py -m evidence -s   # 10^6 single draws, the others as long
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def measure(call: Callable[[], object], calls_a_round: int) -> list[int]:
 
 
 def leak() -> None:
-    """The control."""
+    """Leak 56 bytes, as a control."""
     _kept.append(bytes(15))  # 48 bytes, and the list's 8
 
 
@@ -258,7 +258,7 @@ def test_a_source_is_let_go_with_its_call(
 @needs_mallinfo
 @pytest.mark.parametrize("name", CALLS)
 def test_memory_does_not_grow_in_a_million_calls(name: str) -> None:
-    """The same with forty or 200 times as many calls: 10^6 single draws, thousands of tables."""
+    """40 or 200 times as many calls make 10^6 single draws, or thousands of tables."""
     times = 200 if CALLS[name][1] >= 25 else 40
     grown = growth(times, name)[name]
     print(f"{name}: {ROUNDS * times * CALLS[name][1]} calls, {grown} bytes more in the second half")

@@ -1,4 +1,4 @@
-"""When memory runs out a call returns its result or raises MemoryError: no process ends.
+"""When memory runs out a call returns its result or raises MemoryError, and no process ends.
 
 A process of its own makes each call, with a full heap and an address space (RLIMIT_AS) that has
 only some bytes left. GMP and MPFR abort when an allocation fails. So the core allocates what they
@@ -140,7 +140,7 @@ def outcome(call: Callable[[], Any], spare: int) -> str:
 
 
 def abort_in_gmp() -> None:
-    """Ask GMP for memory that is not there: the control."""
+    """Ask GMP for memory that is not there, as a control."""
     GMP["__gmpz_init2"](ctypes.create_string_buffer(16), ctypes.c_ulong(2**23))
 
 
@@ -181,7 +181,7 @@ def test_scarce_memory_gives_a_result_or_a_memory_error(
 
 
 def test_the_harness_sees_scarcity_and_aborts(outcomes: dict[str, list[str]]) -> None:
-    """Most calls run out of memory at times; GMP, called directly, ends the process."""
+    """Most calls run out of memory at times. GMP, called directly, ends the process."""
     assert "SIGABRT" in outcomes["control"]
     starved = [name for name in CALLS if "MemoryError" in outcomes[name]]
     assert len(starved) > len(CALLS) / 2

@@ -63,7 +63,7 @@ def at_once(draw: Callable[[int], Any]) -> list[Any]:
 @pytest.mark.process
 @ways
 def test_threads_that_draw_at_once_share_no_value(options: dict[str, Any]) -> None:
-    """Eight threads draw from one law object, no value twice, within a thread or between two."""
+    """Eight threads draw from one law object, and no value twice, in one thread or in two."""
     law = dg.DiscreteGaussian(SIGMA2, mu="1/3")
     values = np.concatenate(at_once(lambda _: law.sample(VALUES, **options)))
     assert len(set(values.tolist())) == THREADS * VALUES
@@ -71,7 +71,7 @@ def test_threads_that_draw_at_once_share_no_value(options: dict[str, Any]) -> No
 
 @pytest.mark.process
 def test_single_draws_of_threads_share_no_value() -> None:
-    """Eight threads draw one by one from one law object, no value twice."""
+    """Eight threads draw one by one from one law object, and no value twice."""
     law = dg.DiscreteLaplace(2**55)
     values = at_once(lambda _: [law.sample() for _ in range(VALUES // 10)])
     assert len({x for drawn in values for x in drawn}) == THREADS * (VALUES // 10)
@@ -92,7 +92,7 @@ def test_threads_may_build_one_table_at_once() -> None:
 
 @pytest.mark.usefixtures("native_engine")
 def test_mpfr_keeps_its_state_per_thread() -> None:
-    """The MPFR in use was built for threads: each has its own flags and constants."""
+    """The MPFR in use was built for threads, so each has its own flags and constants."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
     libraries = {line.split()[-1] for line in maps if "libmpfr" in line}
     assert libraries
@@ -113,7 +113,7 @@ def test_one_call_by_several_threads_draws_no_value_twice(
 
 @pytest.mark.process
 def test_the_count_of_values_catches_words_used_twice() -> None:
-    """The control: threads whose sources hand out the same words have all their draws in common."""
+    """Threads whose sources hand out the same words have all their draws in common."""
     from discretegauss.testing import TapeSource
 
     tape = np.random.default_rng(1).bytes(200_000)
@@ -126,7 +126,7 @@ def test_the_count_of_values_catches_words_used_twice() -> None:
 @pytest.mark.parametrize("source", ["getrandom", "chacha20"])
 @pytest.mark.parametrize("method", ["reference", "cells"])
 def test_draws_by_several_threads_follow_the_law(method: Any, source: Any) -> None:
-    """A million draws by three threads are not told from the exact law."""
+    """A million draws by three threads pass for draws of the exact law."""
     draws = dg.discrete_gaussian(100, 1_000_000, threads=3, method=method, source=source)
     assert rejected(draws, gaussian_table(Fraction(100))) == []
 
@@ -149,7 +149,7 @@ def test_one_output_for_each_thread() -> None:
 
 
 def test_a_callers_source_is_not_shared_between_threads() -> None:
-    """threads=2 with a caller's source is refused: its bits would come in no fixed order."""
+    """threads=2 with a caller's source is refused, because its bits would come in no order."""
 
     def source(_buffer: memoryview) -> None:
         raise AssertionError("nothing may be drawn")

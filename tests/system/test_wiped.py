@@ -91,7 +91,7 @@ def pieces(source: str, name: str, n_used: int) -> set[bytes]:
     ["words", "cells", "threads", "fails", *evidence("GMP", "arrays of parameters", "single")],
 )
 def test_buffers_and_keys_are_wiped(getrandom_shim: Path, name: str) -> None:
-    """No piece of the stream and no key is found after a call; unwiped, some are."""
+    """After a call no piece of the stream and no key is found. Without wiping, some are."""
     with subprocess.Popen(
         [sys.executable, __file__, name],
         stdin=subprocess.PIPE,

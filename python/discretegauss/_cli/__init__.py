@@ -5,8 +5,8 @@ Exit codes: 0 done; 2 the arguments or the files are wrong, nothing was written;
 nothing was written; 141 the reader of stdout has left, as head does. The last has a message only if
 a budget is spent. Every other failure is one line on stderr, and no line shows a cell.
 
-These signals do nothing from the moment at which the output of a release gets its name, so that the
-command still reports the spent budget.
+Once the output of a release gets its name, these signals do nothing, so that the command still
+reports the spent budget.
 
 Each command imports its modules when it runs, so that the others start faster.
 """
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 __all__ = ["main", "program"]
 
 _SIGNAL = 128
-"""Added to the number of the signal, as exit code."""
+"""The exit code of a signal is this plus the signal's number."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -511,7 +511,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 class _Version(argparse.Action):
-    """--version, with the versions of the libraries below, which only it looks up."""
+    """Print the version, and those of the libraries, which no other command looks up."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> NoReturn:
         from .._drawing.engines import build_info
@@ -562,7 +562,7 @@ def _add_person(parser: argparse.ArgumentParser) -> Any:
 
 
 def _person(arguments: argparse.Namespace, others: Sequence[str]) -> Person | None:
-    """Return the person of --records; None without it, and with --one-per-row.
+    """Return the person that --records describes; None without it, or with --one-per-row.
 
     ``others`` are the options that say the same in another way.
     """

@@ -29,7 +29,7 @@ UNREAD = 141
 
 
 def add_command(commands: Any, run: Any, summary: str, notes: str = "", usage: str = "") -> Any:
-    """Add a command. Its function has its name, and its description as docstring."""
+    """Add a command with the name of its function, and the docstring as description."""
     about, name = inspect.cleandoc(run.__doc__ or ""), run.__name__.removeprefix("_")
     parser = commands.add_parser(
         name, help=summary, description=about, epilog=notes or None, usage=usage or None
@@ -49,7 +49,7 @@ def add_flag(group: Any, name: str, text: str) -> None:
 
 
 def present(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
-    """Return those of the options that the user gave, as a user writes them."""
+    """Return the options that the user gave, spelt as on the command line."""
     return [_shown(name) for name in names if getattr(arguments, name) not in (None, False)]
 
 
@@ -126,7 +126,7 @@ class _Once(argparse.Action):
 class Parser(argparse.ArgumentParser):
     """argparse's parser with errors of one line, even if the help cannot be printed.
 
-    An option with a value must be given once and by its whole name. Commands have this class, too.
+    An option with a value must be given once and by its whole name. Commands use this class, too.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -136,7 +136,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # it has many signatures
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Parse. The command itself refuses unknown options, because its help lists the known."""
+        """Parse. The command itself refuses unknown options, because its help lists the others."""
         known, others = super().parse_known_args(args, namespace)
         if others:
             self.error(f"unrecognized arguments: {' '.join(others)}")
@@ -206,7 +206,7 @@ def printed(
 def fail(code: int, message: str) -> int:
     """Print the message as one line on stderr; return the code."""
     one_line = f"discretegauss: error: {printable(message)}"
-    with contextlib.suppress(OSError):  # the exit code is left
+    with contextlib.suppress(OSError):  # the exit code still says it
         _print(one_line, sys.stderr)
     return code
 

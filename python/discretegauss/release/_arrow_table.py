@@ -1,9 +1,9 @@
 """Parquet and Arrow IPC files, read and written by pyarrow.
 
-A count may be any integer, or a decimal that is whole. Integers come back as int64, decimals with
+A count may be any integer, or a decimal that is whole. Integers are written as int64, decimals with
 as many digits as their width holds. A null stays null. Row groups and record batches, schema
 metadata, and the other columns with their compression and dictionaries are kept. The statistics of
-every column are those of the new file.
+all columns are computed anew.
 
 `_files.py` imports this module only for such files, because pyarrow is optional.
 """
@@ -77,7 +77,7 @@ class ArrowTable:
             if rows.num_rows:
                 self._rows_read += rows.num_rows
                 yield self._chunk(rows)
-            del rows  # before the next ones are read
+            del rows  # frees memory before the next ones are read
 
     def _chunk(self, rows: Any) -> Chunk:
         def keys(places: Sequence[int]) -> Keys:
@@ -105,13 +105,13 @@ class ArrowTable:
         return TableError("a count is not a whole number")
 
     def fraction(self) -> float | None:
-        """Return the fraction of the rows that are read; None if the file lacks their number."""
+        """Return the fraction of the rows that have been read; None if their number is unknown."""
         n_rows = self._source.n_rows
         return self._rows_read / n_rows if n_rows else None
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Callable[[Any], object]]:
-        """Give a function that writes row groups or record batches."""
+        """Yield a function that writes row groups or record batches."""
         is_parquet = self._out_kind == "Parquet"
         options = self._source.parquet_options(set(self._at)) if is_parquet else {}
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
@@ -120,7 +120,7 @@ class ArrowTable:
 
 @contextmanager
 def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[[Any], None]]:
-    """Give a function that appends int64 arrays to the one column of a new file."""
+    """Yield a function that appends int64 arrays to the one column of a new file."""
     schema = pa.schema([pa.field(name, pa.int64(), nullable=False)])
     options = {"compression": "zstd", "use_dictionary": False} if is_parquet else {}
     with _new_file(sink, schema, is_parquet=is_parquet, **options) as file:
@@ -133,7 +133,7 @@ def arrow_file(sink: Sink, name: str, *, is_parquet: bool) -> Iterator[Callable[
 
 @contextmanager
 def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> Iterator[Any]:
-    """Give pyarrow's writer of a file. After an error it writes nothing, even when collected."""
+    """Yield pyarrow's writer. After an error it writes nothing more, even when collected."""
     file, writer = SinkFile(sink), None
     try:
         if is_parquet:
@@ -165,10 +165,10 @@ class ParquetSource:
         """Read each row group."""
         for i in range(self.file.num_row_groups):
             yield self.file.read_row_group(i, use_threads=False)
-            pa.default_memory_pool().release_unused()  # or it would also keep this group
+            pa.default_memory_pool().release_unused()  # otherwise it keeps the group's memory
 
     def parquet_options(self, counts: set[int]) -> dict[str, Any]:
-        """Return the options with which a writer stores a file as this one is stored."""
+        """Return the options with which a writer stores a new file as this one is stored."""
         options: dict[str, Any] = {"store_schema": True}
         if not self.file.num_row_groups:
             return options
@@ -227,10 +227,10 @@ def open_arrow_table(
 
 @contextmanager
 def _understood(path: Path, if_not: str) -> Iterator[None]:
-    """Raise a TableError for a file that pyarrow cannot read, because its own error shows cells.
+    """Raise a TableError if pyarrow cannot read the file, because pyarrow's own error shows cells.
 
-    pyarrow raises an OSError without a number for damaged pages. Its OSError for an error of the
-    system names no file.
+    For damaged pages pyarrow raises an OSError without a number. If the system fails, pyarrow's
+    OSError names no file.
     """
     try:
         yield

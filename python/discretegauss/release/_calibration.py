@@ -1,9 +1,9 @@
-"""From a budget to the noise of one table or several, and what that noise costs.
+"""Find the noise of one table or several for a budget, and the cost of that noise.
 
 A budget (epsilon, delta) becomes one rho for all tables together. If every table gets the same law
 (equal whole sensitivities, and shares in proportion to the counts that one person changes), the
-tables are one query asked several times, so Theorem 7 of arXiv 2004.00010 applies. Otherwise it is
-about the largest rho whose composed tables are proven to meet the budget (privacy/plan_loss.py).
+tables are one query asked several times, so Theorem 7 of arXiv 2004.00010 applies. Otherwise rho is
+about the largest whose composed tables are proven to meet the budget (privacy/plan_loss.py).
 
 Conversely, epsilon at delta is the least of the proven bounds. Corollary 13, from rho, always
 holds. The other is Theorem 7 if there is one law, or else the composed privacy losses.
@@ -70,7 +70,7 @@ class Cost:
 
 
 class WithCost:
-    """Tables whose common `cost` has shorter names."""
+    """Gives the fields of the common `cost` of several tables shorter names."""
 
     cost: Cost
 
@@ -174,7 +174,7 @@ def calibrations(
     budget : Budget
         For all tables together.
     tables : sequence of Part or Counting
-        With a person, what each table counts; without, how far one person changes it.
+        With a person: what each table counts. Without one: how far one person changes the table.
     shares : sequence of Fraction
         The rho of each table by itself is in proportion to its share.
     report_delta : number, optional
@@ -214,7 +214,7 @@ def _of_one(budget: Budget, part: Part, delta: Fraction) -> Calibration:
 def _of_parts(
     budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction], delta: Fraction
 ) -> tuple[list[Calibration], Cost]:
-    """Return the noise and cost of tables whose worst cases are those of the same person."""
+    """Return the noise and cost of tables if the same person is the worst case of each."""
     if len(parts) == 1 and (budget.rho is not None or parts[0].sensitivity.denominator == 1):
         only = _of_one(budget, parts[0], delta)
         return [only], only
@@ -251,7 +251,7 @@ def _cost(budget: Budget, rho: Fraction, delta: Fraction, bound: tuple[float, st
 
 
 def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -> Fraction:
-    """Return the rho that all tables together may have."""
+    """Return the rho that all tables together may spend."""
     if budget.epsilon is None or budget.delta is None:
         return budget.rho or Fraction(0)
     sensitivity, queries = parts[0].sensitivity, sum(part.queries for part in parts)

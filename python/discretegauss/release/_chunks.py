@@ -36,7 +36,7 @@ class Chunk(NamedTuple):
     other_cells : callable
         Returns the cells of the other columns as text. They are never counts.
     keys : callable
-        Takes places of other columns; returns texts that differ if the cells there differ.
+        Takes the places of some other columns; returns texts that differ if the cells there differ.
     """
 
     cells: list[Cells]
@@ -51,7 +51,7 @@ class Chunk(NamedTuple):
 
 
 class Table(Protocol):
-    """A table whose header is read and has the columns of counts.
+    """A table whose header has been read and names the columns of counts.
 
     Attributes
     ----------
@@ -66,17 +66,17 @@ class Table(Protocol):
     other_columns: tuple[str, ...]
 
     def chunks(self) -> Iterator[Chunk]:
-        """Read the table, once; a TableError says what is wrong with it and where."""
+        """Read the table once. A TableError says what is wrong with it and where."""
 
     def writer(self, sink: Sink) -> AbstractContextManager[Callable[[Any], object]]:
-        """Give a function that writes closed chunks; the header is written before the first."""
+        """Write the header, then yield a function that writes closed chunks."""
 
     def fraction(self) -> float | None:
-        """Return the fraction of the table that is read, or None if it is not known."""
+        """Return the fraction of the table that has been read, or None if it is unknown."""
 
 
 class RowsBy:
-    """Checks that each row is a group of its own, by the columns that a table groups records by.
+    """Checks that no two rows agree in the columns by which the table groups records.
 
     It keeps a hash of 8 bytes for each row.
     """

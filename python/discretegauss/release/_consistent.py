@@ -1,4 +1,4 @@
-"""Tables of a plan made to add up. They are computed from the noisy tables, at no further cost."""
+"""Make the noisy tables of a plan add up. Only noisy counts are read, so no budget is spent."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}
 
 
 class ConsistentTables:
-    """Collects noisy tables while they are written; then writes them as CSV, made to add up.
+    """Collects noisy tables while they are written, makes them add up, and writes them as CSV.
 
     Parameters
     ----------
     folder : Path
         The folder of the new tables, which must exist when they are written.
     tables : sequence of PlannedTable
-        The tables, each of one column of counts. The new files are named as their outputs, with the
+        Each has one column of counts. Its new file has the name of the table's output, with the
         ending .csv.
     person : Person or None
         The statement about every person.
@@ -72,8 +72,8 @@ class ConsistentTables:
         return self._tables[-1]
 
     def write(self) -> tuple[tuple[Path, float], ...]:
-        """Write the files, without names yet; return each with the gain in variance."""
-        label = "\0count"  # one label for all tables, however they name their counts
+        """Write the files, which get their names later. Return each with its gain in variance."""
+        label = "\0count"  # tables may have different names for their counts
         fitted = consistent(
             [table.as_columns(label) for table in self._tables],
             [table.law for table in self._tables],
@@ -113,14 +113,14 @@ class _Rows:
 
 
 def _destination(path: Path, force: bool) -> Path:
-    """Return the path of a file. No file is in its way if the folder does not exist yet."""
+    """Return the path of a file. A folder that does not exist yet holds no file to replace."""
     if not path.parent.is_dir():
         return Path(os.path.realpath(path))
     return checked_destination(None, path, force=force)
 
 
 def _counted(one: PlannedTable, person: Person) -> object:
-    """Return equal objects for tables whose counts may add up."""
+    """Return a key that is equal for tables whose counts may add up."""
     if one.counting is None or (one.counting.counts == "people" and person.records > 1):
         return one.where
     return one.counting.values

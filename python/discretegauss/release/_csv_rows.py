@@ -3,9 +3,8 @@
 The format is RFC 4180 with line ends of any kind, except that no cell may contain a line end.
 Otherwise two stray quotes could turn rows, and the counts in them, into one published cell.
 
-The text of a cell has no quotes around it and no blanks at its ends. Rows are written again from
-these texts, as the csv module writes them. Padding, quotes or blank lines in the table can then not
-show how many digits a count had.
+A cell's text lacks the quotes around it and the blanks at its ends. The csv module writes the new
+rows from these texts, so padding, quotes and blank lines cannot show how many digits a count had.
 
 Messages name lines and columns, but show no cell, because the table is private.
 """
@@ -49,7 +48,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
-"""Byte order marks. UTF-32 comes first because its mark begins as that of UTF-16."""
+"""Byte order marks. UTF-32 comes first because its mark begins with that of UTF-16."""
 
 _CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
 _OF_WINDOWS = re.compile(rb"[\x80-\x9f]")

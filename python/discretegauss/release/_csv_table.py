@@ -2,7 +2,7 @@
 
 The compiled core (csrc/csv) reads and writes the lines that it can. Other lines go through
 ``_csv_rows`` one by one. Both give the same counts and the same bytes. Chunks end at the same lines
-either way, also if a pipe pauses, so a caller's source of bits gives the same draws.
+either way, even if a pipe pauses. So the bits of a caller's source give the same draws.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from ._csv_rows import (
 )
 
 _CHUNK = 2**20
-"""Bytes that are read at a time, few enough that what is made of them stays in the cache."""
+"""Bytes that are read at a time, few enough that the rows stay in the processor's cache."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _LONG_RUN = 64
-"""After a run of fewer lines that the core reads, more lines at a time go through Python."""
+"""If the core reads a run of fewer lines, the next run for Python is twice as long."""
 
 
 class _Part(NamedTuple):
@@ -79,7 +79,7 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
     """Split rows, at least one, into runs that the core reads and runs for Python.
 
     Each run for Python is twice as long as the one before, unless the core read many lines between
-    them. A part costs more than a line, and this keeps the parts few.
+    them. This keeps the parts few, because a part costs more than a line.
     """
     if native is None:
         rows, counts = read_rows(data, line, layout)
@@ -118,7 +118,7 @@ class CsvTable:
     delimiter, out_delimiter : str
         The delimiters of the table and of the output.
     fraction : callable, optional
-        Returns how much of the file is read, from 0 to 1, or None if it is not known.
+        Returns the fraction of the file that has been read, or None if it is unknown.
     chunk : int
         The number of bytes to read at a time; only tests change it.
     """
@@ -208,7 +208,7 @@ class CsvTable:
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
-        """Give a function that writes closed chunks; the header is written before the first."""
+        """Write the header, then yield a function that writes closed chunks."""
         sink(self._mark + csv_bytes([self._header], self._out_delimiter, self._line_end))
         yield sink
 
@@ -260,7 +260,7 @@ if native is not None:
 def _read_counts(
     data: memoryview, line_feeds: int, layout: Layout
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the counts of the first lines, up to one that the core cannot read, and their bytes.
+    """Return the counts of the lines before one that the core cannot read, and how many bytes.
 
     The text ends with a line feed and has `line_feeds` of them.
     """
@@ -282,7 +282,7 @@ def _read_counts(
 def _rewrite_rows(
     data: bytes | memoryview, counts: NDArray[Any], layout: Layout, delimiter: str, line_end: str
 ) -> memoryview:
-    """Return lines that the core has read with other counts."""
+    """Return lines that the core has read, with these counts in place of their own."""
     end = line_end.encode()
     of_row = 2 * layout.width + 20 * len(layout.indices) + len(end)
     out = np.empty(len(data) + of_row * len(counts), np.uint8)

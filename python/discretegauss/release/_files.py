@@ -1,4 +1,4 @@
-"""The files of a release: their formats, by their names; how they are read; where output may go."""
+"""The files of a release: their formats, how they are read, and where output may go."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUFFIXES: dict[str, tuple[Kind, str]] = {
     ".ipc": ("Arrow IPC", ""),
     ".npy": (".npy", ""),
 }
-"""Kind and delimiter."""
+"""The kind and the delimiter of each ending."""
 
 COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 
@@ -60,14 +60,14 @@ def _format_of(path: Path, other: tuple[Kind, str]) -> Format:
 
 
 def checked_delimiter(delimiter: object) -> str | None:
-    """Return the delimiter of text; None if the file's name says it."""
+    """Return the delimiter of text; None if the file's name is to say it."""
     if delimiter is None or (isinstance(delimiter, str) and delimiter in (*",;|\t",)):
         return delimiter
     raise refused("delimiter", "be ',', ';', '|' or a tab", delimiter)
 
 
 def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Format, Format]:
-    """Return the formats of a table and its output, which are the same if no name differs.
+    """Return the formats of a table and its output. The table's is the default of the output.
 
     A ``delimiter`` applies to both.
     """
@@ -129,7 +129,7 @@ def open_table(
 def column_file(
     sink: Sink, ending: str, name: str, size: int
 ) -> Iterator[Callable[[NDArray[np.int64]], None]]:
-    """Give a function that appends integers to a new file of one column with `size` rows."""
+    """Yield a function that appends integers to a new file of one column with `size` rows."""
     if ending in {".parquet", ".arrow"}:
         pyarrow("a .parquet or .arrow file")
         from ._arrow_table import arrow_file
@@ -147,7 +147,7 @@ def column_file(
 # --- compression
 
 _GZIP_LEVEL = 6
-"""The default of the program gzip. Level 9 takes twice the time for little."""
+"""The default of the program gzip. Level 9 takes twice the time and saves little."""
 
 
 def pyarrow(purpose: str) -> Any:
@@ -189,7 +189,7 @@ class _Content:
             ) from None
 
     def fraction(self) -> float | None:
-        """Return how much of the file is read."""
+        """Return the fraction of the file that has been read; None if its size is unknown."""
         return self._raw.tell() / self._size if self._size else None
 
 
@@ -206,12 +206,12 @@ def _zstd(file: Any, mode: Literal["r", "w"]) -> Any:
 
 @contextmanager
 def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
-    """Give a sink that compresses. After an error it writes nothing more."""
+    """Yield a sink that compresses. After an error it writes nothing more."""
     if compression is None:
         yield sink
         return
     file = SinkFile(sink)
-    if compression == "gzip":  # without a name and a time
+    if compression == "gzip":  # its header gets no name and no time
         inner: Any = gzip.GzipFile("", "wb", _GZIP_LEVEL, cast("Any", file), mtime=0)
     else:
         inner = _zstd(file, "w")
@@ -231,7 +231,7 @@ def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
     """Return the path of the output with links resolved, or refuse it.
 
     ``table`` is the file that the output is made from. If it is None, replacing the output spends
-    no budget, and the error says less.
+    no budget, so the error does not warn of that.
     """
     destination = Path(os.path.realpath(out))
     if not destination.exists():
@@ -245,7 +245,7 @@ def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
     if not destination.is_file():
         raise OutputError(f"{out} exists and is not a regular file")
     for number, stream in ((1, "stdout"), (2, "stderr")):
-        if _is_open_as(number, destination):  # the stream's own text would be replaced, too
+        if _is_open_as(number, destination):  # the stream's own text would be lost
             raise OutputError(f"{stream} goes to {out}; the output must be another file")
     if not force and table is None:
         raise OutputError(f"{out} already exists; use --force to replace it")
@@ -272,7 +272,7 @@ def _is_open_as(number: int, path: Path) -> bool:
 
 @contextmanager
 def unbuffered_stdout() -> Iterator[Sink]:
-    """Give a sink that writes to stdout at once."""
+    """Yield a sink that writes to stdout at once."""
     with errors_name("stdout"):
         descriptor = os.dup(1)
     with open(descriptor, "wb", buffering=0) as stdout:
@@ -282,7 +282,7 @@ def unbuffered_stdout() -> Iterator[Sink]:
 class Stdout:
     """Output that goes to stdout when it is placed, because a pipe takes nothing back.
 
-    It has the methods of `NewFile`. Until then the bytes are in a temporary file without a name.
+    It has the methods of `NewFile`. Before that the bytes are in a temporary file without a name.
     """
 
     def __init__(self) -> None:
@@ -291,7 +291,7 @@ class Stdout:
 
     @contextmanager
     def content(self) -> Iterator[Sink]:
-        """Give a sink for the bytes."""
+        """Yield a sink for the bytes."""
         rule = (
             ": the whole table must fit into this folder before it goes to stdout "
             "(TMPDIR sets another folder)"

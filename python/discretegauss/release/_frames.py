@@ -1,4 +1,4 @@
-"""Plans of frames: one statement about a person, and one budget for all tables."""
+"""Plans of frames. One statement about a person and one budget cover all tables."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class Table:
     by : str or sequence of str
         The columns by which the table groups the records, as in GROUP BY; [] if it has one row.
     columns : str or sequence of str, optional
-        The columns of counts. None: one column, which `Plan.add_noise` names.
+        The columns of counts. If None, there is one column, and `Plan.add_noise` names it.
     across : str, optional
-        The key whose values are the names of these columns: each record is counted in one of them.
-        Without it a record is counted in all.
+        The key whose values are the names of these columns, so each record is counted in one of
+        them. Without it a record is counted in all.
     values : two integers, optional
         For sums: the range to which you have clipped what each record adds. No table can show it.
     counts : "records" or "people", optional
         "people": a person is counted once in a row, however many records there are.
     share : number, optional
-        The table's share of rho, for all tables or none; by default all shares are equal.
+        The table's share of rho. Give it for all tables or for none; by default all are equal.
 
     Raises
     ------
@@ -194,13 +194,13 @@ class Plan(WithCost):
         ------
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.add_noise`. Also if frames are not those of the plan, if a column of
-            `by` is missing, or if two rows are of one group. All tables are checked before anything
-            is drawn.
+            `by` is missing, or if two rows are one group. All tables are checked before anything is
+            drawn.
 
         Notes
         -----
-        Each call spends the budget again. The rows of a table are published as they are: list each
-        group, whether anybody is in it or not.
+        Each call spends the budget again. The rows of a table are published as they are, so list
+        every group, whether anybody is in it or not.
         """
         if not isinstance(frames, Mapping):
             raise ParameterTypeError(
@@ -219,7 +219,7 @@ class Plan(WithCost):
 
 
 def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
-    """Open a frame, or refuse it if it is not as its table says."""
+    """Open a frame; refuse it if it does not have what its table says."""
     labelled = LabelledTable(frame, "the table")
     if isinstance(labelled.table, dict):
         raise ParameterTypeError(

@@ -1,8 +1,8 @@
 """Arrays in numpy's format .npy, read and written some rows at a time.
 
 The columns of an array are numbered from 0. An array of one axis has the column 0, and fields of
-records have their names. Counts come back as int64. The other columns of an array of integers do,
-too, but the other fields of records stay as they are.
+records have their names. Counts are written as int64. So are the other columns of an array of
+integers, but the other fields of records keep their types.
 """
 
 from __future__ import annotations
@@ -85,12 +85,12 @@ class NpyTable:
         )
 
     def fraction(self) -> float | None:
-        """Return the fraction of the rows that are read."""
+        """Return the fraction of the rows that have been read."""
         return self._rows_read / self._shape[0] if self._shape[0] else None
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
-        """Give a function that writes closed chunks; the header is written before the first."""
+        """Write the header, then yield a function that writes closed chunks."""
         sink(npy_header(self._out_dtype() if self._are_records else _INT64, self._shape))
         yield sink
 
@@ -118,7 +118,7 @@ class NpyTable:
 
 
 def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """Return the header of a file, which holds the number of values."""
+    """Return the header of a file of this type and shape."""
     header = io.BytesIO()
     description = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     npy.write_array_header_1_0(header, description)

@@ -45,7 +45,7 @@ _OF_TABLE = {"table", "column", "out", "share", "delimiter", "error", "weight", 
 _OF_TABLE |= {*_SHORT_FORM, *_OF_COUNTING}
 
 _MOST_TABLES = 64
-"""The files of all tables are open at once."""
+"""The most tables of a plan, because the files of all tables are open at once."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Pictures of a release: noisy counts, how far the true ones may be, and no true count."""
+"""Pictures of a release. They show noisy counts with their error, and no true count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._chunks import Chunk
 from ._report import PlanRelease, Release, budget_text, law_and_budget
 
 _MOST_ROWS = 4096
-"""The most rows in memory. Of a longer table they are every second, fourth, eighth ... row."""
+"""The most rows in memory. A longer table is thinned to every second, fourth, eighth ... row."""
 
 _MOST_COLUMNS = 6
 """The most columns of counts that are drawn, each with its own axes."""
@@ -41,7 +41,7 @@ _ENDINGS = {".png", ".pdf", ".svg"}
 
 
 def require_plot(path: Path) -> None:
-    """Raise an error if the ending says no format, or matplotlib is not there."""
+    """Raise an error if the ending names no format, or matplotlib is not installed."""
     if path.suffix.lower() not in _ENDINGS:
         raise OutputError(f"{path} must end in .png, .pdf or .svg to hold a plot")
     try:
@@ -111,7 +111,7 @@ class _Rows:
     n_seen : int
         The number of rows that were added.
     stride : int
-        One of `stride` rows is in memory, beginning with the first.
+        Every `stride`-th row is in memory, beginning with the first.
     """
 
     def __init__(self, release: Release, columns: Sequence[str], others: Sequence[str]) -> None:

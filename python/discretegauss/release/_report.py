@@ -74,7 +74,7 @@ class PlanRelease(WithCost):
     person : Person or None
         The statement about every person.
     consistent : tuple[tuple[Path, float], ...]
-        If the tables were made to add up: for each, the file, and its variance divided by the new.
+        For each table that was made to add up: its file, and its old variance divided by the new.
     """
 
     path: Path | None
@@ -150,7 +150,7 @@ def release_json(release: PlanRelease) -> str:
 
 
 def plan_json(plan: FilePlan) -> str:
-    """Return the noise of a plan in the same form. No table is read."""
+    """Return the noise of a plan in the form of `release_json`. No table is read."""
     tables = [
         {
             "table": str(one.table),
@@ -226,7 +226,7 @@ def _json(fields: dict[str, Any]) -> str:
 
 
 def _exact(value: Fraction) -> str:
-    """Return all digits; str of a Fraction has a limit."""
+    """Return all digits, also beyond the limit that str of a Fraction has."""
     return str(gmpy2.mpq(value))
 
 
@@ -372,7 +372,7 @@ def law_and_budget(noise: Calibration) -> str:
 
 def _pair(cost: Cost) -> str:
     least: float | Fraction = cost.epsilon
-    if cost.asked_epsilon is not None:  # it is met, even if the float is rounded up to above it
+    if cost.asked_epsilon is not None:  # it is met, even if the float, rounded up, is above it
         least = min(least, cost.asked_epsilon)
     text = rounded_up(Fraction(least)) if least != math.inf else "inf"
     return f"({text}, {rounded_up(cost.delta)})"

@@ -1,4 +1,4 @@
-"""Release the tables of a plan, one or several: all of them are written, or none."""
+"""Release the tables of a plan, one or several. All of them are written, or none."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def release_table(
         columns of an array are "0", "1" and so on.
     out : str or os.PathLike of str
         The file to write, other than the table. An ending that the table could have selects that
-        format; without one it is the table's.
+        format. Without one the output has the table's format.
     rho : number, optional
         The zCDP budget, for all columns together. Either rho, or both of epsilon and delta.
     epsilon, delta : number, optional
@@ -120,9 +120,9 @@ def release_table(
     Raises
     ------
     TableError
-        If the file is not a table with whole numbers in these columns, or if noisy counts might not
-        fit the format, by the counts and the law alone. This error and the next are in
-        `discretegauss.errors`, too.
+        If the file is not a table with whole numbers in these columns. Also if noisy counts might
+        not fit the format, which the counts and the law decide, and no draw. This error and the
+        next are in `discretegauss.errors`, too.
     OutputError
         If out is the table itself, exists without force, is not a regular file, or is the file
         that stdout or stderr goes to.
@@ -142,7 +142,7 @@ def release_table(
     Guarantee: noisy count = count + draw, in exact integers of any size; the draws are independent
     and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was, and
     ``plot`` with it.
-    Memory does not grow with the table. Of a Parquet file one row group is held at a time.
+    Memory does not grow with the table. A Parquet file is held one row group at a time.
 
     Not promised: privacy of anything without noise. The rows of the table, their order, and all
     other columns are published as they are, so they must not depend on the people counted. A table
@@ -212,9 +212,9 @@ def release_plan(
     -----
     Guarantee: all tables together cost the plan's rho, exactly. No output gets its name before all
     tables are read and all outputs, with the plot, are complete in temporary files. If one output
-    cannot get its name, or Ctrl-C comes before, none has it, and with force the old files are
-    there as before. Ctrl-C while they get their names waits until all have them. The error then
-    has a note that says so.
+    cannot get its name, or Ctrl-C comes before, no output gets one. With force the old files then
+    stay. Ctrl-C while the outputs get their names waits until all have them. The error then has a
+    note that says so.
 
     Not promised: all or none if the process is killed, or the power fails, while the files get
     their names, which takes some milliseconds.
@@ -230,7 +230,7 @@ def release_plan(
 
 
 Observer = ConsistentTables | Picture
-"""A collector of noisy tables while they are written."""
+"""A collector of the noisy tables that a release writes."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def execute(
     """Read, draw and write the tables of a plan.
 
     ``to_stdout``: the one table goes to stdout, and its ``out`` is only a name for the report.
-    ``before_placing`` is called once the files lack nothing but their names.
+    ``before_placing`` is called when the files are complete and lack only their names.
     """
     force, progress = checked_flag(force, "force"), checked_flag(progress, "progress")
     runs = [
@@ -356,9 +356,9 @@ def _open_planned(run: _Run) -> Iterator[Table]:
 
 
 def _look_through(run: _Run) -> None:
-    """Refuse a table by its shape, its counts and the law, before anything is drawn for any.
+    """Refuse a table by its shape, its counts and the law, before anything is drawn for any table.
 
-    A pipe can be read only once, so `_write` refuses it by the same rules.
+    A pipe can be read only once, so `_write` checks it instead, by the same rules.
     """
     one, has_any_room = run.one, run.of_table.kind == "text"
     is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
@@ -375,7 +375,7 @@ def _look_through(run: _Run) -> None:
             rows += chunk.n_rows
             if has_any_room and rows >= one.rows_per_person:
                 return
-            del chunk  # before the next one is read
+            del chunk  # frees memory before the next one is read
         require_rows(one.rows_per_person, rows, one.sensitivity)
 
 
@@ -423,7 +423,7 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
                 bar.update(rows, table.fraction())
                 for each in collectors:
                     each.add(chunk, sums)
-                del chunk, sums  # before the next ones are read
+                del chunk, sums  # frees memory before the next ones are read
             if not rows:
                 raise TableError("the file has a header but no rows: there is nothing to release")
             require_rows(one.rows_per_person, rows, one.sensitivity)

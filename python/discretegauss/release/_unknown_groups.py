@@ -1,4 +1,4 @@
-"""Release a table whose rows depend on the people in it: only groups of enough people are kept."""
+"""Release a table whose rows depend on the people in it. Only groups of enough people are kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GroupsRelease:
     Attributes
     ----------
     rows : int
-        The number of groups that were kept. The number that there were is a secret.
+        The number of groups that were kept. How many the table had is a secret.
     epsilon : object
         The epsilon of the budget, as typed.
     rule : KeepRule
@@ -76,7 +76,7 @@ def release_groups(
     source: Source = "chacha20",
     before_placing: Callable[[], None] = no_op,
 ) -> GroupsRelease:
-    """Write the groups of a table that may be named, with noisy counts; see `keep_groups`.
+    """Write the groups that may be named, with noisy counts; see `keep_groups`.
 
     A row exists because people are in its group, so a group of one would give that person away. The
     rows are sorted by their keys, because their order is published.
@@ -98,12 +98,12 @@ def release_groups(
         In place of groups_per_person: a person is counted once in each of `records` groups, and
         `distinct` names all columns of the key.
     before_placing : callable
-        Called once the file lacks nothing but its name.
+        Called when the file is complete and lacks only its name.
 
     Raises
     ------
     TableError, OutputError, TypeError, ValueError, OverflowError, ImportError, OSError
-        As `release_table`; a TableError also if two rows are of one group, or a count is negative.
+        As `release_table`. Also a TableError if two rows are one group, or a count is negative.
     """
     start = time.perf_counter()
     if person is not None:

@@ -221,7 +221,7 @@ def test_equal_calls_are_drawn_each_time_if_dask_is_told_so(cluster: Any) -> Non
 
 def test_refusals_leave_nothing(tmp_path: Path) -> None:
     zeros = dask.array.zeros(10, chunks=5, dtype=np.int64)
-    with pytest.raises(TypeError, match=r"path must name where .* draws other noise each time"):
+    with pytest.raises(TypeError, match=r"path must name the folder .* draw new noise each time"):
         dg_dask.add_noise(zeros, LAW)
     with pytest.raises(TypeError, match="source must be 'getrandom' or 'chacha20' here"):
         dg_dask.add_noise(zeros, LAW, path=tmp_path / "a", source=lambda buffer: None)

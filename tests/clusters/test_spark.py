@@ -190,7 +190,7 @@ def test_columns_may_have_any_name_and_be_floats(session: Any, tmp_path: Path) -
 
 def test_refusals_come_before_any_task(session: Any, tmp_path: Path) -> None:
     frame = session.range(3).selectExpr("id", "'x' as s")
-    with pytest.raises(TypeError, match=r"path must name where .* draws other noise each time"):
+    with pytest.raises(TypeError, match=r"path must name the folder .* draw new noise each time"):
         spark.add_noise(frame, "id", LAW)
     with pytest.raises(ValueError, match="columns"):
         spark.add_noise(frame, "people", LAW, path=tmp_path / "a")

@@ -67,4 +67,4 @@ def test_an_mpfr_whose_threads_share_their_state_is_refused(tmp_path: Path) -> N
         check=False,
     )
     assert done.returncode == 1
-    assert "ImportError: the compiled core needs an MPFR whose state belongs to each" in done.stderr
+    assert "ImportError: the compiled core needs a thread-safe MPFR, but the libmpfr" in done.stderr

@@ -31,8 +31,8 @@ from .add import NO_FIT, Addend, add_objects
 
 if not lib.dg_mpfr_is_thread_local():
     raise ImportError(
-        "the compiled core needs an MPFR whose state belongs to each thread; the libmpfr in use "
-        "was built without (mpfr_buildopt_tls_p() is 0): install one that was configured with "
+        "the compiled core needs a thread-safe MPFR, but the libmpfr in use is not thread-safe "
+        "(mpfr_buildopt_tls_p() is 0): install one that was configured with "
         "--enable-thread-safe"
     )
 

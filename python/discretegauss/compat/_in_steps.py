@@ -109,7 +109,9 @@ def loc_in_steps(loc: object, exponent: int) -> int:
     try:
         centre = exact_rational(loc, "loc") / Fraction(2) ** exponent
     except DiscreteGaussError:
-        raise ParameterTypeError("loc must be a finite number, or an array of them") from None
+        raise ParameterTypeError(
+            "loc must be a finite number, or an array of finite numbers"
+        ) from None
     if centre.denominator != 1 or abs(centre) > _LARGEST_LOC:
         raise _no_multiple()
     return int(centre)

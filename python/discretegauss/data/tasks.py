@@ -72,7 +72,7 @@ def result_path(path: object, engine: str) -> str:
     """Return the path of the result; refuse None, because a lazy result would change."""
     if path is None:
         raise ParameterTypeError(
-            f"path must name where the result is written: {engine} draws other noise each time "
-            "that it computes a lazy result, so none is returned"
+            f"path must name the folder of the result, because {engine} would draw new noise each "
+            "time that it computes a lazy result"
         )
     return path_text(path, "path", "a folder")

@@ -45,7 +45,7 @@ def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: H
         _add_on_host(checked_out(target, None), values, law, how)
         return out
     if isinstance(target, np.ndarray) or isinstance(values, np.ndarray):
-        raise ParameterValueError("out must lie where values lies: on the host, or on its GPU")
+        raise ParameterValueError("out must be where values is: on the host, or on its GPU")
     if (target.dtype, target.strides, target.device) != (
         values.dtype,
         values.strides,

@@ -441,7 +441,9 @@ def _least_variance(
     the parameter of the budget in messages.
     """
     if max(guess.numerator.bit_length(), guess.denominator.bit_length()) > MAX_BITS:
-        raise ParameterOverflowError(f"{name} and sensitivity are too long, or too far apart")
+        raise ParameterOverflowError(
+            f"{name} and sensitivity must have fewer digits, or be closer in size"
+        )
     exact = gmpy2.mpq(budget)
     return least_decimal(lambda variance: bool(cost(variance) <= exact), guess)
 

@@ -247,7 +247,7 @@ def _with_total(
 ) -> str:
     alone, more = sum((one.rho for one in noise), Fraction(0)), ""
     if alone > cost.rho:
-        more = f"; by themselves {rounded_up(alone)}: nobody is the worst case of every table"
+        more = f"; the sum by table is {rounded_up(alone)}: nobody is the worst case of every table"
     total = [
         ("plan", f"{plan}{number_of(len(parts), 'table')}"),
         ("total rho", f"{rounded_up(cost.rho)} (zCDP){more}"),
@@ -308,7 +308,7 @@ def _change_lines(noise: Calibration, changed: str) -> Lines:
         lines.append(("across", printable(f"{counting.across}: the names of the columns")))
     if counting.values is not None:
         (low, high), quantity = counting.values, "sums"
-        lines.append(("values", f"each record adds {low} .. {high}; no file can show it"))
+        lines.append(("values", f"each record adds {low} .. {high}, which no file can show"))
     if counting.counts == "people":
         lines.append(("counts", "people, each once in a row"))
     return [*lines, ("one person", f"changes {quantity} by at most {_change(most)}")]

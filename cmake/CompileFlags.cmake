@@ -1,12 +1,12 @@
-# dg_flags: how our own C code is compiled and linked. The generated cffi source is not ours and
-# takes only the hardening (dg_hardening).
+# dg_flags: the options for our own C code. The generated cffi source takes only the hardening
+# (dg_hardening).
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF) # -std=c11, not gnu11
 
-# What the user asks for (CFLAGS, -DCMAKE_C_FLAGS) comes before our options and would lose: where it
-# names a hardening, that one is left as it is.
+# The user's options (CFLAGS, -DCMAKE_C_FLAGS) come before ours, and later options win. So we leave out each
+# hardening that the user's options name.
 string(TOUPPER "CMAKE_C_FLAGS_${CMAKE_BUILD_TYPE}" DG_CONFIG_FLAGS)
 set(DG_USER_FLAGS "${CMAKE_C_FLAGS} ${${DG_CONFIG_FLAGS}}")
 

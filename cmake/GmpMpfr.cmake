@@ -1,20 +1,20 @@
-# Where GMP and MPFR come from. Defines the targets dg::gmp and dg::mpfr, and sets
+# Find GMP and MPFR. This file defines the targets dg::gmp and dg::mpfr, and sets
 #   DG_GMP_CHOICE         SYSTEM or WHEEL
 #   DG_BUNDLED_LIBRARIES  the shared libraries to install beside the extension (WHEEL only)
 #
 # WHEEL takes both from the gmpy2 wheel: gmp.h and mpfr.h lie in site-packages/gmpy2/, the libraries
-# in site-packages/gmpy2.libs/. A copy beside the extension is found, and if gmpy2 was imported before,
-# the loader takes the same library from it:
+# in site-packages/gmpy2.libs/. The loader finds a copy beside the extension. If gmpy2 was imported before,
+# the loader uses its library instead, because the name is the same:
 #   Linux    libgmp-a6f47472.so.10.5.0, which is its SONAME, too: by the RPATH, $ORIGIN.
 #   macOS    libgmp.10.dylib, by the path @loader_path/libgmp.10.dylib in the extension.
 #   Windows  libgmp-10.dll, with gmp.lib to link to: Python looks beside an extension. Two libraries of
 #            the compiler that made them, libgcc_s_seh-1.dll and libwinpthread-1.dll, come along.
 #
-# The gmpy2 is that of the Python that builds; of another system's wheel, unpacked, where DG_GMPY2 names
-# the folder.
+# The gmpy2 is that of the Python that builds. For another system, DG_GMPY2 names the folder of its
+# unpacked wheel.
 #
-# A Python package is built with SYSTEM or WHEEL as its builder says (pyproject.toml), never with AUTO: its
-# metadata, which are made before CMake looks, name the licences of what is in it.
+# The builder of a Python package chooses SYSTEM or WHEEL (pyproject.toml), never AUTO: its metadata name the
+# licences of its content, and are written before CMake searches.
 include_guard()
 
 set(DG_GMP AUTO CACHE STRING "GMP and MPFR: AUTO (the system's, else gmpy2's), SYSTEM or WHEEL")
@@ -35,7 +35,7 @@ if(DEFINED SKBUILD AND CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_NAME STREQUAL D
     "  -C discretegauss.system=${CMAKE_SYSTEM_NAME}\n")
 endif()
 
-# Sets <prefix>_{GMP,MPFR}_{INCLUDE,LIBRARY}, empty or NOTFOUND where there is none.
+# Set <prefix>_{GMP,MPFR}_{INCLUDE,LIBRARY}, which are empty or NOTFOUND if there is none.
 macro(dg_look_in_system prefix)
   find_path(${prefix}_GMP_INCLUDE gmp.h)
   find_path(${prefix}_MPFR_INCLUDE mpfr.h)
@@ -70,7 +70,7 @@ macro(dg_look_in_wheel prefix)
   endforeach()
 endmacro()
 
-# Both headers, and exactly one library of each name (two would be two gmpy2 over each other).
+# Find both headers, and exactly one library of each name. Two would mean two versions of gmpy2 in one place.
 function(dg_is_complete result prefix)
   set(${result} TRUE PARENT_SCOPE)
   foreach(name GMP MPFR)
@@ -81,7 +81,7 @@ function(dg_is_complete result prefix)
   endforeach()
 endfunction()
 
-# What of the four is missing, in words.
+# Set result to a text that says which of the four files are missing.
 function(dg_missing result prefix)
   set(names "")
   foreach(name GMP MPFR)
@@ -145,8 +145,8 @@ if(DG_GMP_CHOICE STREQUAL "WHEEL")
       "${DG_WHEEL_DIRECTORY}.libs/libgcc_s_*.dll" "${DG_WHEEL_DIRECTORY}.libs/libwinpthread-*.dll")
     list(APPEND DG_BUNDLED_LIBRARIES ${DG_OF_THE_COMPILER})
   elseif(APPLE)
-    # What links to a library notes the path that the library gives itself, here /DLC/... : linked is a
-    # copy that gives another. The one to install stays as it is, signature and all.
+    # A program notes the path that a library gives itself, here /DLC/... So we link to a copy that gives another
+    # path, and install the original with its signature.
     find_program(DG_INSTALL_NAME_TOOL NAMES install_name_tool llvm-install-name-tool
       llvm-install-name-tool-14 REQUIRED)
     foreach(name GMP MPFR)

@@ -1,10 +1,10 @@
-# `cmake --install`: the core as a library for other programs. Both libraries are made of the same objects:
+# `cmake --install`: the core as a library for other programs. Both libraries have the same objects:
 #   libdiscretegauss.so.0   exports the functions of discretegauss.h and nothing else
 #   libdiscretegauss.a      every global symbol begins with dg_
-# discretegauss.h, and for pkg-config and CMake what finds them.
+# It also installs discretegauss.h, and files by which pkg-config and CMake find the libraries.
 #
-# Off in the Python package, in a test build, and where another project includes this one. Of the gmpy2
-# wheel's GMP, whose name has a hash, nobody else can be told. Elsewhere than on ELF it is untried.
+# It is off in the Python package, in a test build, and if another project includes this one. It needs the
+# system's GMP, because the name of the gmpy2 wheel's library has a hash. Only ELF systems were tried.
 
 set(DG_INSTALL_DEFAULT OFF)
 if(PROJECT_IS_TOP_LEVEL AND UNIX AND NOT APPLE AND NOT DG_PYTHON AND DG_GMP_CHOICE STREQUAL "SYSTEM"
@@ -24,7 +24,7 @@ include(CMakePackageConfigHelpers)
 
 add_library(dg_shared SHARED $<TARGET_OBJECTS:dg_core>)
 target_link_libraries(dg_shared PRIVATE dg::mpfr dg::gmp Threads::Threads dg_hardening)
-# What is exported: the functions that the header marks with DG_API.
+# Export the functions that the header marks with DG_API.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS csrc/include/discretegauss.h)
 file(READ csrc/include/discretegauss.h DG_HEADER)
 string(REGEX MATCHALL "DG_API [^(;]*dg_[a-z0-9_]+\\(" DG_EXPORTS "${DG_HEADER}")
@@ -39,7 +39,7 @@ install(TARGETS dg_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES $<TARGET_FILE:dg_core> DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdiscretegauss.a)
 install(FILES csrc/include/discretegauss.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Both say where the rest is relative to themselves: the folder may be moved.
+# Both files name the others relative to themselves, so the folder may be moved.
 file(RELATIVE_PATH DG_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/discretegauss.pc.in discretegauss.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/discretegauss.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

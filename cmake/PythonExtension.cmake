@@ -1,6 +1,6 @@
 # The extension discretegauss._native: cffi in API mode, out of line, stable ABI of Python 3.11.
 
-# Of another system's Python, where the extension is for one: tools/wheels.
+# tools/wheels sets it to another system's Python if the extension is for that system.
 set(DG_PYTHON_INCLUDE "" CACHE PATH "Where that Python's Python.h is; empty: this Python's")
 set(DG_PYTHON_LIBRARY "" CACHE FILEPATH "Windows: that Python's python3.lib")
 if(DG_PYTHON_INCLUDE)
@@ -39,8 +39,8 @@ add_library(_native MODULE "${DG_NATIVE_C}")
 target_compile_definitions(_native PRIVATE Py_LIMITED_API=0x030B0000)
 target_include_directories(_native PRIVATE csrc)
 target_link_libraries(_native PRIVATE dg_python dg_core dg_hardening)
-# The extension exports its PyInit function and nothing else. By a list, as not every linker knows
-# --exclude-libs; macOS and Windows tell by -fvisibility=hidden and __declspec(dllexport).
+# The extension exports only its PyInit function. A list says so, because not every linker has --exclude-libs.
+# On macOS and Windows -fvisibility=hidden and __declspec(dllexport) do this.
 if(NOT APPLE AND NOT WIN32)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/exports" "{ global: PyInit__native; local: *; };\n")
   target_link_options(_native PRIVATE "-Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/exports")

@@ -17,7 +17,7 @@ HEADERS = (INCLUDE / "discretegauss.h", INCLUDE / "discretegauss_parts.h")
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
-#: Written in C (csrc/python): what the core calls that is Python's, fills, and bits for numpy.
+#: C code in csrc/python: the core's calls into Python, fills, and bits for numpy.
 OF_PYTHON = """
 int dg_python_source(void *context, uint8_t *out, size_t n);
 int dg_python_pause(void *errors);

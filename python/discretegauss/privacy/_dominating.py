@@ -15,12 +15,9 @@ import numpy as np
 
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
-from ._outcomes import TINY, Cells, Release
+from ._outcomes import Cells, Release, fraction_at_least, product_at_least, product_at_most
 
 _AT = arithmetic(192)
-
-#: More than the relative error of a product of two floats.
-_ERROR = 2.0**-50
 
 
 class Moved(NamedTuple):
@@ -51,16 +48,16 @@ class Dominating(Release):
         off = 2.0**-51 * (np.abs(found.loss) + shift)
         nothing = np.zeros_like(found.p_low)
         below, above = (
-            float_at_least(_AT.rational(Fraction(mass) * Fraction(factor)).upper)
+            fraction_at_least(Fraction(mass) * Fraction(factor))
             for mass in (found.mass_below, found.mass_above)
         )
         return Cells(
             found.loss + shift - off,
-            (found.spread + 2 * off) * (1 + _ERROR),
+            (found.spread + 2 * off) * (1 + 2.0**-50),
             nothing,
-            found.p_up * factor * (1 + _ERROR) + TINY,
-            np.maximum(found.r_low * factor * (1 - _ERROR - 4 * off) - TINY, 0.0),
-            found.r_up * factor * (1 + _ERROR) + TINY,
+            product_at_least(found.p_up, factor),
+            product_at_most(found.r_low, factor, 4 * off),
+            product_at_least(found.r_up, factor),
             below,
             above,
             0.0,

@@ -12,16 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from .._certified.double_double import Floats
-from .._certified.floats import float_at_least, float_at_most
-from .._certified.interval import arithmetic
 from .._inputs.numbers import checked_flag
 from .._inputs.privacy_arguments import checked_sampling_rate
-from ._outcomes import TINY, Cells, Release
-
-_AT = arithmetic(192)
-
-#: More than the relative error of a product of two floats.
-_ERROR = 2.0**-50
+from ._outcomes import (
+    Cells,
+    Release,
+    fraction_at_least,
+    fraction_at_most,
+    product_at_least,
+    product_at_most,
+)
 
 
 class Sample(NamedTuple):
@@ -53,31 +53,23 @@ class KnownSample(Release):
         """Return the release's cells with q times their masses, and one cell of loss 0."""
         found = self._release.cells(adding=adding, widest=widest, tilt=tilt)
         with_person, without = self._rate, 1 - self._rate
-        low, up = _low(with_person), _up(with_person)
+        low, up = fraction_at_most(with_person), fraction_at_least(with_person)
 
-        def at_most(masses: Floats, rest: float) -> Floats:
-            return np.append(np.maximum(masses * low * (1 - _ERROR) - TINY, 0.0), rest)
+        def at_most(masses: Floats) -> Floats:
+            return np.append(product_at_most(masses, low), fraction_at_most(without))
 
-        def at_least(masses: Floats, rest: float) -> Floats:
-            return np.append(masses * up * (1 + _ERROR) + TINY, rest)
+        def at_least(masses: Floats) -> Floats:
+            return np.append(product_at_least(masses, up), fraction_at_least(without))
 
         return Cells(
             np.append(found.loss, 0.0),
             np.append(found.spread, 0.0),
-            at_most(found.p_low, _low(without)),
-            at_least(found.p_up, _up(without)),
-            at_most(found.r_low, _low(without)),
-            at_least(found.r_up, _up(without)),
-            _up(with_person * Fraction(found.mass_below)),
-            _up(with_person * Fraction(found.mass_above)),
-            _low(with_person * Fraction(found.infinity_mass)),
+            at_most(found.p_low),
+            at_least(found.p_up),
+            at_most(found.r_low),
+            at_least(found.r_up),
+            fraction_at_least(with_person * Fraction(found.mass_below)),
+            fraction_at_least(with_person * Fraction(found.mass_above)),
+            fraction_at_most(with_person * Fraction(found.infinity_mass)),
             None if found.multiple is None else np.append(found.multiple, 0),
         )
-
-
-def _low(exact: Fraction) -> float:
-    return float_at_most(_AT.rational(exact).lower)
-
-
-def _up(exact: Fraction) -> float:
-    return float_at_least(_AT.rational(exact).upper)

@@ -49,8 +49,31 @@ _LARGEST_LOSS = 600.0
 #: At least what underflow loses.
 TINY = 1e-300
 
+#: More than the relative error of a product of two floats.
+_PRODUCT_ERROR = 2.0**-50
+
 #: Lower sampling rates get the upper bounds of this one, and no lower bounds.
 _LEAST_RATE = Fraction(1, 2**200)
+
+
+def product_at_most(masses: Floats, factor: float, error: Floats | float = 0.0) -> Floats:
+    """Return masses times a factor, rounded down. `error` is that of the masses, relatively."""
+    return np.maximum(masses * factor * (1 - _PRODUCT_ERROR - error) - TINY, 0.0)
+
+
+def product_at_least(masses: Floats, factor: float) -> Floats:
+    """Return masses times a factor, rounded up."""
+    return masses * factor * (1 + _PRODUCT_ERROR) + TINY
+
+
+def fraction_at_most(exact: Fraction) -> float:
+    """Return a float next to a fraction, at most it."""
+    return float_at_most(_AT.rational(exact).lower)
+
+
+def fraction_at_least(exact: Fraction) -> float:
+    """Return a float next to a fraction, at least it."""
+    return float_at_least(_AT.rational(exact).upper)
 
 
 class Cells(NamedTuple):

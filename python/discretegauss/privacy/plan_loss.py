@@ -41,10 +41,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import NamedTuple
 
-from .._certified.floats import float_at_least
-from .._certified.interval import arithmetic
 from .._law import Kind, LawSpec
 from ..laws import DiscreteGaussian
+from ._outcomes import fraction_at_least
 from .hockey_stick import as_one_query
 from .loss_distribution import PrivacyLoss
 from .loss_distribution import loss as loss_of
@@ -71,7 +70,6 @@ _BUCKETS = 1024
 _LEAST_RHO, _LARGEST_RHO = Fraction(1, 10**9), Fraction(200)
 """Outside this range `plan_loss` returns None."""
 
-_AT = arithmetic(256)
 _MOST_TRIES = 8
 _FIRST_GAIN = Fraction(5, 4)
 """The first try exceeds the rho of zCDP by this factor."""
@@ -112,7 +110,7 @@ class PlanLoss(NamedTuple):
         inner = self.loss.epsilon(delta / (1 + 2 * self.t))
         if inner == math.inf:
             return math.inf
-        return float_at_least(_AT.rational(Fraction(inner) + self.t).upper)
+        return fraction_at_least(Fraction(inner) + self.t)
 
 
 def plan_loss(tables: Sequence[Table]) -> PlanLoss | None:

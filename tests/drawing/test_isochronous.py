@@ -14,10 +14,8 @@ from fractions import Fraction as F
 from typing import Any
 
 import numpy as np
-import parts
 import pytest
 from evidence_cases import at_once, crossed, evidence, some
-from exact_law import ExactLaw
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
 from law_checks import (
@@ -29,53 +27,31 @@ from law_checks import (
     laplace_table,
     rejected,
 )
+from law_sums import GG, G, L
 from narrow_twin import NarrowTwin, is_narrow
+from parts import NativeLanes, by_each_loop
 
 import discretegauss as dg
 from discretegauss import errors
-from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import TapeSource
 
 pytestmark = pytest.mark.usefixtures("native_engine")
 
 
-def gaussian(sigma2: object, mu: object = 0) -> LawSpec:
-    return LawSpec(Kind.DISCRETE_GAUSSIAN, F(str(sigma2)), F(str(mu)))
-
-
-def laplace(scale: object, mu: object = 0) -> LawSpec:
-    return LawSpec(Kind.DISCRETE_LAPLACE, F(str(scale)), F(str(mu)))
-
-
-def generalized(scale: object, beta: object, mu: object = 0) -> LawSpec:
-    parameters = F(str(scale)), F(str(mu)), F(str(beta))
-    return LawSpec(Kind.GENERALIZED_GAUSSIAN, *parameters)
-
-
-def lanes(spec: LawSpec, isa: int = 0) -> Any:
-    return parts.NativeLanes(spec, isa=isa)
-
-
-def kernels(spec: LawSpec) -> list[Any]:
+def kernels(law: Any) -> list[Any]:
     """Return the law with each kernel that this machine has."""
-    made = {}
-    for isa in range(1, 5):
-        try:
-            law = lanes(spec, isa)
-        except errors.ParameterValueError:
-            continue  # a kernel of other machines
-        made[int(law.info.isa)] = law
-    return list(made.values())
+    made = by_each_loop(NativeLanes, law).values()
+    return list({by.isa: by for by in made}.values())
 
 
 class Model(LanesTwin):
     """The protocol of csrc/isochronous/lanes.h, given the three numbers of the staircase."""
 
-    def __init__(self, spec: LawSpec) -> None:
-        info = lanes(spec).info
+    def __init__(self, law: Any) -> None:
+        info = NativeLanes(law).info
         block_bits, n_core, n_tail = (int(n) for n in (info.block_bits, info.n_core, info.n_tail))
         n_bytes = int(info.attempt_bytes)
-        super().__init__(spec, LaneFacts(block_bits, n_core, n_tail, n_bytes))
+        super().__init__(law, LaneFacts(block_bits, n_core, n_tail, n_bytes))
 
 
 class EveryChoiceCounts(Model):
@@ -100,70 +76,70 @@ class ThirteenBitsOfTheHeight(Model):
 
 
 NARROW = [
-    *(gaussian(s2) for s2 in ("1/1000", "1/10", 1, "355/113", 100, 187)),
-    *(gaussian(s2, "1/3") for s2 in ("1/10", 1, 47)),
-    *(gaussian(s2, "1/2") for s2 in ("1/10", 1)),
-    gaussian(100, 2**59 + 7),
-    *(laplace(scale) for scale in ("1/20", 1, "5/2")),
-    laplace(F(3, 7), F(10**15, 3)),
-    laplace(1, "-1/3"),
-    *(generalized("1/3", beta, "1/2") for beta in (1, "3/2", 3)),
-    *(generalized(scale, 8, "1/3") for scale in (3, 30)),
-    generalized(110, 63),
-    *(gaussian(F(1, 2**40), mu) for mu in (0, "1/2", F(2**39 - 1, 2**40))),
-    laplace(F(1, 2**20), F(2**19 - 1, 2**20)),
-    generalized(F(1, 2**20), "127/2", "1/3"),
-    generalized(F(1, 2**20), 50, F(-(2**39) + 1, 2**40)),
+    *(G(s2) for s2 in ("1/1000", "1/10", 1, "355/113", 100, 187)),
+    *(G(s2, "1/3") for s2 in ("1/10", 1, 47)),
+    *(G(s2, "1/2") for s2 in ("1/10", 1)),
+    G(100, 2**59 + 7),
+    *(L(scale) for scale in ("1/20", 1, "5/2")),
+    L(F(3, 7), F(10**15, 3)),
+    L(1, "-1/3"),
+    *(GG("1/3", beta, "1/2") for beta in (1, "3/2", 3)),
+    *(GG(scale, 8, "1/3") for scale in (3, 30)),
+    GG(110, 63),
+    *(G(F(1, 2**40), mu) for mu in (0, "1/2", F(2**39 - 1, 2**40))),
+    L(F(1, 2**20), F(2**19 - 1, 2**20)),
+    GG(F(1, 2**20), "127/2", "1/3"),
+    GG(F(1, 2**20), 50, F(-(2**39) + 1, 2**40)),
 ]
 
 WIDE = [
-    *(gaussian(s2) for s2 in (188, 10**4, 10**8, 10**16, 10**26)),
-    *(gaussian(s2, "1/3") for s2 in (48, 10**4, 10**25)),
-    gaussian(10**4, "1/2"),
-    gaussian(1000, 2**59 + 7),
-    gaussian(F(10**30, 7), F(-(2**57), 3)),
-    *(laplace(scale) for scale in (3, 1000, 10**12)),
-    laplace(100, "-1/2"),
-    laplace(10**13, "1/3"),
-    *(generalized(150, beta) for beta in (1, "3/2", 2, 3, 8, "11/10", 63)),
-    generalized(50, 8, "1/3"),
-    generalized(F(10**6, 7), "355/113", F(-(2**57), 3)),
-    generalized(10**12, "9/4", "1/3"),
-    generalized(10**15, "127/2"),
-    gaussian(2**106, "1/3"),
-    laplace(2**53, "-1/2"),
-    generalized(2**53, "6399/100", F(2**61) - 1),
+    *(G(s2) for s2 in (188, 10**4, 10**8, 10**16, 10**26)),
+    *(G(s2, "1/3") for s2 in (48, 10**4, 10**25)),
+    G(10**4, "1/2"),
+    G(1000, 2**59 + 7),
+    G(F(10**30, 7), F(-(2**57), 3)),
+    *(L(scale) for scale in (3, 1000, 10**12)),
+    L(100, "-1/2"),
+    L(10**13, "1/3"),
+    *(GG(150, beta) for beta in (1, "3/2", 2, 3, 8, "11/10", 63)),
+    GG(50, 8, "1/3"),
+    GG(F(10**6, 7), "355/113", F(-(2**57), 3)),
+    GG(10**12, "9/4", "1/3"),
+    GG(10**15, "127/2"),
+    G(2**106, "1/3"),
+    L(2**53, "-1/2"),
+    GG(2**53, "6399/100", F(2**61) - 1),
 ]
 
 SPECS = NARROW + WIDE
 
 
-def ids(spec: LawSpec) -> str:
-    return f"{spec.kind.name.lower()}-{spec.parameter}-{spec.mu}"[:60]
+def ids(law: Any) -> str:
+    return str(law)[:60]
 
 
 def stream(seed: int, n_bytes: int) -> bytes:
     return random.Random(seed).randbytes(n_bytes)
 
 
-@pytest.mark.parametrize("spec", some(SPECS), ids=ids)
-def test_draws_are_those_of_the_model(spec: LawSpec) -> None:
+@pytest.mark.parametrize("law", some(SPECS), ids=ids)
+def test_draws_are_those_of_the_model(law: Any) -> None:
     """Every kernel draws the model's 1000 values from a tape, and uses as many bytes.
 
     Single draws do the same.
     """
     n, tape = 1000, stream(20261123, 100_000)
-    narrow, read = is_narrow(spec), Tape(tape)
-    assert narrow == (spec in NARROW)
-    model = NarrowTwin(spec) if narrow else Model(spec)
+    narrow, read = is_narrow(law), Tape(tape)
+    assert narrow == (law in NARROW)
+    model = NarrowTwin(law) if narrow else Model(law)
     expected = [model.draw(read) for _ in range(n)]
-    for law in kernels(spec):
-        assert (law.info.attempt_bytes == 8) == narrow
+    for kernel in kernels(law):
+        assert (kernel.info.attempt_bytes == 8) == narrow
         source, out = TapeSource(tape), np.empty(n, np.int64)
-        law.fill(out, source)
+        kernel.fill(out, source)
         assert out.tolist() == expected
         assert source.used == read.used
-    source, one = TapeSource(tape), lanes(spec)
+    source, one = TapeSource(tape), NativeLanes(law)
     assert [one.draw(source) for _ in range(n)] == expected
     assert source.used == read.used
 
@@ -174,17 +150,17 @@ FAULTS = [EveryChoiceCounts, TailAsHighAsTheLevelBefore, ZeroOnBothSides, Thirte
 @pytest.mark.parametrize("broken", FAULTS)
 def test_a_broken_model_draws_otherwise(broken: type[Model]) -> None:
     """The comparison above sees each of these faults."""
-    spec, tape = laplace("1000", "1/3"), stream(20261123, 400_000)
+    law, tape = L("1000", "1/3"), stream(20261123, 400_000)
     out = np.empty(5_000, np.int64)
-    lanes(spec).fill(out, TapeSource(tape))
-    read, model = Tape(tape), broken(spec)
+    NativeLanes(law).fill(out, TapeSource(tape))
+    read, model = Tape(tape), broken(law)
     assert out.tolist() != [model.draw(read) for _ in range(5_000)]
 
 
-@at_once("spec", WIDE)
-def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
+@at_once("law", WIDE)
+def test_the_staircase_is_above_the_law(law: Any) -> None:
     """At the start of each of the first steps, on both sides, g is at most the step's height."""
-    model = Model(spec)
+    model = Model(law)
     for step in range(1, 50):
         z = (model.n_core + (step - 1) * model.n_tail) << model.block_bits
         for y in (z, -1 - z):
@@ -192,28 +168,28 @@ def test_the_staircase_is_above_the_law(spec: LawSpec) -> None:
             assert whole < 2**100 or (whole == 2**100 and exact)
 
 
-@pytest.mark.parametrize("spec", some(NARROW), ids=ids)
-def test_words_that_are_settled(spec: LawSpec) -> None:
+@pytest.mark.parametrize("law", some(NARROW), ids=ids)
+def test_words_that_are_settled(law: Any) -> None:
     """Narrow laws draw from parts of words and tails on several levels; some words draw nothing."""
-    model = NarrowTwin(spec)
+    model = NarrowTwin(law)
     tape = model.settled()
     read, expected = Tape(tape), []
     while read.used < len(tape):
         expected.append(model.draw(read))
-    for law in kernels(spec):
+    for kernel in kernels(law):
         source, out = TapeSource(tape), np.empty(len(expected), np.int64)
-        law.fill(out, source)
+        kernel.fill(out, source)
         assert out.tolist() == expected
         assert source.used == len(tape)
 
 
-@pytest.mark.parametrize("spec", some(WIDE), ids=ids)
-def test_attempts_next_to_the_edge(spec: LawSpec) -> None:
+@pytest.mark.parametrize("law", some(WIDE), ids=ids)
+def test_attempts_next_to_the_edge(law: Any) -> None:
     """Every kernel settles heights next to 2^k g(y), which words alone do not decide.
 
     Some heights differ from the edge only in the 64 bits that follow, on both sides.
     """
-    model, rng = Model(spec), random.Random(1)
+    model, rng = Model(law), random.Random(1)
     tape = b""
     for _ in range(60):
         cell = rng.choice([0, model.n_core - 1, model.n_core, model.n_core + model.n_tail - 1])
@@ -237,27 +213,27 @@ def test_attempts_next_to_the_edge(spec: LawSpec) -> None:
                 tape += max(0, min(further, 2**64 - 1)).to_bytes(8, "little")
                 tape += bytes(8) if further == whole % 2**64 else b""
     if tape:  # else no height is that close to a word
-        check_tape(spec, model, tape)
+        check_tape(law, model, tape)
 
 
-def check_tape(spec: LawSpec, model: Model, tape: bytes) -> None:
+def check_tape(law: Any, model: Model, tape: bytes) -> None:
     """Compare all kernels with the model on a tape, which may end within an attempt."""
     read, expected = Tape(tape + stream(3, 10_000)), []
     while read.used < len(tape):
         if (y := model.attempt(read)) is not None:
             expected.append(model.law.c + y)
     assert expected
-    for law in kernels(spec):
+    for kernel in kernels(law):
         out = np.empty(len(expected), np.int64)
-        law.fill(out, TapeSource(read.everything() + stream(4, 10_000)))
+        kernel.fill(out, TapeSource(read.everything() + stream(4, 10_000)))
         assert out.tolist() == expected
 
 
 @at_once("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 70, 71, 72])
-@pytest.mark.parametrize("spec", [laplace(10), laplace(10**12, "1/3"), gaussian(400)], ids=ids)
-def test_levels_far_out_are_reached(spec: LawSpec, ones: int) -> None:
+@pytest.mark.parametrize("law", [L(10), L(10**12, "1/3"), G(400)], ids=ids)
+def test_levels_far_out_are_reached(law: Any, ones: int) -> None:
     """Attempts reach tail levels as far as the bits go, on either side, among ordinary ones."""
-    model = Model(spec)
+    model = Model(law)
     in_point = min(ones, 63)
     tape = stream(5, 24) if model.block_bits <= 16 else stream(5, 32)
     for left in (0, 1):
@@ -265,7 +241,7 @@ def test_levels_far_out_are_reached(spec: LawSpec, ones: int) -> None:
         if ones >= 63:
             whole, part = divmod(ones - 63, 8)
             tape += b"\xff" * whole + bytes([0xFF & ~(0xFF >> part)]) + bytes(16)
-    check_tape(spec, model, tape + stream(6, 240))
+    check_tape(law, model, tape + stream(6, 240))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, object, ">i4"])
@@ -372,12 +348,12 @@ def test_a_thousand_million_draws(sigma2: F, mu: F) -> None:
     assert [finding for finding in check_counts(counts, exact) if finding.p_value < ALPHA] == []
 
 
-def small_law(spec: LawSpec, n_points: int) -> dict[int, F]:
+def small_law(law: Any, n_points: int) -> dict[int, F]:
     """Return the probability with which an attempt returns each y, over all choices and sides.
 
     Heights run over n_points places of (0, 1) that words decide, in every cell and level.
     """
-    model, tape = Model(spec), b""
+    model, tape = Model(law), b""
     plan: list[tuple[int, F]] = []
     n_cells = model.n_core + model.n_tail
     for cell in range(n_cells):
@@ -393,12 +369,12 @@ def small_law(spec: LawSpec, n_points: int) -> dict[int, F]:
                     y = -1 - z if left else z
                     weight = F(2**16 // n_cells, 2**16) * F(1, 2) * F(1, 2**step) / n_points
                     plan.append((y, weight))
-    law, read = lanes(spec), TapeSource(tape + stream(9, 10_000))
+    kernel, read = NativeLanes(law), TapeSource(tape + stream(9, 10_000))
     found: dict[int, F] = {}
     position = 0
     while position < len(plan):
         out = np.empty(1, np.int64)
-        law.fill(out, read)
+        kernel.fill(out, read)
         position = read.used // 12
         if position <= len(plan):
             y, weight = plan[position - 1]
@@ -408,18 +384,17 @@ def small_law(spec: LawSpec, n_points: int) -> dict[int, F]:
 
 
 @pytest.mark.parametrize(
-    "spec",
-    [gaussian(50, "1/3"), laplace(3, "-1/2"), *evidence((gaussian(188),))],
+    "law",
+    [G(50, "1/3"), L(3, "-1/2"), *evidence((G(188),))],
     ids=ids,
 )
-def test_enumeration_of_small_laws(spec: LawSpec) -> None:
+def test_enumeration_of_small_laws(law: Any) -> None:
     """Over all cells, sides, levels and a grid of heights, y is returned as often as g(y) says."""
     n_points = 100
-    found, law = small_law(spec, n_points), ExactLaw(spec)
-    model = Model(spec)
+    found, model = small_law(law, n_points), Model(law)
     whole = F(2**16 // (model.n_core + model.n_tail), 2**17)
     for y, weight in found.items():
-        exact = F(law.floor(2**80, y)[0], 2**80)
+        exact = F(model.law.floor(2**80, y)[0], 2**80)
         assert abs(weight / whole - exact) <= F(1, n_points)  # a grid's point more or less
 
 

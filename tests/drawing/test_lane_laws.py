@@ -18,22 +18,22 @@ from evidence_cases import at_once
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
 from law_checks import gaussian_table, laplace_table, rejected
+from law_sums import G, L
 from parts import fill_in_lanes
 from same_bits import same_bits
 
 import discretegauss as dg
-from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterValueError
 from discretegauss.testing import TapeSource
 
 pytestmark = pytest.mark.usefixtures("native_engine")
 
-KINDS = [Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE]
+KINDS = [G, L]
 LOG2_E = F(1549082004, 2**30)  # rounded down
 
 
 def draws_in_lanes(
-    kind: Kind,
+    kind: Any,
     parameters: Any,
     source: Any,
     threads: int = 1,
@@ -47,10 +47,10 @@ def draws_in_lanes(
     return out
 
 
-def twin(kind: Kind, parameter: F, centre: F) -> LanesTwin:
+def twin(kind: Any, parameter: F, centre: F) -> LanesTwin:
     """Return a law in its lane, with the staircase that lane_laws.h gives it."""
-    spec = LawSpec(kind, parameter, centre)
-    power = 2 if kind is Kind.DISCRETE_GAUSSIAN else 1
+    law = kind(parameter, centre)
+    power = 2 if kind is G else 1
     block_bits = 0
     while parameter >= 2 ** (7 * power):
         parameter /= 2**power
@@ -71,11 +71,11 @@ def twin(kind: Kind, parameter: F, centre: F) -> LanesTwin:
     start = exponent(n_core)
     n_cells = next(n for n in range(2, 600) if exponent(n) - start >= least)
     n_bytes = 12 if block_bits <= 16 else 16
-    return LanesTwin(spec, LaneFacts(block_bits, n_core, n_cells - n_core, n_bytes))
+    return LanesTwin(law, LaneFacts(block_bits, n_core, n_cells - n_core, n_bytes))
 
 
 def model_draws(
-    kind: Kind, parameters: list[F], tape: Tape, centres: list[F] | None = None
+    kind: Any, parameters: list[F], tape: Tape, centres: list[F] | None = None
 ) -> list[int]:
     """Return the draws of a fill, which draws batches of 256 laws in rounds."""
     drawn: list[int] = []
@@ -97,10 +97,10 @@ def model_draws(
 
 
 def parameters_of(
-    kind: Kind, rng: random.Random, n: int, most: int, least: int | None = None
+    kind: Any, rng: random.Random, n: int, most: int, least: int | None = None
 ) -> list[float]:
     if least is None:
-        least = -16 if kind is Kind.DISCRETE_GAUSSIAN else -11
+        least = -16 if kind is G else -11
     return [2.0 ** rng.uniform(least, most) for _ in range(n)]
 
 
@@ -110,7 +110,7 @@ def as_words(values: list[F]) -> Any:
 
 @pytest.mark.parametrize("most", [12, 40])
 @pytest.mark.parametrize("kind", KINDS)
-def test_draws_are_those_of_the_model(kind: Kind, most: int) -> None:
+def test_draws_are_those_of_the_model(kind: Any, most: int) -> None:
     """600 laws of all widths draw the model's values from a tape, and use as many bytes."""
     rng = random.Random(most)
     parameters = parameters_of(kind, rng, 600, most)
@@ -123,7 +123,7 @@ def test_draws_are_those_of_the_model(kind: Kind, most: int) -> None:
 
 @pytest.mark.parametrize("most", [6, 40])
 @pytest.mark.parametrize("kind", KINDS)
-def test_fractions_are_those_of_the_model(kind: Kind, most: int) -> None:
+def test_fractions_are_those_of_the_model(kind: Any, most: int) -> None:
     """Laws whose parameters and centres are floats or ratios draw the model's values."""
     rng = random.Random(most)
     floats = [F(x) for x in parameters_of(kind, rng, 300, most, -4)]
@@ -139,7 +139,7 @@ def test_fractions_are_those_of_the_model(kind: Kind, most: int) -> None:
 
 @at_once("ones", [0, 1, 46, 47, 48, 49, 62, 63, 64, 71])
 @pytest.mark.parametrize("kind", KINDS)
-def test_attempts_that_words_do_not_decide(kind: Kind, ones: int) -> None:
+def test_attempts_that_words_do_not_decide(kind: Any, ones: int) -> None:
     """Attempts reach tail levels as far as the bits go, among ordinary ones."""
     rng = random.Random(ones)
     parameters = parameters_of(kind, rng, 40, 12)
@@ -166,8 +166,8 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
     scale = 2.0 ** rng.uniform(-3, 6, 6)
     centres = np.array([0, 0.5, -0.5, 0.499, -0.1, 1 / 3])
     for kind, parameters, table in (
-        (Kind.DISCRETE_GAUSSIAN, sigma2, gaussian_table),
-        (Kind.DISCRETE_LAPLACE, scale, laplace_table),
+        (G, sigma2, gaussian_table),
+        (L, scale, laplace_table),
     ):
         drawn = draws_in_lanes(
             kind, np.tile(parameters, 40_000), source, 2, centres=np.tile(centres, 40_000)
@@ -178,7 +178,7 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
 
 @pytest.mark.parametrize("method", ["auto", "isochronous"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_arrays_of_parameters_are_those_of_the_model(kind: Kind, method: Any) -> None:
+def test_arrays_of_parameters_are_those_of_the_model(kind: Any, method: Any) -> None:
     """The public function splits mu, and adds its nearest integer exactly."""
     rng = random.Random(4)
     parameters = parameters_of(kind, rng, 500, 20, -4)
@@ -187,13 +187,8 @@ def test_arrays_of_parameters_are_those_of_the_model(kind: Kind, method: Any) ->
     rests = [F(x) - c for x, c in zip(mu, integers, strict=True)]
     data = rng.randbytes(40_000)
     source, read = TapeSource(data), Tape(data)
-    draw = dg.discrete_gaussian if kind is Kind.DISCRETE_GAUSSIAN else dg.discrete_laplace
-    drawn = draw(
-        np.array(parameters),
-        mu=np.array(mu),
-        method=method,
-        source=source,
-    )
+    draw = dg.discrete_gaussian if kind is G else dg.discrete_laplace
+    drawn = draw(np.array(parameters), mu=np.array(mu), method=method, source=source)
     expected = model_draws(kind, [F(p) for p in parameters], read, rests)
     assert drawn.tolist() == [c + y for c, y in zip(integers, expected, strict=True)]
     assert source.used == read.used
@@ -212,9 +207,9 @@ def test_isochronous_laws_of_any_numbers() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_isochronous_refusals_come_before_a_draw(kind: Kind) -> None:
+def test_isochronous_refusals_come_before_a_draw(kind: Any) -> None:
     """A law too narrow, among distinct ones or equal ones, is refused, and no bit is read."""
-    draw = dg.discrete_gaussian if kind is Kind.DISCRETE_GAUSSIAN else dg.discrete_laplace
+    draw = dg.discrete_gaussian if kind is G else dg.discrete_laplace
 
     def must_not_draw(buffer: memoryview) -> None:
         raise AssertionError

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import struct
-from fractions import Fraction
 from typing import Any
 
 import generate
 import numpy as np
 import parts
 import pytest
-from cases import PARAMETERS
+from cases import LAWS, law_of
 from engine import ENGINE
 from evidence_cases import at_once
 from keystream import Tape, chacha20_block, key_tape
 
 import discretegauss as dg
-from discretegauss._drawing.python_engine import PythonSampler
-from discretegauss._law import Kind, LawSpec
 
 FILE = json.loads(generate.FILE.read_text(encoding="ascii"))
 needs_core = pytest.mark.usefixtures("native_engine")
@@ -28,11 +25,6 @@ IS_ISOCHRONOUS = ENGINE == "native" and struct.calcsize("P") == 8
 needs_isochronous = pytest.mark.skipif(
     not IS_ISOCHRONOUS, reason="there is no isochronous sampler here"
 )
-
-
-def spec_of(case: dict[str, Any]) -> LawSpec:
-    kind = Kind[case["law"].upper()]
-    return LawSpec(kind, *(Fraction(case[name]) for name in PARAMETERS[kind]))
 
 
 def tape_of(case: dict[str, Any]) -> Tape:
@@ -77,56 +69,37 @@ def test_the_stream_is_that_of_rfc_8439() -> None:
 
 @at_once("case", FILE["algorithms"])
 def test_the_plain_python_engine_replays_the_algorithms(case: dict[str, Any]) -> None:
-    replay(PythonSampler(spec_of(case)), case)
+    replay(parts.python_sampler(law_of(case)), case)
 
 
 @needs_core
 @pytest.mark.parametrize("words", [True, False], ids=["words", "gmp"])
 @at_once("case", FILE["algorithms"])
 def test_the_compiled_core_replays_the_algorithms(case: dict[str, Any], words: bool) -> None:
-    replay(parts.NativeLaw(spec_of(case), words=words), case)
+    replay(parts.NativeLaw(law_of(case), words=words), case)
 
 
 @needs_core
 @at_once("case", FILE["tables"])
 def test_the_compiled_core_replays_the_tables(case: dict[str, Any]) -> None:
     """Every loop that this machine has replays them, and so it does into int64 if they fit."""
-    from discretegauss._native import lib
-
-    replayed = set()
-    for isa in (name for name in dir(lib) if name.startswith("DG_ISA_")):
-        try:
-            law = native_table(case, getattr(lib, isa))
-        except ValueError:
-            assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
-            continue
+    sizes = {name: case[name] for name in ("index_bits", "block_bits")}
+    laws = parts.by_each_loop(
+        parts.NativeTable, law_of(case), **(sizes if case["index_bits"] < 16 else {})
+    )
+    for law in laws.values():
         replay(law, case)
-        replayed.add(isa)
         # a fill of a wider law may end in an error, which is no vector
         if max(abs(int(draw)) for draw in case["draws"]) < 2**58:
             replay(law, case, np.int64)
-    assert {"DG_ISA_AUTO", "DG_ISA_PORTABLE"} <= replayed
-
-
-def native_table(case: dict[str, Any], isa: int) -> Any:
-    index_bits = case["index_bits"]
-    block_bits = -1 if index_bits == 16 else case["block_bits"]
-    return parts.NativeTable(spec_of(case), index_bits=index_bits, block_bits=block_bits, isa=isa)
 
 
 @needs_core
 @at_once("case", FILE["fills"])
 def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -> None:
     """Every kernel that this machine has replays them, in pieces, into int64 and into objects."""
-    from discretegauss._native import lib
-
-    kernels = set()
-    for isa in (name for name in dir(lib) if name.startswith("DG_ISA_")):
-        try:
-            law = parts.NativeLanes(spec_of(case), isa=getattr(lib, isa))
-        except ValueError:
-            assert isa not in ("DG_ISA_AUTO", "DG_ISA_PORTABLE")
-            continue
+    laws = parts.by_each_loop(parts.NativeLanes, law_of(case))
+    for law in laws.values():
         facts = generate.lane_facts(law.info.attempt_bytes)
         assert all(getattr(law.info, name) == case[name] for name in facts)
         replay(law, case)
@@ -135,32 +108,32 @@ def test_the_compiled_core_replays_the_isochronous_fills(case: dict[str, Any]) -
         for part in np.split(cut, [1, 4, 9, 266]):
             law.fill(part, tape)
         assert generate.drawn(cut.tolist(), tape) == {name: case[name] for name in DRAWN}
-        kernels.add(int(law.info.isa))
-    assert lib.DG_ISA_PORTABLE in kernels
+    assert laws["PORTABLE"].isa == "PORTABLE"
 
 
-PUBLIC = {
-    Kind.GEOMETRIC_EXP: lambda p, **how: dg.geometric_exp(p[0], **how),
-    Kind.DISCRETE_LAPLACE: lambda p, **how: dg.discrete_laplace(p[0], mu=p[1], **how),
-    Kind.DISCRETE_GAUSSIAN: lambda p, **how: dg.discrete_gaussian(p[0], mu=p[1], **how),
-    Kind.GENERALIZED_GAUSSIAN: lambda p, **how: dg.generalized_gaussian(p[0], p[2], mu=p[1], **how),
-}
+def public(case: dict[str, Any], **how: Any) -> Any:
+    """Call the public function of a vector's law; the parameters are the strings of the file."""
+    parameters = {name: case[name] for name in LAWS[case["law"]][1]}
+    return getattr(dg, case["law"])(**parameters, **how)
 
 
-FOR_PUBLIC = [(case, "reference") for case in FILE["algorithms"] if spec_of(case).kind in PUBLIC]
+WITH_METHODS = ("discrete_laplace", "discrete_gaussian")
+FOR_PUBLIC: list[tuple[Any, dict[str, Any]]] = [
+    (case, {"method": "reference"} if case["law"] in WITH_METHODS else {})
+    for case in FILE["algorithms"]
+    if case["law"] in (*WITH_METHODS, "geometric_exp")
+]
 if ENGINE == "native":
-    FOR_PUBLIC += [(case, "cells") for case in FILE["tables"] if case["index_bits"] == 16]
-    FOR_PUBLIC += [(case, "isochronous") for case in FILE["fills"]]
+    FOR_PUBLIC += [
+        (case, {"method": "cells"}) for case in FILE["tables"] if case["index_bits"] == 16
+    ]
+    FOR_PUBLIC += [(case, {"method": "isochronous"}) for case in FILE["fills"]]
 
 
-@at_once(("case", "method"), FOR_PUBLIC)
-def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: str) -> None:
-    """The parameters are the strings of the file."""
-    kind = spec_of(case).kind
+@at_once(("case", "how"), FOR_PUBLIC)
+def test_the_public_functions_replay_the_vectors(case: dict[str, Any], how: Any) -> None:
     tape = tape_of(case)
-    how = {} if kind is Kind.GEOMETRIC_EXP else {"method": method}
-    parameters = [case[name] for name in PARAMETERS[kind]]
-    out = PUBLIC[kind](parameters, size=case["n"], dtype=object, source=tape, **how)
+    out = public(case, size=case["n"], dtype=object, source=tape, **how)
     assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
 
 
@@ -168,7 +141,6 @@ def test_the_public_functions_replay_the_vectors(case: dict[str, Any], method: s
 @at_once("case", FILE["fills"])
 def test_single_draws_replay_the_fills(case: dict[str, Any]) -> None:
     """The public functions make one draw a call, on one tape."""
-    kind, tape = spec_of(case).kind, tape_of(case)
-    parameters = [case[name] for name in PARAMETERS[kind]]
-    draws = [PUBLIC[kind](parameters, source=tape) for _ in range(case["n"])]
+    tape = tape_of(case)
+    draws = [public(case, source=tape) for _ in range(case["n"])]
     assert generate.drawn(draws, tape) == {name: case[name] for name in DRAWN}

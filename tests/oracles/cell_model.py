@@ -10,12 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Callable
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
-
-from discretegauss._law import LawSpec
 
 __all__ = ["CellModel", "Facts", "Height"]
 
@@ -55,9 +53,9 @@ class Height(NamedTuple):
 class CellModel:
     """A table, and draws from it."""
 
-    def __init__(self, spec: LawSpec, facts: Facts) -> None:
+    def __init__(self, law: Any, facts: Facts) -> None:
         self.facts = facts
-        self.law = ExactLaw(spec)
+        self.law = ExactLaw(law)
         over = max(0, facts.block_bits - _TICK_BITS)
         self.rest_bytes = -(-over // 8)
         self.tick_bits = facts.block_bits - 8 * self.rest_bytes

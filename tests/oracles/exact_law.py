@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 from flint import arb, ctx, fmpq
 from keystream import Tape
-
-from discretegauss._law import Kind, LawSpec
 
 __all__ = ["ExactLaw", "leading_ones"]
 
 
 class ExactLaw:
-    """The weight g(y) = exp(phi(abs(f)) - phi(abs(y - f))), with mu = c + f."""
+    """The weight g(y) = exp(phi(abs(f)) - phi(abs(y - f))), with mu = c + f.
 
-    def __init__(self, spec: LawSpec) -> None:
-        self.c = floor(spec.mu + Fraction(1, 2))
-        self._spec = spec
-        self._f = spec.mu - self.c
+    Of the law's object it reads the parameters.
+    """
+
+    def __init__(self, law: Any) -> None:
+        self.c = floor(law.mu + Fraction(1, 2))
+        self.has_sign = law.mu == self.c
+        self._f = law.mu - self.c
+        self._sigma2 = getattr(law, "sigma2", None)
+        self._scale, self._beta = getattr(law, "scale", None), getattr(law, "beta", Fraction(1))
 
     def _weight(self, y: int) -> arb:
         """Return a ball that holds g(y), at the precision in force."""
         near, far = abs(self._f), abs(y - self._f)
         if near == far:
             return arb(1)
-        if self._spec.kind is Kind.DISCRETE_GAUSSIAN:
-            return (-_ball((far * far - near * near) / (2 * self._spec.parameter))).exp()
-        beta = self._spec.beta if self._spec.kind is Kind.GENERALIZED_GAUSSIAN else Fraction(1)
-        phi = [_ball(r / self._spec.parameter) ** _ball(beta) if r else arb(0) for r in (near, far)]
+        if self._sigma2 is not None:
+            return (-_ball((far * far - near * near) / (2 * self._sigma2))).exp()
+        phi = [_ball(r / self._scale) ** _ball(self._beta) if r else arb(0) for r in (near, far)]
         return (phi[0] - phi[1]).exp()
 
     def floor(self, scale: int, y: int, minus: int = 0) -> tuple[int, bool]:

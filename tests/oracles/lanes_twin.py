@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
-
-from discretegauss._law import LawSpec
 
 _POINT_BITS = 63
 
@@ -24,13 +22,13 @@ class LaneFacts(NamedTuple):
 class LanesTwin:
     """The draws of a fill."""
 
-    def __init__(self, spec: LawSpec, facts: LaneFacts) -> None:
+    def __init__(self, law: Any, facts: LaneFacts) -> None:
         if facts.attempt_bytes != (12 if facts.block_bits <= 16 else 16):
             raise ValueError(f"{facts}")
         self.facts = facts
         self.block_bits, self.n_core, self.n_tail, self.attempt_bytes = facts
         self.n_cells = facts.n_core + facts.n_tail
-        self.law = ExactLaw(spec)
+        self.law = ExactLaw(law)
 
     def draw(self, tape: Tape) -> int:
         """Return one draw."""

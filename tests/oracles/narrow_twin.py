@@ -4,38 +4,36 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate, count, takewhile
+from typing import Any
 
 from exact_law import ExactLaw, leading_ones
 from keystream import Tape
 
-from discretegauss._law import LawSpec
 
-
-def outcomes(spec: LawSpec) -> list[int]:
+def outcomes(law: ExactLaw) -> list[int]:
     """Return the integers y with g(y) >= 2^-63, or those from 0 on if the law has a sign."""
-    law = ExactLaw(spec)
 
     def is_outcome(y: int) -> bool:
         return law.floor(2**63, y)[0] > 0
 
     right = list(takewhile(is_outcome, count(0)))
-    left = [] if spec.mu == law.c else list(takewhile(is_outcome, count(-1, -1)))
+    left = [] if law.has_sign else list(takewhile(is_outcome, count(-1, -1)))
     return left[::-1] + right
 
 
-def is_narrow(spec: LawSpec) -> bool:
+def is_narrow(law: Any) -> bool:
     """Return whether fills of the law are of this kind: 128 outcomes, at most."""
-    law = ExactLaw(spec)
-    return law.floor(2**63, 128)[0] == 0 and len(outcomes(spec)) <= 128
+    exact = ExactLaw(law)
+    return exact.floor(2**63, 128)[0] == 0 and len(outcomes(exact)) <= 128
 
 
 class NarrowTwin:
     """The draws of a fill: one word after the other, and what a word leaves open."""
 
-    def __init__(self, spec: LawSpec) -> None:
-        self.law = ExactLaw(spec)
-        self.outcomes = outcomes(spec)
-        self.has_sign = spec.mu == self.law.c
+    def __init__(self, law: Any) -> None:
+        self.law = ExactLaw(law)
+        self.outcomes = outcomes(self.law)
+        self.has_sign = self.law.has_sign
         weights = [self.law.floor(2**56, y)[0] + 1 for y in self.outcomes]
         total = 2 * sum(weights) - weights[0] if self.has_sign else sum(weights)
         self.scale = (2**64 - 2**20) * 2**24 // total << 32

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import Any
 
+from cell_model import SPECIAL
 from exact_law import ExactLaw
 from keystream import chacha20_block
-
-from discretegauss.verify._table import SPECIAL_CODE, Table
 
 COLUMNS = 256
 
@@ -32,28 +32,31 @@ def block(key: bytes, number: int, attempt: int, depth: int) -> tuple[int, ...]:
     return struct.unpack("<16I", chacha20_block(key, number & 0xFFFFFFFF, nonce))
 
 
-def noise_at(item: int, key: bytes, table: Table) -> int:
-    """Return the draw of an item: that of the first attempt that succeeds."""
+def noise_at(item: int, key: bytes, table: Any, law: ExactLaw) -> int:
+    """Return the draw of an item: that of the first attempt that succeeds.
+
+    `table` has the numbers of the law's table under the names of csrc/cells/table.h.
+    """
     words = 1 if table.tick_bits <= 16 else 2
     items = 16 // words
     tile, place = item // (COLUMNS * items), item // COLUMNS % items
     cell = block(key, tile * COLUMNS + item % COLUMNS, 0, 0)[words * place :][:words]
     attempt = 0
-    while (y := attempt_at(cell, item, attempt, key, table)) is None:
+    while (y := attempt_at(cell, item, attempt, key, table, law)) is None:
         cell = block(key, item, attempt, 1)[4 : 4 + words]
         attempt += 1
-    return ExactLaw(table.spec).c + y
+    return law.c + y
 
 
 def attempt_at(
-    cell: tuple[int, ...], item: int, attempt: int, key: bytes, table: Table
+    cell: tuple[int, ...], item: int, attempt: int, key: bytes, table: Any, law: ExactLaw
 ) -> int | None:
     """Return the y of an attempt, relative to c, or None if it fails."""
     row, position = cell[0] & 255, cell[0] >> 8 & 255
     tick = (cell[0] >> 16 | sum(cell[1:]) << 16) & ((1 << table.tick_bits) - 1)
     piece = sum(position >= end for end in table.rows[row].end)
     code = table.rows[row].code[piece]
-    if code != SPECIAL_CODE:
+    if code != SPECIAL:
         return (table.coded_first + code << table.tick_bits) + tick
     number = table.n_coded + (position + table.rows[row].special) % 2**16
     if number < len(table.full):
@@ -72,7 +75,7 @@ def attempt_at(
         y_block = table.last_block + 1 + outwards if side else table.first_block - 1 - outwards
     y = (y_block << table.tick_bits) + tick
     bits = further(item, attempt, key, 0)
-    return y if is_below(bits, m, level, y, table.height, ExactLaw(table.spec)) else None
+    return y if is_below(bits, m, level, y, table.height, law) else None
 
 
 def further(item: int, attempt: int, key: bytes, which: int) -> Iterator[int]:

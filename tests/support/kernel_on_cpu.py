@@ -11,10 +11,9 @@ from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
 from numpy.typing import NDArray
-
-from discretegauss._drawing.engines import native
 
 __all__ = ["CALL", "MOST_IN_DOUBT", "TILE", "KernelOnCpu", "fresh_call", "head_of"]
 
@@ -75,7 +74,7 @@ def _library(*chosen: str) -> ctypes.CDLL:
     source = Path(__file__).parents[1] / "cuda" / "on_cpu.cpp"
     target = Path(mkdtemp()) / "on_cpu.so"
     options = "-x c++ -std=c++17 -Wall -Wextra -Werror -Wno-unknown-pragmas -shared -fPIC"
-    given = [*options.split(), *chosen, "-I", str(native.FOLDER)]
+    given = [*options.split(), *chosen, "-I", parts.kernel_folder()]
     subprocess.run([compiler, *given, "-o", str(target), str(source)], check=True)
     return ctypes.CDLL(str(target))
 

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from discretegauss._law import Kind, LawSpec
+from discretegauss import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
+from discretegauss.laws import Bernoulli, BernoulliExp, Geometric, UniformBelow
 
 __all__ = [
     "ALGORITHMS",
     "FILLS",
     "HAND_MADE",
-    "PARAMETERS",
+    "LAWS",
     "TABLES",
     "TableCase",
+    "law_of",
     "shown",
-    "spec_of",
 ]
 
-#: The names of a law's parameters, as the public functions have them.
-PARAMETERS = {
-    Kind.BERNOULLI: ("p",),
-    Kind.UNIFORM_BELOW: ("n_values",),
-    Kind.BERNOULLI_EXP: ("gamma",),
-    Kind.GEOMETRIC_EXP: ("gamma",),
-    Kind.DISCRETE_LAPLACE: ("scale", "mu"),
-    Kind.DISCRETE_GAUSSIAN: ("sigma2", "mu"),
-    Kind.GENERALIZED_GAUSSIAN: ("scale", "mu", "beta"),
+#: The laws by their names in the file, and the names of their parameters there.
+LAWS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "bernoulli": (Bernoulli, ("p",)),
+    "uniform_below": (UniformBelow, ("n_values",)),
+    "bernoulli_exp": (BernoulliExp, ("gamma",)),
+    "geometric_exp": (Geometric, ("gamma",)),
+    "discrete_laplace": (DiscreteLaplace, ("scale", "mu")),
+    "discrete_gaussian": (DiscreteGaussian, ("sigma2", "mu")),
+    "generalized_gaussian": (GeneralizedGaussian, ("scale", "beta", "mu")),
 }
 
 
-def spec_of(kind: Kind, parameter: object, mu: object = 0, beta: object = 1) -> LawSpec:
-    """Return a law from anything that names rationals."""
-    return LawSpec(kind, *(Fraction(str(value)) for value in (parameter, mu, beta)))
+def law_of(case: dict[str, Any]) -> Any:
+    """Return the law of a vector."""
+    law, names = LAWS[case["law"]]
+    return law(*(case[name] for name in names))
 
 
-def shown(spec: LawSpec) -> dict[str, str]:
+def shown(law: Any) -> dict[str, str]:
     """Return the law and its parameters as a vector shows them."""
-    values = zip(PARAMETERS[spec.kind], spec[1:], strict=False)
-    return {"law": spec.kind.name.lower(), **{name: str(value) for name, value in values}}
+    name, names = next((name, names) for name, (kind, names) in LAWS.items() if kind is type(law))
+    values = {own: str(getattr(law, "n" if own == "n_values" else own)) for own in names}
+    return {"law": name, **dict(sorted(values.items(), key=lambda item: item[0] == "beta"))}
 
 
 #: The float 0.1, exactly.
@@ -61,37 +65,37 @@ _GAUSSIANS: list[tuple[object, object]] = [
 ]
 
 ALGORITHMS = [
-    *(spec_of(Kind.BERNOULLI, p) for p in _BERNOULLIS),
-    *(spec_of(Kind.UNIFORM_BELOW, n) for n in _SIZES),
-    *(spec_of(Kind.BERNOULLI_EXP, gamma) for gamma in _GAMMAS),
-    *(spec_of(Kind.GEOMETRIC_EXP, gamma) for gamma in _GEOMETRICS),
-    *(spec_of(Kind.DISCRETE_LAPLACE, scale, mu) for scale, mu in _LAPLACES),
-    *(spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu) for sigma2, mu in _GAUSSIANS),
+    *(Bernoulli(p) for p in _BERNOULLIS),
+    *(UniformBelow(n) for n in _SIZES),
+    *(BernoulliExp(gamma) for gamma in _GAMMAS),
+    *(Geometric(gamma) for gamma in _GEOMETRICS),
+    *(DiscreteLaplace(scale, mu) for scale, mu in _LAPLACES),
+    *(DiscreteGaussian(sigma2, mu) for sigma2, mu in _GAUSSIANS),
 ]
 
 # Bernoulli(exp(-1)) succeeds on 00 ff (the count of Algorithm 1 ends at 3) and fails on ff (at 2).
 _YES, _NO = b"\x00\xff", b"\xff"
 
 #: One draw each, from bytes that random tapes do not hold.
-HAND_MADE: list[tuple[LawSpec, bytes]] = [
+HAND_MADE: list[tuple[Any, bytes]] = [
     # a byte that equals the next digits of p decides nothing
-    *((spec_of(Kind.BERNOULLI, "1/3"), b"\x55\x55\x55" + last) for last in (b"\x54", b"\x56")),
-    *((spec_of(Kind.BERNOULLI, "1/256"), bytes([byte])) for byte in (0, 1)),
-    *((spec_of(Kind.BERNOULLI, "255/256"), bytes([byte])) for byte in (254, 255)),
+    *((Bernoulli("1/3"), b"\x55\x55\x55" + last) for last in (b"\x54", b"\x56")),
+    *((Bernoulli("1/256"), bytes([byte])) for byte in (0, 1)),
+    *((Bernoulli("255/256"), bytes([byte])) for byte in (254, 255)),
     # floor(U n) in doubt: a Bernoulli decides
-    *((spec_of(Kind.UNIFORM_BELOW, 3), b"\x55\x55" + byte) for byte in (b"\x00", b"\xff")),
-    (spec_of(Kind.UNIFORM_BELOW, 3), b"\x55\x55\x55\xab"),
-    (spec_of(Kind.UNIFORM_BELOW, 256), b"\xff\xff"),
+    *((UniformBelow(3), b"\x55\x55" + byte) for byte in (b"\x00", b"\xff")),
+    (UniformBelow(3), b"\x55\x55\x55\xab"),
+    (UniformBelow(256), b"\xff\xff"),
     # the count of Algorithm 1 goes past 2**8, and past 2**9
-    (spec_of(Kind.BERNOULLI_EXP, 1), bytes(300) + b"\xff"),
-    (spec_of(Kind.BERNOULLI_EXP, "1/2"), bytes(1200) + b"\xff"),
+    (BernoulliExp(1), bytes(300) + b"\xff"),
+    (BernoulliExp("1/2"), bytes(1200) + b"\xff"),
     # y = -0 is drawn again
-    (spec_of(Kind.DISCRETE_LAPLACE, 1), _NO + b"\x00" + _YES + _NO + b"\x00"),
+    (DiscreteLaplace(1), _NO + b"\x00" + _YES + _NO + b"\x00"),
     # the far side is chosen and not kept, then the near one
-    (spec_of(Kind.DISCRETE_LAPLACE, 1, "1/3"), b"\x00" + b"\x00\xff" + b"\xff" + _YES + _NO),
+    (DiscreteLaplace(1, "1/3"), b"\x00" + b"\x00\xff" + b"\xff" + _YES + _NO),
     # 20 standard deviations out: ten successes for the size, then 190 to accept
     (
-        spec_of(Kind.DISCRETE_GAUSSIAN, 1),
+        DiscreteGaussian(1),
         b"\x00\x00" + _YES * 10 + _NO + b"\x00" + _YES * 190 + b"\xff",
     ),
 ]
@@ -100,14 +104,14 @@ HAND_MADE: list[tuple[LawSpec, bytes]] = [
 class TableCase(NamedTuple):
     """A table: index_bits is 16 in use; block_bits None: as the core chooses."""
 
-    spec: LawSpec
+    law: Any
     index_bits: int = 16
     block_bits: int | None = None
 
 
 TABLES = [
     *(
-        TableCase(spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu))
+        TableCase(DiscreteGaussian(sigma2, mu))
         for sigma2, mu in [
             ("1/1000", "1/2"),
             (1, 0),
@@ -123,11 +127,11 @@ TABLES = [
         ]
     ),
     *(
-        TableCase(spec_of(Kind.DISCRETE_LAPLACE, scale, mu))
+        TableCase(DiscreteLaplace(scale, mu))
         for scale, mu in [("1/10", 0), (10, "1/2"), (1000, 0), (10**9, "-22/7")]
     ),
     *(
-        TableCase(spec_of(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta))
+        TableCase(GeneralizedGaussian(scale, beta, mu))
         for scale, mu, beta in [
             (10, 0, 4),
             (1000, "-1/2", "3/2"),
@@ -136,16 +140,16 @@ TABLES = [
         ]
     ),
     # small ones, where every other draw is decided
-    TableCase(spec_of(Kind.DISCRETE_GAUSSIAN, 1, "1/3"), 4, 0),
-    TableCase(spec_of(Kind.DISCRETE_GAUSSIAN, 10**40, "1/3"), 6, 65),
-    TableCase(spec_of(Kind.DISCRETE_LAPLACE, 10**4, "1/3"), 7, 10),
-    TableCase(spec_of(Kind.GENERALIZED_GAUSSIAN, 100, "-1/2", 3), 8, 4),
+    TableCase(DiscreteGaussian(1, "1/3"), 4, 0),
+    TableCase(DiscreteGaussian(10**40, "1/3"), 6, 65),
+    TableCase(DiscreteLaplace(10**4, "1/3"), 7, 10),
+    TableCase(GeneralizedGaussian(100, 3, "-1/2"), 8, 4),
 ]
 
 #: Isochronous: narrow laws, and wide ones by attempts of 12 bytes, and of 16 where blocks are wide.
 FILLS = [
     *(
-        spec_of(Kind.DISCRETE_GAUSSIAN, sigma2, mu)
+        DiscreteGaussian(sigma2, mu)
         for sigma2, mu in [
             ("1/1000", "1/2"),
             (1, 0),
@@ -159,11 +163,11 @@ FILLS = [
         ]
     ),
     *(
-        spec_of(Kind.DISCRETE_LAPLACE, scale, mu)
+        DiscreteLaplace(scale, mu)
         for scale, mu in [("1/10", 0), (10, "1/2"), (1000, 0), (10**12, "-22/7")]
     ),
     *(
-        spec_of(Kind.GENERALIZED_GAUSSIAN, scale, mu, beta)
+        GeneralizedGaussian(scale, beta, mu)
         for scale, mu, beta in [
             ("1/3", "1/2", "3/2"),
             (10, 0, 1),

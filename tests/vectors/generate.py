@@ -15,6 +15,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,7 @@ from lanes_twin import LaneFacts, LanesTwin
 from narrow_twin import NarrowTwin, is_narrow
 
 import discretegauss as dg
-from discretegauss._drawing.python_engine import _reference_draw
-from discretegauss._law import LawSpec
+from discretegauss import reference
 
 FILE = Path(__file__).with_name("vectors.json")
 SHOWN = 12  # draws that a vector shows
@@ -115,22 +115,28 @@ def keys() -> Iterator[bytes]:
 
 def algorithm_cases(key: Iterator[bytes]) -> Iterator[Case]:
     """Return the vectors of the algorithms, from the specification."""
-    for spec in ALGORITHMS:
-        draw, tape_key = reference_draw(spec), next(key)
+    for law in ALGORITHMS:
+        tape_key = next(key)
         tape = key_tape(tape_key)
-        draws = [draw(tape) for _ in range(DRAWS)]
-        yield {**shown(spec), "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
-    for spec, data in HAND_MADE:
+        draws = [specified(law, tape) for _ in range(DRAWS)]
+        yield {**shown(law), "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
+    for law, data in HAND_MADE:
         tape = Tape(data)
-        draws = [reference_draw(spec)(tape)]
+        draws = [specified(law, tape)]
         if tape.used != len(data):
-            raise ValueError(f"{spec}: {tape.used} bytes of {len(data)} were read: {data.hex()}")
-        yield {**shown(spec), "tape": data.hex(), **drawn(draws, tape)}
+            raise ValueError(f"{law}: {tape.used} bytes of {len(data)} were read: {data.hex()}")
+        yield {**shown(law), "tape": data.hex(), **drawn(draws, tape)}
 
 
-def reference_draw(spec: LawSpec) -> Callable[[Tape], int]:
-    """Return the specification's function of a tape."""
-    return _reference_draw(spec)
+def specified(law: Any, tape: Tape) -> int:
+    """Return the specification's next draw from a tape."""
+    name, *parameters = shown(law).values()
+    values = [Fraction(value) for value in parameters]
+    if name in ("discrete_laplace", "discrete_gaussian"):
+        return int(getattr(reference, name)(*values, tape))
+    whole, den = values[0].as_integer_ratio()
+    given = (whole,) if name == "uniform_below" else (whole, den)
+    return int(getattr(reference, name)(*given, tape))
 
 
 class DoubtfulTwin(CellModel):
@@ -139,8 +145,8 @@ class DoubtfulTwin(CellModel):
     Those between do, so that draws that read on and draws that do not follow one another.
     """
 
-    def __init__(self, spec: LawSpec, facts: Facts) -> None:
-        super().__init__(spec, facts)
+    def __init__(self, law: Any, facts: Facts) -> None:
+        super().__init__(law, facts)
         self.doubtful: dict[int, int] = {}  # by their place on the tape
         self._n_seen = 0
 
@@ -167,13 +173,13 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
     """Return the vectors of the tables; `chosen` has what the core chose for each."""
     for case, choice in zip(TABLES, chosen, strict=True):
         facts = Facts(*(choice[name] for name in Facts._fields))
-        twin = CellModel(case.spec, facts)
+        twin = CellModel(case.law, facts)
         tape_key = next(key)
         tape = key_tape(tape_key)
         cells = [*twin.full, *chain.from_iterable(twin.partial)]
         rows = [number for row in twin.rows for number in (*row.end, *row.code, row.special)]
         table = {
-            **shown(case.spec),
+            **shown(case.law),
             **facts._asdict(),
             "n_full": len(twin.full),
             "n_partial": len(twin.partial),
@@ -185,27 +191,25 @@ def table_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
         draws = twin.draw(twin.chunk + PAST_CHUNK, tape)
         yield {**table, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
         if case.index_bits < 16:
-            yield {**table, **doubtful_draw(case.spec, facts, next(key))}
+            yield {**table, **doubtful_draw(case.law, facts, next(key))}
 
 
-def doubtful_draw(spec: LawSpec, facts: Facts, key: bytes) -> Case:
+def doubtful_draw(law: Any, facts: Facts, key: bytes) -> Case:
     """Return the end of a vector of a few draws of which many heights have to be refined."""
-    twin, tape = DoubtfulTwin(spec, facts), key_tape(key)
+    twin, tape = DoubtfulTwin(law, facts), key_tape(key)
     twin.draw(IN_DOUBT, tape)
     data = twin.written(tape)
     again = Tape(data)
-    draws = CellModel(spec, facts).draw(IN_DOUBT, again)
+    draws = CellModel(law, facts).draw(IN_DOUBT, again)
     if again.used != len(data) or len(twin.doubtful) < 2:
-        raise ValueError(f"{spec}: no height was refined")
+        raise ValueError(f"{law}: no height was refined")
     return {"tape": data.hex(), **drawn(draws, again)}
 
 
 def chosen_by_the_core(case: TableCase) -> Case:
     """Return what the core chose for a table."""
-    from discretegauss.verify._table import copy_out
-
     block_bits = -1 if case.block_bits is None else case.block_bits
-    table = copy_out(case.spec, index_bits=case.index_bits, block_bits=block_bits)
+    table = parts.copied_table(case.law, index_bits=case.index_bits, block_bits=block_bits)
     facts = {name: getattr(table, name) for name in Facts._fields if name != "coded_last"}
     n_coded = table.n_coded
     facts["coded_last"] = table.full[n_coded - 1] if n_coded > 0 else table.coded_first - 1
@@ -218,9 +222,9 @@ def chosen_before(cases: list[Case]) -> list[Case]:
     return [case for case in cases if "chacha20_key" in case]
 
 
-def lanes_chosen_by_the_core(spec: LawSpec) -> Case:
+def lanes_chosen_by_the_core(law: Any) -> Case:
     """Return what the core chose for isochronous fills."""
-    info = parts.NativeLanes(spec).info
+    info = parts.NativeLanes(law).info
     return {name: int(getattr(info, name)) for name in lane_facts(info.attempt_bytes)}
 
 
@@ -231,15 +235,15 @@ def lane_facts(attempt_bytes: int) -> tuple[str, ...]:
 
 def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
     """Return the vectors of isochronous fills."""
-    for spec, choice in zip(FILLS, chosen, strict=True):
+    for law, choice in zip(FILLS, chosen, strict=True):
         facts = {name: choice[name] for name in lane_facts(choice["attempt_bytes"])}
         tape_key = next(key)
-        if is_narrow(spec) != (facts["attempt_bytes"] == 8):
-            raise ValueError(f"{spec}: {facts}")
-        twin = NarrowTwin(spec) if is_narrow(spec) else LanesTwin(spec, LaneFacts(**facts))
+        if is_narrow(law) != (facts["attempt_bytes"] == 8):
+            raise ValueError(f"{law}: {facts}")
+        twin = NarrowTwin(law) if is_narrow(law) else LanesTwin(law, LaneFacts(**facts))
         tape = key_tape(tape_key)
         draws = [twin.draw(tape) for _ in range(FILLED)]
-        about = {**shown(spec), **facts}
+        about = {**shown(law), **facts}
         yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
         data = twin.settled() if isinstance(twin, NarrowTwin) else undecided_attempts(twin)
         tape, draws = Tape(data), []
@@ -282,7 +286,7 @@ def build(*, file: Case | None = None) -> Case:
         tables, fills = (chosen_before(file[part]) for part in ("tables", "fills"))
     else:
         tables = [chosen_by_the_core(case) for case in TABLES]
-        fills = [lanes_chosen_by_the_core(spec) for spec in FILLS]
+        fills = [lanes_chosen_by_the_core(law) for law in FILLS]
     return {
         **HEADER,
         "algorithms": algorithms,

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
+from engine import needs_core
 from fake_cuda import FakeGpu
 
 import discretegauss as dg
-from discretegauss._drawing import cuda, engines
 
 pytestmark = [
     pytest.mark.repository,
-    pytest.mark.skipif(engines.native is None, reason="the C core is not in use"),
+    needs_core,
 ]
 
 
@@ -35,8 +36,7 @@ def test_the_program_says_right_of_right_draws_and_wrong_of_others(
 ) -> None:
     """All parts run. Items that differ from the CPU's, and draws of another law, end it with 1."""
     pytest.importorskip("scipy")
-    for cached in (cuda._law_on, cuda._kernels):
-        cached.cache_clear()
+    parts.forget_gpus(monkeypatch)
     FakeGpu(monkeypatch)
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
     gpu: Any = importlib.import_module("gpu")

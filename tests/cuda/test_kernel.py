@@ -9,42 +9,32 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from engine import needs_core
 from evidence_cases import evidence
 from exact_law import ExactLaw
 from kernel_on_cpu import CALL, MOST_IN_DOUBT, TILE, KernelOnCpu, fresh_call, head_of
+from law_sums import GG, G, L
 from numpy.typing import NDArray
+from parts import NativeTable, copied_table
 from scipy import stats
-
-import discretegauss as dg
-from discretegauss._drawing import engines
-from discretegauss._law import Kind, LawSpec
 
 pytestmark = [
     pytest.mark.repository,  # compiles
-    pytest.mark.skipif(engines.native is None, reason="the C core is not in use"),
+    needs_core,
 ]
 
 F = Fraction
-GAUSSIAN, LAPLACE, POWER = (
-    Kind.DISCRETE_GAUSSIAN,
-    Kind.DISCRETE_LAPLACE,
-    Kind.GENERALIZED_GAUSSIAN,
-)
 KEY = bytes(range(100, 132))
 LAWS = {
-    "narrow": LawSpec(GAUSSIAN, F(1)),
-    "centred elsewhere": LawSpec(GAUSSIAN, F(10**5), F(7, 3)),
-    "wide": LawSpec(GAUSSIAN, F(2**100), F(-(10**6) - F(1, 2))),
-    "laplace": LawSpec(LAPLACE, F(5, 2), F(1, 3)),
-    "wide laplace": LawSpec(LAPLACE, F(2**24)),
-    "generalised": LawSpec(POWER, F(1000), F(0), F(3, 2)),
+    "narrow": G(1),
+    "centred elsewhere": G(10**5, "7/3"),
+    "wide": G(2**100, "-1000000.5"),
+    "laplace": L("5/2", "1/3"),
+    "wide laplace": L(2**24),
+    "generalised": GG(1000, "3/2"),
 }
 CASES = [(name, dtype) for name in LAWS for dtype in ("int32", "int64")]
 CASES.remove(("wide", "int32"))
-
-
-def sampler_of(spec: LawSpec) -> Any:
-    return engines.native.NativeSampler(spec, "cells")
 
 
 def by_core(sampler: Any, first: int, n: int) -> NDArray[Any]:
@@ -56,7 +46,7 @@ def by_core(sampler: Any, first: int, n: int) -> NDArray[Any]:
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_the_kernel_draws_what_the_core_draws(name: str, dtype: str) -> None:
     """Compare every item, with 1 to 3 blocks in two orders, a queue that overflows, and sums."""
-    sampler, n, first = sampler_of(LAWS[name]), 3 * TILE + 1234, 7 * 2**30 * TILE
+    sampler, n, first = NativeTable(LAWS[name]), 3 * TILE + 1234, 7 * 2**30 * TILE
     law, expected = sampler.packed(), by_core(sampler, first, n)
     values = np.arange(-5000, n - 5000).astype(dtype)
     short_queue = ("-O1", "-DQUEUE=40") if name in ("wide", "wide laplace") else ()
@@ -72,24 +62,15 @@ def test_the_kernel_draws_what_the_core_draws(name: str, dtype: str) -> None:
         assert call["n_in_doubt"] == 0
 
 
-def law_of(spec: LawSpec) -> Any:
-    """Return the user's object for a law."""
-    if spec.kind == GAUSSIAN:
-        return dg.DiscreteGaussian(spec.parameter, spec.mu)
-    if spec.kind == LAPLACE:
-        return dg.DiscreteLaplace(spec.parameter, spec.mu)
-    return dg.GeneralizedGaussian(spec.parameter, spec.beta, spec.mu)
-
-
 @pytest.mark.parametrize("n", [10**6, *evidence(2 * 10**7)])
 @pytest.mark.parametrize("name", LAWS)
 def test_the_kernels_draws_have_the_law(name: str, n: int) -> None:
     """Test by chi-square, in some 60 bins to 5 deviations from the mean, under a fixed key."""
-    spec, sampler, out = LAWS[name], sampler_of(LAWS[name]), np.empty(n, np.int64)
+    law, out = LAWS[name], np.empty(n, np.int64)
+    sampler = NativeTable(law)
     kernel = KernelOnCpu("int64", sampler.words, 4, 11)
     kernel.run("noise", out, None, n, 0, sampler.packed(), fresh_call(KEY))
-    law = law_of(spec)
-    centre, step = round(spec.mu), max(1, int(law.std() / 6))
+    centre, step = round(law.mu), max(1, int(law.std() / 6))
     edges = [centre + step * i for i in range(-30, 31)]
     cdf = [0.0, *(law.cdf(edge - 1) for edge in edges), 1.0]
     probability = np.diff(cdf)
@@ -122,23 +103,17 @@ NUMBERS = ["height", "n_full", "n_partial", "n_tail_side", "levels", "above", "b
 NUMBERS += ["above_a_step"]
 SETTLED = [
     *LAWS.values(),
-    LawSpec(GAUSSIAN, F(1, 4)),
-    LawSpec(GAUSSIAN, F(1, 2), F(1, 3)),
-    LawSpec(GAUSSIAN, F(2, 7) * 10**12, F(1, 2)),
-    LawSpec(LAPLACE, F(1, 10)),
-    LawSpec(LAPLACE, F(2**52, 3)),
-    LawSpec(POWER, F(1), F(1, 3), F(11, 10)),
-    LawSpec(POWER, F(10**9), F(-2, 5), F(50)),
+    *(G("1/4"), G("1/2", "1/3"), G(F(2, 7) * 10**12, "1/2")),
+    *(L("1/10"), L(F(2**52, 3))),
+    *(GG(1, "11/10", "1/3"), GG(10**9, 50, "-2/5")),
 ]
 
 
-@pytest.mark.parametrize("spec", SETTLED, ids=str)
-def test_heights_decide_as_exact_numbers_do(spec: LawSpec) -> None:
+@pytest.mark.parametrize("law", SETTLED, ids=str)
+def test_heights_decide_as_exact_numbers_do(law: Any) -> None:
     """Decisions next to where f' meets the law are right, and in doubt no wider than proven."""
-    from discretegauss.verify import _table
-
-    sampler, exact = sampler_of(spec), ExactLaw(spec)
-    table, law, kernel = _table.copy_out(spec), sampler.packed(), KernelOnCpu("int64", 1)
+    table, packed, exact = copied_table(law), NativeTable(law).packed(), ExactLaw(law)
+    kernel = KernelOnCpu("int64", 1)
     w, tail = 1 << table.tick_bits, 1 << table.tail_bits
     cells = [(p.block, p.level, 0) for p in table.partial[:: max(1, len(table.partial) // 30)]]
     for level in (0, 3, 20, 43):
@@ -150,17 +125,17 @@ def test_heights_decide_as_exact_numbers_do(spec: LawSpec) -> None:
             for off in (1, 2**18, 2**22, 40 * table.height << 20):
                 below, above = edge - off, edge + off
                 if 0 <= below < 2**64:
-                    outcome = kernel.settle(y, m, level, below, law)
+                    outcome = kernel.settle(y, m, level, below, packed)
                     assert outcome == 1 if off > 2**30 else outcome in (1, 2), (y, m, level, off)
                 if 0 <= above < 2**64:
-                    outcome = kernel.settle(y, m, level, above, law)
+                    outcome = kernel.settle(y, m, level, above, packed)
                     assert outcome == 0 if off > 2**30 else outcome in (0, 2), (y, m, level, off)
 
 
-@pytest.mark.parametrize("spec", SETTLED, ids=str)
-def test_fewer_than_one_item_of_10_to_the_9_is_in_doubt(spec: LawSpec) -> None:
+@pytest.mark.parametrize("law", SETTLED, ids=str)
+def test_fewer_than_one_item_of_10_to_the_9_is_in_doubt(law: Any) -> None:
     """Add up lemma 27 once more; these laws have fewer than 2 of 10**11."""
-    head = {name: int(head_of(sampler_of(spec).packed())[name][0]) for name in NUMBERS}
+    head = {name: int(head_of(NativeTable(law).packed())[name][0]) for name in NUMBERS}
     height, n_tail = head["height"], 2 * head["n_tail_side"]
     wide = head["above"] + head["below"]
     wider = wide + head["levels"] * head["above_a_step"]
@@ -174,7 +149,7 @@ def test_fewer_than_one_item_of_10_to_the_9_is_in_doubt(spec: LawSpec) -> None:
 
 def test_the_host_draws_what_is_in_doubt() -> None:
     """If it may decide no tail, the kernel notes the items of tails, and `finish` puts them."""
-    sampler, n = sampler_of(LAWS["laplace"]), 50 * TILE
+    sampler, n = NativeTable(LAWS["laplace"]), 50 * TILE
     expected, law, values = by_core(sampler, 0, n), sampler.packed(), np.full(n, 10, np.int32)
     head = head_of(law)
     assert head["levels"] == 44
@@ -193,7 +168,7 @@ def test_the_host_draws_what_is_in_doubt() -> None:
 
 def test_sums_that_do_not_fit_are_never_stored() -> None:
     """A special item next to the end of its type is in doubt, and then refused."""
-    sampler, n = sampler_of(LAWS["wide laplace"]), 10 * TILE
+    sampler, n = NativeTable(LAWS["wide laplace"]), 10 * TILE
     values, call = np.full(n, 2**31 - 1, np.int32), fresh_call(KEY)
     kernel = KernelOnCpu("int32", 1, 2, 5)
     kernel.run("noise", values, values, n, 0, sampler.packed(), call)

@@ -10,21 +10,16 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from engine import needs_core
+from parts import python_sampler, without_core
 
 import discretegauss as dg
 from discretegauss import errors, reference
-from discretegauss._drawing import engines as _engine
-from discretegauss._drawing.python_engine import PythonSampler
-from discretegauss._law import Kind, LawSpec
 from discretegauss.testing import SeededSource, TapeSource
-
-GAUSSIAN = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(100))
 
 
 @pytest.fixture
@@ -63,12 +58,10 @@ def test_without_the_extension_the_twin_draws(
 
 def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch) -> None:
     """The core alone has cell tables, isochronous draws, generalised laws and seeded sources."""
-    monkeypatch.setattr(_engine, "native", None)
+    without_core(monkeypatch)
     for method in ("cells", "isochronous"):
         with pytest.raises(errors.MissingCoreError, match=method):
-            PythonSampler(GAUSSIAN, method)
-    with pytest.raises(errors.MissingCoreError, match="generalised"):
-        PythonSampler(LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(10), Fraction(0), Fraction(3)))
+            dg.discrete_gaussian("12341/10007", method=method)
     for size in (None, 5):  # nobody asked for method='cells' here
         with pytest.raises(errors.MissingCoreError, match="a generalised Gaussian needs"):
             dg.generalized_gaussian("12347/10007", 3, size)
@@ -78,7 +71,7 @@ def test_the_twin_refuses_what_only_the_core_can(monkeypatch: pytest.MonkeyPatch
 
 def test_the_twin_takes_the_kernels_bytes_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin has no ChaCha20, so the default "chacha20" means "getrandom" there."""
-    monkeypatch.setattr(_engine, "native", None)
+    without_core(monkeypatch)
     tape = random.Random(1).randbytes(5000)
     expected = dg.discrete_gaussian("12343/10007", 5, source=TapeSource(tape))
     ways: list[dict[str, Any]] = [{}, {"source": "chacha20"}, {"source": "getrandom"}]
@@ -99,9 +92,9 @@ class Wrapping(np.ndarray[Any, Any]):
 def test_a_draw_of_the_twin_that_does_not_fit_is_not_told(kind: type[Any]) -> None:
     """It is an error even if numpy would wrap the draw, and the message shows no number."""
     out = np.ones(50, np.int8).view(kind)
-    wide = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10**12))  # the package itself refuses it
+    wide = dg.DiscreteGaussian(10**12)  # the package itself refuses it
     with pytest.raises(errors.RangeError) as raised:
-        PythonSampler(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
+        python_sampler(wide).fill(out, TapeSource(random.Random(1).randbytes(20_000)))
     assert not any(character.isdigit() for character in str(raised.value))
 
 

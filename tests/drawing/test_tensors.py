@@ -8,12 +8,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import parts
 import pytest
+from engine import needs_core
 from fake_cuda import FakeGpu, Tensor
 from numpy.typing import NDArray
 
 import discretegauss as dg
-from discretegauss._drawing import cuda, engines
 from discretegauss.errors import (
     ParameterOverflowError,
     ParameterTypeError,
@@ -21,7 +22,7 @@ from discretegauss.errors import (
 )
 
 pytestmark = [
-    pytest.mark.skipif(engines.native is None, reason="the C core is not in use"),
+    needs_core,
     pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang")), reason="needs C++"),
 ]
 
@@ -30,15 +31,14 @@ LAW = dg.DiscreteGaussian(10**4, mu="7/2")
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
-    for cached in (cuda._law_on, cuda._kernels):
-        cached.cache_clear()
+    parts.forget_gpus(monkeypatch)
     return FakeGpu(monkeypatch)
 
 
 def items(law: Any, n: int, key: bytes) -> NDArray[Any]:
     """Return the noise of a key, as the core draws it."""
     out = np.zeros(n, np.int64)
-    engines.native.NativeSampler(law._spec, "cells").noise_at(out, 0, key)
+    parts.NativeTable(law).noise_at(out, 0, key)
     return out
 
 
@@ -88,7 +88,7 @@ def test_long_tensors_are_drawn_in_several_launches(
     gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The items of one key go on from launch to launch."""
-    monkeypatch.setattr(cuda, "_LAUNCH", 8192)
+    parts.forget_gpus(monkeypatch, items_a_launch=8192)
     tensor = Tensor(np.zeros(20_000, np.int64))
     LAW.sample(out=tensor)
     assert len(gpu.launched) == 3

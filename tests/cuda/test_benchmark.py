@@ -16,10 +16,7 @@ from fake_cuda import FakeGpu
 
 import discretegauss as dg
 
-pytestmark = [
-    pytest.mark.repository,
-    needs_core,
-]
+pytestmark = [pytest.mark.repository, needs_core]
 
 
 def counted(array: Any, name: str, *given: int) -> None:

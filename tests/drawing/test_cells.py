@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evidence_cases import crossed, evidence, some
-from law_checks import (
-    ALPHA,
-    check_counts,
-    count_cells,
-    gaussian_table,
-    laplace_table,
-    rejected,
-)
+from law_checks import ALPHA, check_counts, count_cells, gaussian_table, laplace_table, rejected
 from law_sums import GG, G, L
 from parts import NativeTable, by_each_loop, fits, keystream
 
@@ -187,6 +180,8 @@ def test_a_centre_of_63_bits_is_drawn_around() -> None:
 def test_methods_that_a_law_does_not_have_are_refused() -> None:
     with pytest.raises(ValueError, match="method"):
         dg.geometric_exp(1, 3, method="cells")
+    with pytest.raises(ValueError, match="method"):
+        dg.bernoulli("1/2", method="isochronous")
     with pytest.raises(ValueError, match="method"):
         dg.generalized_gaussian(1, 2, 3, method="reference")
     with pytest.raises(ValueError, match="beta"):

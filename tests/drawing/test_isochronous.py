@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evidence_cases import at_once, crossed, evidence, some
+from inputs import INTEGER_CODES, must_not_draw
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
 from law_checks import (
@@ -244,10 +245,10 @@ def test_levels_far_out_are_reached(law: Any, ones: int) -> None:
     check_tape(law, model, tape + stream(6, 240))
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, object, ">i4"])
+@pytest.mark.parametrize("dtype", [*INTEGER_CODES, object, ">i4"])
 def test_every_dtype_holds_the_same_draws(dtype: Any) -> None:
     """The draws from the same bytes are equal, and so are those of a fill in pieces."""
-    law, tape = dg.DiscreteGaussian(4, "1/3"), stream(7, 50_000)
+    law, tape = dg.DiscreteGaussian(4, "181/3"), stream(7, 50_000)
     expected = law.sample(2000, method="isochronous", source=TapeSource(tape)).tolist()
     draws = law.sample(2000, dtype=dtype, method="isochronous", source=TapeSource(tape))
     assert draws.dtype == np.dtype(dtype)
@@ -256,14 +257,6 @@ def test_every_dtype_holds_the_same_draws(dtype: Any) -> None:
     for n in (1, 7, 8, 9, 255, 256, 257, 1207):
         parts += law.sample(n, dtype=dtype, method="isochronous", source=source).tolist()
     assert parts == expected
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
-def test_unsigned_dtypes(dtype: Any) -> None:
-    law, tape = dg.DiscreteLaplace(1, 120), stream(7, 50_000)
-    expected = law.sample(1000, method="isochronous", source=TapeSource(tape)).tolist()
-    draws = law.sample(1000, dtype=dtype, method="isochronous", source=TapeSource(tape))
-    assert draws.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -290,8 +283,7 @@ DRAWS = 2_000_000
 
 
 @pytest.mark.parametrize(
-    ("sigma2", "mu"),
-    crossed([F(1, 4), F(1), F(100), F(10**4)], [F(0), F(1, 3), F(-1, 2)], n=4),
+    ("sigma2", "mu"), crossed([F(1, 4), F(1), F(100), F(10**4)], [F(0), F(1, 3), F(-1, 2)], n=4)
 )
 def test_draws_follow_the_gaussian(sigma2: F, mu: F) -> None:
     """2 * 10^6 draws by two threads pass for draws of the exact law."""
@@ -383,11 +375,7 @@ def small_law(law: Any, n_points: int) -> dict[int, F]:
     return found
 
 
-@pytest.mark.parametrize(
-    "law",
-    [G(50, "1/3"), L(3, "-1/2"), *evidence((G(188),))],
-    ids=ids,
-)
+@pytest.mark.parametrize("law", [G(50, "1/3"), L(3, "-1/2"), *evidence((G(188),))], ids=ids)
 def test_enumeration_of_small_laws(law: Any) -> None:
     """Over all cells, sides, levels and a grid of heights, y is returned as often as g(y) says."""
     n_points = 100
@@ -417,12 +405,6 @@ def test_no_byte_goes_unused() -> None:
         assert asked[-1] < 20 * n_bytes or sum(asked) == missing
 
 
-def test_arrays_of_parameters_are_drawn_too() -> None:
-    """Each element is drawn from its own law."""
-    draws = dg.discrete_gaussian([1, 10**6] * 500, mu=[0, 5] * 500, method="isochronous")
-    assert np.abs(draws[::2]).max() < 10 < np.abs(draws[1::2]).max()
-
-
 OUTSIDE = [
     dg.DiscreteGaussian(F(1, 2**40 + 1)),
     dg.DiscreteGaussian(F(2**108), "1/3"),
@@ -439,15 +421,3 @@ def test_laws_that_lanes_do_not_hold_are_refused(law: Any, size: int | None) -> 
     """The error names the method, and comes before anything is drawn."""
     with pytest.raises(errors.ParameterValueError, match="method"):
         law.sample(size, dtype=object, method="isochronous", source=must_not_draw)
-
-
-def test_a_law_that_has_no_such_method_is_refused() -> None:
-    """A law too narrow in an array of parameters is refused, too."""
-    with pytest.raises(errors.ParameterValueError, match="method"):
-        dg.discrete_gaussian([1, 1e-30], method="isochronous", source=must_not_draw)
-    with pytest.raises(errors.ParameterValueError, match="method"):
-        dg.bernoulli(F(1, 2), method="isochronous", source=must_not_draw)
-
-
-def must_not_draw(_buffer: memoryview) -> None:
-    raise AssertionError("bits were asked for")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evidence_cases import at_once
+from inputs import must_not_draw
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
 from law_checks import gaussian_table, laplace_table, rejected
@@ -33,12 +34,7 @@ LOG2_E = F(1549082004, 2**30)  # rounded down
 
 
 def draws_in_lanes(
-    kind: Any,
-    parameters: Any,
-    source: Any,
-    threads: int = 1,
-    *,
-    centres: Any = (0,),
+    kind: Any, parameters: Any, source: Any, threads: int = 1, *, centres: Any = (0,)
 ) -> Any:
     """Return one draw of each law."""
     out = np.empty(len(parameters), np.int64)
@@ -165,10 +161,7 @@ def test_every_law_of_an_array_is_drawn(source: Any) -> None:
     sigma2 = 2.0 ** rng.uniform(-4, 13, 6)
     scale = 2.0 ** rng.uniform(-3, 6, 6)
     centres = np.array([0, 0.5, -0.5, 0.499, -0.1, 1 / 3])
-    for kind, parameters, table in (
-        (G, sigma2, gaussian_table),
-        (L, scale, laplace_table),
-    ):
+    for kind, parameters, table in ((G, sigma2, gaussian_table), (L, scale, laplace_table)):
         drawn = draws_in_lanes(
             kind, np.tile(parameters, 40_000), source, 2, centres=np.tile(centres, 40_000)
         ).reshape(-1, 6)
@@ -210,10 +203,6 @@ def test_isochronous_laws_of_any_numbers() -> None:
 def test_isochronous_refusals_come_before_a_draw(kind: Any) -> None:
     """A law too narrow, among distinct ones or equal ones, is refused, and no bit is read."""
     draw = dg.discrete_gaussian if kind is G else dg.discrete_laplace
-
-    def must_not_draw(buffer: memoryview) -> None:
-        raise AssertionError
-
     for parameters in (np.append(np.linspace(1, 2, 999), 1e-30), np.array([1, 1e-30] * 9)):
         with pytest.raises(ParameterValueError, match="'isochronous' in arrays of laws"):
             draw(parameters, method="isochronous", source=must_not_draw)

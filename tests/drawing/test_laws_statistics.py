@@ -198,27 +198,6 @@ def test_every_output_type_holds_the_same_law(dtype: str) -> None:
     assert rejected(draws, gaussian_table(Fraction(60), Fraction(mu))) == []
 
 
-@pytest.mark.usefixtures("native_engine")
-def test_single_calls_follow_the_law() -> None:
-    """Draws made one call at a time follow the law and are independent of each other."""
-    draws = [dg.discrete_gaussian(9) for _ in range(DRAWS // 20)]
-    assert rejected(np.array(draws), gaussian_table(Fraction(9))) == []
-
-
-@pytest.mark.usefixtures("native_engine")
-def test_arrays_of_parameters_give_each_its_own_law() -> None:
-    """If parameters are broadcast, column i of the result follows law i."""
-    laws = [
-        (Fraction(1, 4), Fraction(0)),
-        (Fraction(9), Fraction(0)),
-        (Fraction(9), Fraction(1, 3)),
-    ]
-    sigma2, mu = zip(*laws, strict=True)
-    draws = dg.discrete_gaussian(sigma2, (DRAWS // 5, 3), mu=mu)
-    for i, law in enumerate(laws):
-        assert rejected(draws[:, i], gaussian_table(*law)) == []
-
-
 # An argument says what to draw, because importing this file would load scipy and the harness.
 _TWIN_SCRIPT = """
 import json

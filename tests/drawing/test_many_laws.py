@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import must_not_draw
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
-from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from discretegauss.errors import ParameterOverflowError, ParameterValueError
 from discretegauss.testing import TapeSource
 
 native = pytest.mark.usefixtures("native_engine")
@@ -193,10 +194,6 @@ def test_many_laws_by_several_threads() -> None:
 # --- errors ---
 
 
-def must_not_draw(_buffer: memoryview) -> None:
-    raise AssertionError("bits were asked for")
-
-
 @pytest.mark.parametrize(
     ("sigma2", "error"),
     [
@@ -204,11 +201,7 @@ def must_not_draw(_buffer: memoryview) -> None:
         (np.array([1.0, -np.inf]), ParameterValueError),
         (np.array([1.0, 0.0]), ParameterValueError),
         (np.array([1, -3]), ParameterValueError),
-        (np.array([True, False]), ParameterTypeError),
-        ([1, 2, True], ParameterTypeError),
         ([1.0, 0.0], ParameterValueError),
-        ([1, None], ParameterTypeError),
-        ([1, [2]], ParameterTypeError),
         (np.array([1.0, 1e40]), ParameterOverflowError),
         ([1, 10**40], ParameterOverflowError),
     ],
@@ -217,8 +210,3 @@ def must_not_draw(_buffer: memoryview) -> None:
 def test_one_bad_element_refuses_all(sigma2: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         dg.discrete_gaussian(sigma2, source=must_not_draw)
-
-
-def test_no_elements() -> None:
-    assert dg.discrete_gaussian(np.empty((0, 3))).shape == (0, 3)
-    assert dg.discrete_gaussian([]).shape == (0,)

@@ -15,11 +15,7 @@ from fake_cuda import FakeGpu, Tensor
 from numpy.typing import NDArray
 
 import discretegauss as dg
-from discretegauss.errors import (
-    ParameterOverflowError,
-    ParameterTypeError,
-    ParameterValueError,
-)
+from discretegauss.errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 pytestmark = [
     needs_core,

@@ -302,16 +302,9 @@ def test_counts_in_the_place_of_size_are_not_shown(library: str) -> None:
 def test_a_shape_too_large_for_the_memory_is_not_shown() -> None:
     """Counts given as size may be a shape; numpy's own error would show them."""
     for counts in (MARKED, np.array(MARKED)):
-        with pytest.raises(MemoryError, match="size") as caught:
-            dg.DiscreteGaussian(100).sample(counts, source=must_not_draw)
-        assert "4096" not in str(caught.value)
-
-
-def test_a_shape_too_large_for_the_memory_of_many_laws_is_not_shown() -> None:
-    with pytest.raises(
-        MemoryError, match=r"^size must be smaller: there is no memory for this array$"
-    ):
-        dg.discrete_gaussian([100], MARKED, source=must_not_draw)
+        for sigma2 in (100, [100]):
+            with pytest.raises(MemoryError, match=r"^size must .*: there is no memory for [a-z ]*$"):
+                dg.discrete_gaussian(sigma2, counts, source=must_not_draw)
 
 
 SEVERAL: list[Any] = [MARKED, tuple(MARKED), np.array(MARKED)]

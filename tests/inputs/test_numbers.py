@@ -206,23 +206,16 @@ NEGATIVES = [
     for value, exact in NUMBERS
     if not isinstance(value, str | np.ndarray | np.unsignedinteger)
 ]
+ZEROS = [(zero, Fraction(0)) for zero in (0.0, -0.0, "0", Decimal("-0"), np.int8(0))]
 
 
 @each_centred
-@at_once(("value", "exact"), NUMBERS + NEGATIVES)
+@at_once(("value", "exact"), NUMBERS + NEGATIVES + ZEROS)
 def test_mu_means_exactly_what_it_holds(function: Function, value: Any, exact: Fraction) -> None:
-    """mu takes the same numbers, of either sign."""
+    """mu takes the same numbers, of either sign, and zeros, of which -0.0 is one."""
     mine = function(3, 5, mu=value, dtype=object, source=tape())
     assert mine.tolist() == function(3, 5, mu=exact, dtype=object, source=tape()).tolist()
     assert all(abs(x - exact) < 200 for x in mine.tolist())
-
-
-@each_centred
-@at_once("zero", [0, 0.0, -0.0, "0", Decimal("-0"), Fraction(0), np.int8(0)])
-def test_mu_may_be_zero_of_any_kind(function: Function, zero: Any) -> None:
-    """Zero is a centre, and minus zero is the same one."""
-    mine = function(10, 20, mu=zero, source=tape())
-    assert mine.tolist() == function(10, 20, source=tape()).tolist()
 
 
 @each_function
@@ -320,18 +313,6 @@ def test_messages_are_short(function: Function, name: str) -> None:
             function(value, source=must_not_draw)
         assert name in str(caught.value)
         assert len(str(caught.value)) < 400
-
-
-def test_a_cached_law_is_not_taken_for_an_equal_key() -> None:
-    """1, True and 1.0 are equal as keys of a dict, and yet True stays refused after 1 was drawn."""
-    dg.discrete_gaussian(1)
-    dg.discrete_gaussian(1.0)
-    for value in (True, np.True_):
-        with pytest.raises(TypeError):
-            dg.discrete_gaussian(value)
-    assert dg.discrete_gaussian([1, 1.0, "1"], source=tape()).shape == (3,)
-    with pytest.raises(TypeError):
-        dg.discrete_gaussian([1, True], source=must_not_draw)
 
 
 # --- arrays of parameters ---
@@ -472,17 +453,6 @@ def test_other_arrays_in_lists_are_taken_as_arrays() -> None:
         dg.discrete_gaussian([Holder(np.array([1, 2], "m8[ns]"))], source=must_not_draw)
 
 
-@each_function
-def test_a_signalling_nan_is_refused_as_a_nan_is(function: Function, name: str) -> None:
-    """It has no hash, and is refused alone and in arrays."""
-    signal = Decimal("sNaN")
-    for value in [*in_lists(signal), [Decimal("NaN"), signal], np.array([1, signal])]:
-        with pytest.raises(
-            ParameterValueError, match=rf"{name} must be a finite number, (got|but)"
-        ):
-            function(value, source=must_not_draw)
-
-
 @pytest.mark.parametrize("kind", [int, float, Fraction, str])
 def test_numbers_that_call_themselves_equal_are_not_taken_for_each_other(kind: type[Any]) -> None:
     """Each element of an array has its own law, even if its type compares equal to all."""
@@ -563,10 +533,11 @@ def test_errors_of_values_without_a_repr() -> None:
 
 
 def test_shapes_that_do_not_broadcast_are_value_errors() -> None:
-    """Parameters that do not broadcast with each other, size or out raise a ValueError."""
-    with pytest.raises(ParameterValueError, match="size"):
-        dg.discrete_gaussian([1, 2], 3, source=must_not_draw)
-    with pytest.raises(ParameterValueError):
+    """The message names the shapes of parameters, not that of size, which may be counts."""
+    named = r"size .*: \(3,\), or \(9, 3\) for nine .* 1 axis$"
+    with pytest.raises(ParameterValueError, match=named):
+        dg.discrete_gaussian([1, 2, 3], 2, source=must_not_draw)
+    with pytest.raises(ParameterValueError, match=r"got the shapes \(2,\) and \(3,\)$"):
         dg.discrete_gaussian([1, 2], mu=[1, 2, 3], source=must_not_draw)
     with pytest.raises(ParameterValueError, match="out"):
         dg.discrete_gaussian([1, 2], out=np.empty(3, np.int64), source=must_not_draw)

@@ -122,74 +122,38 @@ def _core_cut_left(table: Table) -> Table:
 def _ticks_moved(table: Table, n_bytes: int) -> Table:
     """Return the same integers, with fewer bytes below the ticks."""
     return replace(
-        table,
-        tick_bits=table.tick_bits + 8 * n_bytes,
-        rest_bytes=table.rest_bytes - n_bytes,
+        table, tick_bits=table.tick_bits + 8 * n_bytes, rest_bytes=table.rest_bytes - n_bytes
     )
 
 
 CORRUPTIONS = [
-    Corruption(
-        "one cell moved to another block",
-        _moved_cell,
-        "block 0",
-    ),
+    Corruption("one cell moved to another block", _moved_cell, "block 0"),
     Corruption("one full cell twice", _full_cell_twice, "cells"),
     Corruption(
-        "a partial cell made full",
-        _partial_made_full,
-        "full cells of block 2 lie under the law",
+        "a partial cell made full", _partial_made_full, "full cells of block 2 lie under the law"
+    ),
+    Corruption("a top cell dropped", _top_cell_dropped, "cells of block 2 cover the law"),
+    Corruption("a level off by one", _level_off, "are the levels above its full ones"),
+    Corruption("two cells with each other's arcs", _arcs_swapped, "bounds 2**0 H g"),
+    Corruption(
+        "an arc missing", lambda table: replace(table, arcs=table.arcs[:-1]), "have an arc each"
     ),
     Corruption(
-        "a top cell dropped",
-        _top_cell_dropped,
-        "cells of block 2 cover the law",
-    ),
-    Corruption(
-        "a level off by one",
-        _level_off,
-        "are the levels above its full ones",
-    ),
-    Corruption(
-        "two cells with each other's arcs",
-        _arcs_swapped,
-        "bounds 2**0 H g",
-    ),
-    Corruption(
-        "an arc missing",
-        lambda table: replace(table, arcs=table.arcs[:-1]),
-        "have an arc each",
-    ),
-    Corruption(
-        "height one more",
-        lambda table: replace(table, height=table.height + 1),
-        "cover the law",
+        "height one more", lambda table: replace(table, height=table.height + 1), "cover the law"
     ),
     Corruption(
         "height one less",
         lambda table: replace(table, height=table.height - 1),
         "lie under the law",
     ),
-    Corruption(
-        "a core block fewer",
-        _core_cut,
-        "where the right tail starts",
-    ),
-    Corruption(
-        "tails half as wide, or none",
-        _narrow_tails,
-        "tail",
-    ),
+    Corruption("a core block fewer", _core_cut, "where the right tail starts"),
+    Corruption("tails half as wide, or none", _narrow_tails, "tail"),
     Corruption(
         "too few tail cells",
         lambda table: replace(table, n_tail_side=table.n_tail_side - 1),
         "n_tail_side",
     ),
-    Corruption(
-        "no tails",
-        lambda table: replace(table, n_tail_side=0),
-        "n_tail_side",
-    ),
+    Corruption("no tails", lambda table: replace(table, n_tail_side=0), "n_tail_side"),
     Corruption(
         "one index bit fewer",
         lambda table: replace(table, index_bits=table.index_bits - 1),
@@ -220,29 +184,20 @@ CORRUPTIONS = [
     Corruption(
         "a law half a percent wider",
         lambda table: replace(
-            table,
-            spec=table.spec._replace(parameter=table.spec.parameter * Fraction(201, 200)),
+            table, spec=table.spec._replace(parameter=table.spec.parameter * Fraction(201, 200))
         ),
         "cover the law",
     ),
 ]
 
 LAYOUT_CORRUPTIONS = [
-    Corruption(
-        "a core block fewer on the left",
-        _core_cut_left,
-        "where the left tail starts",
-    ),
+    Corruption("a core block fewer on the left", _core_cut_left, "where the left tail starts"),
     Corruption(
         "no core",
         lambda table: replace(table, first_block=1, last_block=0, height=1),
         "block 0 is in the core",
     ),
-    Corruption(
-        "height 0",
-        lambda table: replace(table, height=0),
-        "height >= 1",
-    ),
+    Corruption("height 0", lambda table: replace(table, height=0), "height >= 1"),
     Corruption(
         "a block without cells",
         lambda table: replace(table, last_block=table.last_block + 1),
@@ -297,9 +252,7 @@ REST_CORRUPTIONS = [
         "make up the low bits of y",
     ),
     Corruption(
-        "ticks too few to tell the place",
-        lambda table: _ticks_moved(table, -3),
-        "ticks alone tell",
+        "ticks too few to tell the place", lambda table: _ticks_moved(table, -3), "ticks alone tell"
     ),
 ]
 """Faults of a table whose blocks have more integers than ticks."""

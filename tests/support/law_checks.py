@@ -253,9 +253,7 @@ def _walk(expected: Floats, minimum: float) -> list[int]:
 
 
 def _ask(
-    question: str,
-    statistic: Callable[..., tuple[float, int]],
-    *arguments: object,
+    question: str, statistic: Callable[..., tuple[float, int]], *arguments: object
 ) -> list[Finding]:
     """Return the p-value of a chi-square statistic; no finding if fewer than two cells remain."""
     value, freedom = statistic(*arguments)

@@ -9,16 +9,7 @@ from typing import Any, NamedTuple
 from discretegauss import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian
 from discretegauss.laws import Bernoulli, BernoulliExp, Geometric, UniformBelow
 
-__all__ = [
-    "ALGORITHMS",
-    "FILLS",
-    "HAND_MADE",
-    "LAWS",
-    "TABLES",
-    "TableCase",
-    "law_of",
-    "shown",
-]
+__all__ = ["ALGORITHMS", "FILLS", "HAND_MADE", "LAWS", "TABLES", "TableCase", "law_of", "shown"]
 
 #: The laws by their names in the file, and the names of their parameters there.
 LAWS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
@@ -94,10 +85,7 @@ HAND_MADE: list[tuple[Any, bytes]] = [
     # the far side is chosen and not kept, then the near one
     (DiscreteLaplace(1, "1/3"), b"\x00" + b"\x00\xff" + b"\xff" + _YES + _NO),
     # 20 standard deviations out: ten successes for the size, then 190 to accept
-    (
-        DiscreteGaussian(1),
-        b"\x00\x00" + _YES * 10 + _NO + b"\x00" + _YES * 190 + b"\xff",
-    ),
+    (DiscreteGaussian(1), b"\x00\x00" + _YES * 10 + _NO + b"\x00" + _YES * 190 + b"\xff"),
 ]
 
 

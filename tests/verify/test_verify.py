@@ -255,10 +255,7 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
 
 @pytest.mark.parametrize(
     "spec",
-    [
-        LawSpec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)),
-        LawSpec(LAPLACE, Q(10**3), Q(-1, 2)),
-    ],
+    [LawSpec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)), LawSpec(LAPLACE, Q(10**3), Q(-1, 2))],
     ids=one_line,
 )
 @pytest.mark.parametrize("n", [8, *evidence(200)])

@@ -20,10 +20,6 @@ False alarms: a sample is rejected when any p-value is below `ALPHA`. A run of t
 computes at most `P_VALUES_A_RUN` of them, so by Bonferroni a right sampler fails a run with
 probability `FALSE_ALARM_A_RUN` at most. chi2.sf is an approximation this far out. The function
 `chi_square_false_alarm` computes what it is worth, and the tests check it.
-
-    python tests/support/law_checks.py
-
-prints the smallest biases that the harness catches.
 """
 
 from __future__ import annotations
@@ -36,6 +32,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -145,6 +142,21 @@ def bernoulli_exp_table(gamma: Fraction) -> LawTable:
     p = DIGITS.exp(_decimal(-gamma))
     weights = [DIGITS.subtract(Decimal(1), p), p]
     return _table(f"bernoulli_exp gamma={gamma}", 0, weights, Fraction(0), wide=False)
+
+
+def table_of(law: Any) -> LawTable:
+    """Return the table of a law of the package, by its name and its parameters."""
+    match type(law).__name__:
+        case "DiscreteGaussian":
+            return gaussian_table(law.sigma2, law.mu)
+        case "DiscreteLaplace":
+            return laplace_table(law.scale, law.mu)
+        case "GeneralizedGaussian":
+            return generalized_table(law.scale, law.beta, law.mu)
+        case "Geometric":
+            return geometric_table(law.gamma)
+        case _:
+            return bernoulli_exp_table(law.gamma)
 
 
 def _geometric(start: Decimal, ratio: Decimal, n: int) -> list[Decimal]:
@@ -443,23 +455,3 @@ def smallest_cell_bias(table: LawTable, n: int, power: float = 0.999) -> float:
     p = float(table.pmf.max())
     z = float(stats.norm.isf(ALPHA / 2) + stats.norm.isf(1 - power))
     return z * sqrt((1 - p) / (n * p))
-
-
-def main() -> None:
-    """Print what one million and ten million draws show."""
-    print(f"false alarms of a run: {FALSE_ALARM_A_RUN:g}; one p-value: {ALPHA:g}; power 0.999")
-    print(f"{'law':28} {'draws':>9} {'parameter off by':>17} {'likeliest integer off by':>25}")
-    cases: list[tuple[Callable[[Fraction], LawTable], Fraction]] = [
-        *((gaussian_table, Fraction(s)) for s in ("1/4", "1", "355/113", "100", "10000")),
-        *((laplace_table, Fraction(s)) for s in ("1/2", "1", "10", "1000")),
-    ]
-    for make, parameter in cases:
-        table = make(parameter)
-        for n in (10**6, 10**7):
-            scale = smallest_scale_bias(make, parameter, n)
-            cell = smallest_cell_bias(table, n)
-            print(f"{table.name:28} {n:9} {scale:16.2%} {cell:24.2%}")
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence_cases import at_once, crossed, evidence, some
+from evidence_cases import at_once, evidence, some
 from inputs import INTEGER_CODES, must_not_draw
 from keystream import Tape
 from lanes_twin import LaneFacts, LanesTwin
@@ -24,9 +24,8 @@ from law_checks import (
     check_counts,
     count_cells,
     gaussian_table,
-    generalized_table,
-    laplace_table,
     rejected,
+    table_of,
 )
 from law_sums import GG, G, L
 from narrow_twin import NarrowTwin, is_narrow
@@ -279,51 +278,34 @@ def test_dtypes_hold_laws_that_lanes_do_not(law: Any, dtype: Any) -> None:
 
 # --- the law ---------------------------------------------------------------------------------
 
-DRAWS = 2_000_000
+FOLLOWED = [
+    *some([G(s2, mu) for s2 in ("1/4", 1, 100, 10**4) for mu in (0, "1/3", "-1/2")], 4),
+    *some([L(scale, mu) for scale in ("1/2", 3, 100) for mu in (0, "2/5")], 3),
+    *some(
+        [
+            GG(scale, beta, mu)
+            for beta in ("3/2", 8, 1, 3)
+            for scale in ("1/2", 3, 1000)
+            for mu in (0, "1/3")
+        ],
+        2,
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("sigma2", "mu"), crossed([F(1, 4), F(1), F(100), F(10**4)], [F(0), F(1, 3), F(-1, 2)], n=4)
-)
-def test_draws_follow_the_gaussian(sigma2: F, mu: F) -> None:
-    """2 * 10^6 draws by two threads pass for draws of the exact law."""
-    law = dg.DiscreteGaussian(sigma2, mu)
-    draws = law.sample(DRAWS, method="isochronous", source="chacha20", threads=2)
-    assert rejected(draws, gaussian_table(sigma2, mu)) == []
+@pytest.mark.parametrize("law", FOLLOWED, ids=str)
+def test_draws_follow_the_law(law: Any) -> None:
+    """2 * 10^6 draws by two threads, half of them from each source, follow the exact law."""
+    how: dict[str, Any] = {"method": "isochronous", "threads": 2}
+    draws = [law.sample(10**6, source=source, **how) for source in ("chacha20", "getrandom")]
+    assert rejected(np.concatenate(draws), table_of(law)) == []
 
 
-@pytest.mark.parametrize(("scale", "mu"), crossed([F(1, 2), F(3), F(100)], [F(0), F(2, 5)], n=3))
-def test_draws_follow_the_laplace(scale: F, mu: F) -> None:
-    """Draws of the discrete Laplace pass, too, with bits of the system."""
-    draws = dg.discrete_laplace(scale, DRAWS // 4, mu=mu, method="isochronous")
-    assert rejected(draws, laplace_table(scale, mu)) == []
-
-
-@pytest.mark.parametrize(
-    ("beta", "scale", "mu"),
-    crossed([F(3, 2), F(8), F(1), F(3)], [F(1, 2), F(3), F(1000)], [F(0), F(1, 3)], n=2),
-)
-def test_draws_follow_the_generalised_gaussian(beta: F, scale: F, mu: F) -> None:
-    """Narrow and wide generalised Gaussians pass, too, with bits of the cipher."""
-    law = dg.GeneralizedGaussian(scale, beta, mu)
-    draws = law.sample(DRAWS // 2, method="isochronous", source="chacha20")
-    assert rejected(draws, generalized_table(scale, beta, mu)) == []
-
-
-@pytest.mark.parametrize(
-    ("law", "table"),
-    [
-        (dg.DiscreteGaussian(F(1, 4), F(1, 3)), gaussian_table(F(1, 4), F(1, 3))),
-        (dg.DiscreteGaussian(100, F(1, 3)), gaussian_table(F(100), F(1, 3))),
-        (dg.DiscreteLaplace(3, F(2, 5)), laplace_table(F(3), F(2, 5))),
-        (dg.GeneralizedGaussian(200, 2), gaussian_table(F(20_000))),
-    ],
-    ids=lambda x: repr(x) if isinstance(x, dg.Law) else "",
-)
-def test_single_draws_follow_their_law(law: Any, table: Any) -> None:
+@pytest.mark.parametrize("law", [G("1/4", "1/3"), G(100, "1/3"), L(3, "2/5"), GG(200, 2)], ids=str)
+def test_single_draws_follow_their_law(law: Any) -> None:
     """30 000 calls of law.sample() pass, for laws with 8 bytes an attempt and with 12."""
     draws = np.array([law.sample() for _ in range(30_000)])
-    assert rejected(draws, table) == []
+    assert rejected(draws, table_of(law)) == []
 
 
 @pytest.mark.evidence

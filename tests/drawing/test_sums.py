@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from evidence_cases import at_once
 from inputs import must_not_draw
-from law_checks import gaussian_table, laplace_table, rejected
 from parts import sums
 
 import discretegauss as dg
@@ -61,20 +60,6 @@ def test_the_core_adds_what_plain_python_adds(dtype: str, rule: Any, has_nulls: 
 
 
 # --- draws with arrays of centres ---
-
-
-@native
-@pytest.mark.parametrize(
-    ("function", "table"),
-    [(dg.discrete_gaussian, gaussian_table), (dg.discrete_laplace, laplace_table)],
-)
-def test_mixed_centres_follow_their_laws(function: Any, table: Any) -> None:
-    """Draws around integers, halves and thirds in random order follow their own laws."""
-    centres = [Fraction(7), Fraction(-3, 2), Fraction(10**6 + 1, 3)]
-    which = np.random.default_rng(1).choice(3, 40_000, p=[0.9, 0.05, 0.05])
-    drawn = function(Fraction(7, 3), mu=[centres[i] for i in which], source="chacha20")
-    for i, centre in enumerate(centres):
-        assert rejected(drawn[which == i], table(Fraction(7, 3), centre)) == []
 
 
 @native

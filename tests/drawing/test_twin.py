@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import parts
 import pytest
+from evidence_cases import evidence
 from law_sums import G, L
 
 from discretegauss.laws import Bernoulli, BernoulliExp, Geometric, UniformBelow
@@ -56,30 +57,18 @@ def draws(law: Any, n: int, tape: bytes) -> tuple[list[int], int]:
     return out.tolist(), source.used
 
 
-def compare(law: Any, n: int) -> None:
-    tape = tape_for(law, n)
-    expected = draws(parts.python_sampler(law), n, tape)
-    assert draws(parts.NativeLaw(law), n, tape) == expected
-    assert draws(parts.NativeLaw(law, words=False), n, tape) == expected
-
-
 def ids(law: Any) -> str:
     return str(law)[:60]
 
 
+@pytest.mark.parametrize("n", [500, *evidence(-(-(10**6) // len(LAWS)))])
 @pytest.mark.parametrize("law", LAWS, ids=ids)
-def test_core_and_twin_agree_on_draws_and_bytes_used(law: Any) -> None:
+def test_core_and_twin_agree_on_draws_and_bytes_used(law: Any, n: int) -> None:
     """C (words and GMP) and Python draw the same from the same tape and use the same bytes."""
-    compare(law, 500)
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("law", LAWS, ids=ids)
-def test_core_and_twin_agree_over_a_million_draws(law: Any) -> None:
-    """They agree on at least 10**6 draws over all laws together."""
-    n = -(-(10**6) // len(LAWS))
-    assert n * len(LAWS) >= 10**6
-    compare(law, n)
+    tape = tape_for(law, n)
+    expected = draws(parts.python_sampler(law), n, tape)
+    assert draws(parts.NativeLaw(law), n, tape) == expected
+    assert draws(parts.NativeLaw(law, words=False), n, tape) == expected
 
 
 def test_enough_laws_are_compared() -> None:

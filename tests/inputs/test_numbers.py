@@ -64,22 +64,16 @@ NUMBERS: list[tuple[Any, Fraction]] = [
     (gmpy2.mpfr(0.1), TENTH),
 ]
 
+# inputs_table.py has the usual ones, for every parameter
 NOT_NUMBERS: list[Any] = [
-    None,
-    True,
     False,
-    np.True_,
     np.array(True),
-    b"1",
     bytearray(b"1"),
     memoryview(b"1"),
     np.bytes_(b"1"),
-    1j,
     np.complex64(1),
     gmpy2.mpc(1),
-    object(),
     int,
-    {},
     {1, 2},
     range(3),
     iter([1]),
@@ -93,22 +87,16 @@ NOT_NUMBERS: list[Any] = [
 ]
 
 NOT_FINITE: list[Any] = [
-    float("nan"),
-    float("inf"),
     float("-inf"),
     np.float32("nan"),
     np.float64("inf"),
     np.longdouble("-inf"),
     np.array(np.nan),
-    Decimal("NaN"),
-    Decimal("sNaN"),
     Decimal("-Infinity"),
-    gmpy2.mpfr("nan"),
     gmpy2.mpfr("inf"),
 ]
 
 NOT_NUMBER_TEXTS = [
-    "",
     " ",
     "nan",
     "sNaN",
@@ -120,12 +108,10 @@ NOT_NUMBER_TEXTS = [
     "1.5/2",
     "1/-3",
     "0x10",
-    "one",
     "1 2",
     "1j",
     "1/3\0",
     "½",
-    "1_0",
     "1_0/3",
     "1/1_0",
     "1e1_0",
@@ -148,7 +134,6 @@ NOT_NUMBER_TEXTS = [
 
 TOO_LONG: list[Any] = [
     2**65536,
-    2**70000,
     Fraction(1, 2**70000),
     Fraction(2**70000 + 1, 2**70000),
     gmpy2.mpz(2) ** 70000,
@@ -166,10 +151,7 @@ TOO_LONG: list[Any] = [
 ]
 
 NOT_POSITIVE: list[Any] = [
-    0,
     0.0,
-    -0.0,
-    -1,
     -1.5,
     -5e-324,
     Fraction(-1, 2),

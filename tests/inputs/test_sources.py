@@ -257,23 +257,6 @@ def test_methods(function: Function, name: str, size: Any) -> None:
             function(3, size, method=other, source=must_not_draw)
 
 
-@each_function
-@pytest.mark.parametrize("size", [None, 3])
-def test_threads(function: Function, name: str, size: Any) -> None:
-    """threads is an integer of at least 1, and neither a bool nor a float."""
-    good: list[Any] = [1, 2, 64, np.int8(3)]
-    for threads in good:
-        function(3, size, threads=threads)
-    too_small: list[Any] = [0, -1, np.int64(0), -(10**30)]
-    for threads in too_small:
-        with pytest.raises(ParameterValueError, match="threads"):
-            function(3, size, threads=threads)
-    no_integers: list[Any] = [1.5, 1.0, True, "1", None, (1,)]
-    for threads in no_integers:
-        with pytest.raises(ParameterTypeError, match="threads"):
-            function(3, size, threads=threads)
-
-
 @pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("threads", [10**4, 10**9, 10**30])
 def test_never_so_many_threads_that_the_machine_starves(threads: int) -> None:

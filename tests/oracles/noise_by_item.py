@@ -16,12 +16,12 @@ integers and balls, because no float may come near a draw.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from cell_model import SPECIAL
 from exact_law import ExactLaw
-from keystream import chacha20_block
+from keystream import Tape, chacha20_block
 
 COLUMNS = 256
 
@@ -70,40 +70,32 @@ def attempt_at(
         side, in_side = divmod(number, table.n_tail_side)
         if side > 1:
             return None  # a cell that no block has
-        m, level = 0, leading_ones(further(item, attempt, key, 1))
+        m, level = 0, leading_ones(Further(item, attempt, key, 1))
         outwards = (level << table.tail_bits) + in_side % (1 << table.tail_bits)
         y_block = table.last_block + 1 + outwards if side else table.first_block - 1 - outwards
     y = (y_block << table.tick_bits) + tick
-    bits = further(item, attempt, key, 0)
-    return y if is_below(bits, m, level, y, table.height, law) else None
+    bits = Further(item, attempt, key, 0)
+    return y if law.is_below(y, table.height << level, m, 0, 0, bits) else None
 
 
-def further(item: int, attempt: int, key: bytes, which: int) -> Iterator[int]:
-    """Yield the bits of f' (0) or of the level (1), 64 at a time."""
-    depth = 1
-    while True:
-        low, high = block(key, item, attempt, depth)[2 * which :][:2]
-        yield high << 32 | low
-        depth += 1
+class Further(Tape):
+    """The bits of f' (0) or of the level (1), 8 bytes at a time."""
+
+    def __init__(self, item: int, attempt: int, key: bytes, which: int) -> None:
+        super().__init__(b"")
+        self.blocks = (block(key, item, attempt, depth) for depth in count(1))
+        self.which = which
+
+    def read(self, n: int) -> bytes:
+        """Return the next 8 bytes."""
+        assert n == 8
+        return struct.pack("<2I", *next(self.blocks)[2 * self.which :][:2])
 
 
-def leading_ones(words: Iterator[int]) -> int:
-    """Return how many ones lead the bits."""
-    level = 0
-    for word in words:
-        ones = 64 - (word ^ (2**64 - 1)).bit_length()
+def leading_ones(bits: Further) -> int:
+    """Return how many ones lead the bits, each word from its most significant on."""
+    level, ones = 0, 64
+    while ones == 64:
+        ones = 64 - (int.from_bytes(bits.read(8), "little") ^ (2**64 - 1)).bit_length()
         level += ones
-        if ones < 64:
-            break
     return level
-
-
-def is_below(words: Iterator[int], m: int, level: int, y: int, height: int, law: ExactLaw) -> bool:
-    """Return whether m + f' < 2**level H g(y), and read f' until that is certain."""
-    f, n_bits = 0, 0
-    for word in words:
-        f, n_bits = f << 64 | word, n_bits + 64
-        whole, exact = law.floor(height << level + n_bits, y, m << n_bits)
-        if f != whole or exact:
-            return f < whole
-    raise AssertionError  # there is always another word

@@ -10,13 +10,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from discretegauss._law import Kind, LawSpec
+from law_sums import GG, G, L
+
 from discretegauss.verify._table import SPECIAL_CODE, Arc, Partial, Row, Table
 
-SINGLE = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(10), Fraction(1, 3))  # blocks of one integer
-WIDE = LawSpec(Kind.DISCRETE_LAPLACE, Fraction(1000), Fraction(1, 3))
-CUBIC = LawSpec(Kind.GENERALIZED_GAUSSIAN, Fraction(10**6), Fraction(1, 3), Fraction(3))
-HUGE = LawSpec(Kind.DISCRETE_GAUSSIAN, 2**4000 + Fraction(1, 3), Fraction(-1, 2))
+SINGLE = G(10, "1/3")  # blocks of one integer
+WIDE = L(1000, "1/3")
+CUBIC = GG(10**6, 3, "1/3")
+HUGE = G(2**4000 + Fraction(1, 3), "-1/2")
 
 
 class Corruption(NamedTuple):

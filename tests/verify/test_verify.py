@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -36,8 +38,9 @@ from broken_tables import (
     with_arc,
 )
 from evidence_cases import evidence, some
+from law_sums import GG, G, L
+from parts import copied_table
 
-from discretegauss._law import Kind, LawSpec
 from discretegauss.errors import ParameterValueError
 from discretegauss.verify import proof as verifier
 from discretegauss.verify import verify
@@ -51,55 +54,51 @@ ctx = pytest.importorskip("flint", reason="the verifier needs python-flint").ctx
 pytestmark = pytest.mark.usefixtures("native_engine")
 
 Q = Fraction
-GAUSSIAN, LAPLACE, GENERALIZED = (
-    Kind.DISCRETE_GAUSSIAN,
-    Kind.DISCRETE_LAPLACE,
-    Kind.GENERALIZED_GAUSSIAN,
-)
 
 CHOSEN = [
     SINGLE,
     WIDE,
     CUBIC,
-    LawSpec(GAUSSIAN, Q(10**12), 10**12 + Q(1, 7)),
+    G(10**12, 10**12 + Q(1, 7)),
     HUGE,
-    LawSpec(GAUSSIAN, Q(1, 10**17)),
-    LawSpec(LAPLACE, Q(1, 10**20)),
-    LawSpec(GENERALIZED, Q(100), Q(1, 3), Q(11, 10)),
-    LawSpec(LAPLACE, Q(10**9, 7), Q(1, 2)),
-    LawSpec(GENERALIZED, Q(10**6), Q(0), Q(1000)),
-    LawSpec(GENERALIZED, Q(1, 1000), Q(1, 3), Q(17)),
-    LawSpec(GENERALIZED, Q(1, 3), Q(0), Q(50)),
+    *(G(Q(1, 10**17)), L(Q(1, 10**20)), GG(100, "11/10", "1/3"), L(Q(10**9, 7), "1/2")),
+    *(GG(10**6, 1000), GG("1/1000", 17, "1/3"), GG("1/3", 50)),
 ]
 
 
-copied_once = functools.lru_cache(maxsize=8)(copy_out)
+SMALL = G(4, "2/5")
+
+
+def ids(law: Any) -> str:
+    return str(law)[:60]
+
+
+copied_once = functools.lru_cache(maxsize=8)(copied_table)
 """Tests never change a table: the broken ones are copies."""
 
 
-@pytest.mark.parametrize("spec", some(CHOSEN, 7), ids=one_line)
-def test_a_table_of_the_core_is_right(spec: LawSpec) -> None:
-    proven = verify(copy_out(spec))
+@pytest.mark.parametrize("law", some(CHOSEN, 7), ids=ids)
+def test_a_table_of_the_core_is_right(law: Any) -> None:
+    proven = verify(copied_table(law))
     assert proven.arcs >= 32  # the tails alone have 32
     assert proven.full_cells > 2**14
 
 
 @pytest.mark.parametrize(
-    "spec",
+    "law",
     [
-        *(LawSpec(GAUSSIAN, Q(sigma) ** 2) for sigma in (10, 100, 1000, 10**6, 10**9)),
-        LawSpec(GAUSSIAN, Q(10**4), Q(1, 3)),
-        *(LawSpec(LAPLACE, scale) for scale in (Q(100), Q(10**9, 7), Q(2**40))),
-        *(LawSpec(GENERALIZED, Q(10**6), Q(0), beta) for beta in (Q(3, 2), Q(3), Q(10), Q(50))),
+        *(G(sigma**2) for sigma in (10, 100, 1000, 10**6, 10**9)),
+        *(G(10**4, "1/3"), L(100), L(Q(10**9, 7)), L(2**40)),
+        *(GG(10**6, beta) for beta in ("3/2", 3, 10, 50)),
     ],
-    ids=one_line,
+    ids=ids,
 )
-def test_arcs_leave_little_in_doubt(spec: LawSpec) -> None:
+def test_arcs_leave_little_in_doubt(law: Any) -> None:
     """An arc that bounds nothing is right, too, but a fill with such arcs takes many times as long.
 
     Most of these tables refine 1 attempt in 10^5, and none more than 1 in 7000.
     """
-    table = copy_out(spec)
+    table = copied_table(law)
     errors = [arc.error for arc in table.arcs[: len(table.partial)]]
     in_doubt = Q(sum(min(2 * error, 2**16) for error in errors), 2 ** (16 + table.index_bits))
     assert in_doubt < Q(1, 7000), float(in_doubt)
@@ -109,39 +108,36 @@ def test_arcs_leave_little_in_doubt(spec: LawSpec) -> None:
     ("index_bits", "block_bits"), [(4, 0), (6, 2), (8, 0), (8, 5), *evidence((12, 60))]
 )
 def test_small_tables_and_forced_blocks_are_right(index_bits: int, block_bits: int) -> None:
-    for kind in (GAUSSIAN, LAPLACE, GENERALIZED):
-        scale = Q(3) * 2**block_bits if block_bits > 0 else Q(2)
-        parameter = scale * scale if kind == GAUSSIAN else scale
-        spec = LawSpec(kind, parameter, Q(2, 5), Q(3))
-        verify(copy_out(spec, index_bits=index_bits, block_bits=block_bits))
+    scale = 3 * 2**block_bits if block_bits > 0 else 2
+    for law in (G(scale**2, "2/5"), L(scale, "2/5"), GG(scale, 3, "2/5")):
+        verify(copied_table(law, index_bits=index_bits, block_bits=block_bits))
 
 
 @pytest.mark.parametrize(
-    "law",
-    [(LAPLACE, Q(1, 2**60), Q(1)), (GAUSSIAN, Q(1, 2**62), Q(1)), (GENERALIZED, Q(1, 2**21), Q(3))],
+    "around",
+    [partial(L, Q(1, 2**60)), partial(G, Q(1, 2**62)), partial(GG, Q(1, 2**21), 3)],
     ids=["laplace", "gaussian", "generalized"],
 )
-def test_steep_laws_with_forced_blocks_are_refused_or_right(law: tuple[Kind, Q, Q]) -> None:
+def test_steep_laws_with_forced_blocks_are_refused_or_right(around: Callable[..., Any]) -> None:
     """These laws draw only two neighbouring integers (PROOF.md, lemma 19)."""
-    kind, parameter, beta = law
     centre = Q(1, 2) - Q(1, 2**60)
-    verify(copy_out(LawSpec(kind, parameter, centre, beta), index_bits=8, block_bits=1))
+    verify(copied_table(around(centre), index_bits=8, block_bits=1))
     for mu, block_bits in [(centre, 2), (-centre, 1), (-centre, 4)]:
         with pytest.raises(ParameterValueError):
-            copy_out(LawSpec(kind, parameter, mu, beta), index_bits=8, block_bits=block_bits)
+            copied_table(around(mu), index_bits=8, block_bits=block_bits)
 
 
-@pytest.mark.parametrize("spec", [SINGLE, *evidence((WIDE,), (CUBIC,))], ids=one_line)
+@pytest.mark.parametrize("law", [SINGLE, *evidence((WIDE,), (CUBIC,))], ids=ids)
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
-def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, spec: LawSpec) -> None:
+def test_a_table_with_one_thing_wrong_is_rejected(corruption: Corruption, law: Any) -> None:
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
-        verify(corruption.change(copied_once(spec)))
+        verify(corruption.change(copied_once(law)))
 
 
 @pytest.mark.parametrize("corruption", LAYOUT_CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_small_table_with_one_thing_wrong_is_rejected(corruption: Corruption) -> None:
     """Counts of cells do not reveal these errors; only the fact that is broken does."""
-    table = copied_once(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    table = copied_once(SMALL, index_bits=6, block_bits=0)
     with pytest.raises(VerificationError, match=re.escape(corruption.reason)):
         verify(corruption.change(table))
 
@@ -192,33 +188,29 @@ def _proofs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verifier, "arc_holds", holds)
 
 
-def _rejects_arcs(table: Table, name: str, of: list[int], change: Callable[[Arc], Arc]) -> None:
-    """Require that one changed arc, of the core and then of the tails, is rejected."""
-    core = [i for i in of if i < len(table.partial)]
-    tails = [i for i in of if i >= len(table.partial)]
-    rng = random.Random(name)
-    for i in (rng.choice(core), rng.choice(tails)):
+@pytest.mark.usefixtures("_proofs_are_kept")
+@pytest.mark.parametrize(
+    ("name", "law"),
+    [
+        *((name, SINGLE) for name in ARC_CORRUPTIONS),  # one integer has no shape
+        *((name, CUBIC) for name in [*ARC_CORRUPTIONS, *SHAPE_CORRUPTIONS]),
+        *evidence(*product([*ARC_CORRUPTIONS, *SHAPE_CORRUPTIONS], (WIDE, HUGE))),
+    ],
+    ids=ids,
+)
+def test_one_wrong_arc_among_all_is_rejected(name: str, law: Any) -> None:
+    """One arc is changed in the core, then one in the tails, of those that bound something.
+
+    One of another shape becomes wrong at the middle integer.
+    """
+    table = copied_once(law)
+    change = (ARC_CORRUPTIONS | SHAPE_CORRUPTIONS)[name]
+    of = telling(table) if name in ARC_CORRUPTIONS else made_wrong(table, change)
+    n, rng = len(table.partial), random.Random(name)
+    for among in ([i for i in of if i < n], [i for i in of if i >= n]):
+        i = rng.choice(among)
         with pytest.raises(VerificationError, match=f"does not hold: arc {i} "):
             verify(with_arc(table, i, change(table.arcs[i])))
-
-
-@pytest.mark.usefixtures("_proofs_are_kept")
-@pytest.mark.parametrize("spec", [SINGLE, CUBIC, *evidence((WIDE,), (HUGE,))], ids=one_line)
-@pytest.mark.parametrize("name", ARC_CORRUPTIONS)
-def test_one_wrong_arc_among_all_is_rejected(name: str, spec: LawSpec) -> None:
-    """One arc is changed in the core, then one in the tails, of those that bound something."""
-    table = copied_once(spec)
-    _rejects_arcs(table, name, telling(table), ARC_CORRUPTIONS[name])
-
-
-@pytest.mark.usefixtures("_proofs_are_kept")
-@pytest.mark.parametrize("spec", [CUBIC, *evidence((WIDE,), (HUGE,))], ids=one_line)
-@pytest.mark.parametrize("name", SHAPE_CORRUPTIONS)
-def test_one_arc_of_another_shape_is_rejected(name: str, spec: LawSpec) -> None:
-    """One arc is changed at a time, of those that become wrong at the middle integer."""
-    table = copied_once(spec)
-    change = SHAPE_CORRUPTIONS[name]
-    _rejects_arcs(table, name, made_wrong(table, change), change)
 
 
 def _heights(use: Use, table: Table, weight: Weight) -> list[Any]:
@@ -253,15 +245,11 @@ def _bent(arc: Arc, rng: random.Random) -> list[Arc]:
     ]
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [LawSpec(GAUSSIAN, Q(10**4 * 16**2), Q(1, 3)), LawSpec(LAPLACE, Q(10**3), Q(-1, 2))],
-    ids=one_line,
-)
+@pytest.mark.parametrize("law", [G(10**4 * 16**2, "1/3"), L(1000, "-1/2")], ids=ids)
 @pytest.mark.parametrize("n", [8, *evidence(200)])
-def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: int) -> None:
+def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(law: Any, n: int) -> None:
     """About 5 n arcs, bent at random, are checked against the claim integer by integer."""
-    table = copy_out(spec)
+    table = copied_table(law)
     rng = random.Random(3)
     wrong = proven = 0
     uses = list(verifier._uses(table))
@@ -286,24 +274,22 @@ def test_an_arc_that_is_wrong_at_any_integer_is_never_proven(spec: LawSpec, n: i
 
 
 @pytest.mark.parametrize(
-    "spec",
-    [
-        LawSpec(GAUSSIAN, Q(100), Q(1, 3)),
-        LawSpec(LAPLACE, Q(10), Q(-2, 5)),
-        LawSpec(GENERALIZED, Q(12), Q(1, 3), Q(5, 2)),
-        LawSpec(GENERALIZED, Q(30), Q(0), Q(11, 10)),
-        LawSpec(GENERALIZED, Q(20), Q(1, 2), Q(17)),
-    ],
-    ids=one_line,
+    "law",
+    [G(100, "1/3"), L(10, "-2/5"), GG(12, "5/2", "1/3"), GG(30, "11/10"), GG(20, 17, "1/2")],
+    ids=ids,
 )
-def test_the_second_derivative_of_a_weight_is_enclosed(spec: LawSpec) -> None:
+def test_the_second_derivative_of_a_weight_is_enclosed(law: Any) -> None:
     """At one distance it is the derivative; over a range it holds the derivatives everywhere."""
-    gaussian = spec.kind == GAUSSIAN
+    gaussian = isinstance(law, G)
     with precision(200), mpmath.workdps(40):
-        weight = Weight(spec, 3)
+        weight = Weight(copied_table(law).spec, 3)
         f, scale, beta = (
             mpmath.mpf(x.numerator) / x.denominator
-            for x in (weight.f, spec.parameter, Q(2) if gaussian else spec.beta)
+            for x in (
+                weight.f,
+                getattr(law, law.__match_args__[0]),
+                Q(2) if gaussian else getattr(law, "beta", Q(1)),
+            )
         )
         scale = mpmath.sqrt(2 * scale) if gaussian else scale
 
@@ -364,7 +350,7 @@ def test_arc_at_clamped_ends(whole: bool, arc: Arc, holds: bool) -> None:
 )
 def test_arc_that_says_nothing_is_proven(arc: Arc, holds: bool) -> None:
     """An arc whose numbers are beyond csrc/cells/table.h is refused, even if it bounds nothing."""
-    table = copy_out(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    table = copied_once(SMALL, index_bits=6, block_bits=0)
     with precision(192):
         weight = Weight(table.spec, table.block_bits)
         for use in verifier._uses(table):
@@ -384,7 +370,7 @@ def test_what_is_missing_is_said_in_one_line(
 def test_the_program_reports_wrong_tables_by_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(verifier, "fixed_cases", lambda: [SINGLE])
+    monkeypatch.setattr(verifier, "fixed_cases", lambda: [copied_once(SINGLE).spec])
     assert verifier.main(["--random", "1"]) == 0
     assert "2 tables proven" in capsys.readouterr().out
     monkeypatch.setattr(
@@ -397,9 +383,10 @@ def test_the_program_reports_wrong_tables_by_its_exit_code(
 def test_one_wrong_table_among_right_ones_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = copy_out(LawSpec(GAUSSIAN, Q(4), Q(2, 5)), index_bits=6, block_bits=0)
+    small = copied_once(SMALL, index_bits=6, block_bits=0)
     tables = {Q(1): small, Q(2): replace(small, height=small.height + 1), Q(3): small}
-    monkeypatch.setattr(verifier, "fixed_cases", lambda: [LawSpec(GAUSSIAN, p) for p in tables])
+    specs = [small.spec._replace(parameter=p) for p in tables]
+    monkeypatch.setattr(verifier, "fixed_cases", lambda: specs)
     monkeypatch.setattr(verifier, "copy_out", lambda spec: tables[spec.parameter])
     assert verifier.main([]) == 1
     assert "2 tables proven" in capsys.readouterr().out
@@ -446,7 +433,7 @@ def test_the_list_is_long_enough() -> None:
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("spec", fixed_cases(), ids=one_line)
-def test_every_table_of_the_list_is_right(spec: LawSpec) -> None:
+def test_every_table_of_the_list_is_right(spec: Any) -> None:
     verify(copy_out(spec))
 
 

@@ -418,23 +418,6 @@ def test_arrays_of_more_than_32_axes_are_refused() -> None:
     assert dg.discrete_gaussian(np.ones((1,) * 32)).ndim == 32
 
 
-class Holder:
-    """An array of another library, like a column of a table."""
-
-    def __init__(self, values: Any) -> None:
-        self.values = values
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return self.values
-
-
-def test_other_arrays_in_lists_are_taken_as_arrays() -> None:
-    """A list holds them like numpy's own arrays."""
-    assert dg.discrete_gaussian([Holder(np.array([1, 2])), [3, 4]]).shape == (2, 2)
-    with pytest.raises(ParameterTypeError, match="sigma2"):
-        dg.discrete_gaussian([Holder(np.array([1, 2], "m8[ns]"))], source=must_not_draw)
-
-
 @pytest.mark.parametrize("kind", [int, float, Fraction, str])
 def test_numbers_that_call_themselves_equal_are_not_taken_for_each_other(kind: type[Any]) -> None:
     """Each element of an array has its own law, even if its type compares equal to all."""

@@ -25,7 +25,7 @@ pytestmark = [
 
 F = Fraction
 KEY = bytes(range(100, 132))
-LAWS = {
+LAWS: dict[str, Any] = {
     "narrow": G(1),
     "centred elsewhere": G(10**5, "7/3"),
     "wide": G(2**100, "-1000000.5"),

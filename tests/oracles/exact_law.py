@@ -19,7 +19,7 @@ class ExactLaw:
     """
 
     def __init__(self, law: Any) -> None:
-        self.c = floor(law.mu + Fraction(1, 2))
+        self.c: int = floor(law.mu + Fraction(1, 2))
         self.has_sign = law.mu == self.c
         self._f = law.mu - self.c
         self._sigma2 = getattr(law, "sigma2", None)

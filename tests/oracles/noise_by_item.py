@@ -53,14 +53,14 @@ def attempt_at(
 ) -> int | None:
     """Return the y of an attempt, relative to c, or None if it fails."""
     row, position = cell[0] & 255, cell[0] >> 8 & 255
-    tick = (cell[0] >> 16 | sum(cell[1:]) << 16) & ((1 << table.tick_bits) - 1)
+    tick: int = (cell[0] >> 16 | sum(cell[1:]) << 16) & ((1 << table.tick_bits) - 1)
     piece = sum(position >= end for end in table.rows[row].end)
     code = table.rows[row].code[piece]
     if code != SPECIAL:
-        return (table.coded_first + code << table.tick_bits) + tick
+        return int(table.coded_first + code << table.tick_bits) + tick
     number = table.n_coded + (position + table.rows[row].special) % 2**16
     if number < len(table.full):
-        return (table.full[number] << table.tick_bits) + tick
+        return int(table.full[number] << table.tick_bits) + tick
     number -= len(table.full)
     if number < len(table.partial):
         y_block, m = table.partial[number]

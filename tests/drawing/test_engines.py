@@ -124,12 +124,6 @@ def test_laws_that_fit_one_by_one_are_drawn_together() -> None:
     assert (abs(draws[:, 1] - 100) < 20).all()
 
 
-def test_arrays_of_parameters_that_cannot_be_one_array_are_refused() -> None:
-    """A list of arrays of different shapes is refused."""
-    with pytest.raises(errors.ParameterValueError, match="ragged"):
-        dg.discrete_gaussian([np.ones((2, 2)), np.ones((2, 3))])
-
-
 def test_without_scipy_as_scipy_says_what_to_install(
     without: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -333,6 +333,7 @@ def test_arrays_of_parameters_broadcast(sigma2: Any, mu: Any, size: Any, shape: 
         [1, True],
         [1, 0j],
         [1, [2, 3]],
+        [np.ones((2, 2)), np.ones((2, 3))],
         [1, float("nan")],
         [1, -1],
         [1, "x"],

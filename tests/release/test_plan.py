@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import math
@@ -10,13 +9,16 @@ import re
 import shutil
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
-from evidence_cases import evidence
+from command import Command
+from evidence_cases import at_once, evidence
 from scipy import stats
+from tables import FLIGHTS, rows_of, write_plan
 
+import discretegauss as dg
 from discretegauss import DiscreteGaussian, release
-from discretegauss._cli import main
 from discretegauss.errors import (
     DiscreteGaussError,
     OutputError,
@@ -26,8 +28,7 @@ from discretegauss.errors import (
 from discretegauss.privacy import calibrate, plan_loss, zcdp_rho
 from discretegauss.privacy import loss as loss_of
 from discretegauss.privacy.plan_loss import Table, largest_rho
-from discretegauss.release import read_plan, release_json
-from discretegauss.release._plan import FilePlan
+from discretegauss.release import FilePlan, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 PLAN = """
@@ -106,18 +107,16 @@ def test_refusals(plan: Path, old: str, new: str, message: str) -> None:
     assert _files(plan) == files
 
 
-def test_calibrate_touches_no_data(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calibrate_touches_no_data(plan: Path, run: Command) -> None:
     """It prints the noise even if a table is missing. A release then fails."""
     (plan.parent / "a.csv").unlink()
-    assert main(["calibrate", "--plan", str(plan)]) == 0
-    shown = capsys.readouterr().out
-    assert "sigma2              15" in shown
-    assert "total rho           0.1 (zCDP)" in shown
-    assert main(["calibrate", "--plan", str(plan), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    done = run("calibrate", "--plan", plan)
+    assert "sigma2              15" in done.out
+    assert "total rho           0.1 (zCDP)" in done.out
+    found = json.loads(run("calibrate", "--plan", plan, "--json").out)
     assert [one["sigma2"] for one in found["tables"]] == ["15", "45"]
     assert (found["rho"], found["tables"][1]["columns"]) == ("1/10", ["n", "m"])
-    assert main(["release", "--plan", str(plan)]) == 2
+    assert run("release", "--plan", plan).code == 2
     assert _files(plan) == {"plan.toml", "b.csv"}
 
 
@@ -241,11 +240,9 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     feather.write_feather(table, str(tmp_path / "b.arrow"))
     with gzip.open(tmp_path / "c.csv.gz", "wt") as file:
         file.write("c,n\nx,1000000\n")
-    text = "rho = 10\n"
-    for name, column in (("a.parquet", '["n", "m"]'), ("b.arrow", '"m"'), ("c.csv.gz", '"n"')):
-        text += f'[[tables]]\ntable = "{name}"\ncolumn = {column}\nout = "o_{name}"\n'
-    (tmp_path / "plan.toml").write_text(text)
-    done = release.release_plan(tmp_path / "plan.toml", plot=tmp_path / "p.svg")
+    columns = {"a.parquet": ["n", "m"], "b.arrow": "m", "c.csv.gz": "n"}
+    tables = [{"table": t, "column": c, "out": f"o_{t}"} for t, c in columns.items()]
+    done = release.release_plan(write_plan(tmp_path, "rho = 10", *tables), plot=tmp_path / "p.svg")
     assert [(one.rows, one.queries) for one in done.tables] == [(2, 2), (2, 1), (1, 1)]
     a, b = parquet.read_table(tmp_path / "o_a.parquet"), feather.read_table(tmp_path / "o_b.arrow")
     with gzip.open(tmp_path / "o_c.csv.gz", "rt") as file:
@@ -263,29 +260,19 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     assert str(done).count("95 % interval") == 3
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("--rho=1", "--epsilon=1", "--delta=0.1", "--report-delta=0.1", "--sensitivity=2"),
-        *(
-            "--column=n",
-            "--out=o",
-            "--rows-per-person=2",
-            "--disjoint",
-            "TABLE",
-            "--queries=2",
-            "--delimiter=;",
-        ),
-    ],
-)
+SET_BY_A_PLAN = "--rho=1 --epsilon=1 --delta=0.1 --report-delta=0.1 --sensitivity=2 --column=n "
+SET_BY_A_PLAN += "--out=o --rows-per-person=2 --disjoint TABLE --queries=2 --delimiter=;"
+
+
+@at_once("option", SET_BY_A_PLAN.split())
 def test_an_option_that_the_plan_says_is_refused_by_name(
-    plan: Path, capsys: pytest.CaptureFixture[str], option: str
+    plan: Path, run: Command, option: str
 ) -> None:
     files = _files(plan)
     command = "calibrate" if option == "--queries=2" else "release"
-    assert main([command, "--plan", str(plan), option]) == 2
     name = option.partition("=")[0]
-    assert f"{name} must not be given with --plan: the plan sets it" in capsys.readouterr().err
+    done = run(command, "--plan", plan, option)
+    assert done.is_refused_with(f"{name} must not be given with --plan: the plan sets it")
     assert _files(plan) == files
 
 
@@ -316,30 +303,92 @@ def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None
         read_plan(plan)
 
 
-@pytest.mark.parametrize("fault", ["table", "no sums", "plot", "two columns"])
+@pytest.mark.parametrize("fault", ["table", "no sums", "plot", "two columns", "one name", "late"])
 def test_a_folder_for_tables_that_add_up_is_there_only_after_a_release(
     plan: Path, fault: str
 ) -> None:
     """No failure leaves a new folder of any depth, and a folder that existed stays."""
+    parent = plan.parent
+    how: dict[str, Any] = {}
     if fault != "two columns":
         plan.write_text(plan.read_text().replace('["n", "m"]', '"n"'))
     if fault == "table":
-        (plan.parent / "b.csv").write_text("n,m\n1,x\n2\n")
+        (parent / "b.csv").write_text("n,m\n1,x\n2\n")
     if fault == "plot":
         pytest.importorskip("matplotlib")
-    files, parent = _files(plan), plan.parent
-    plot = parent / "no such folder" / "p.png" if fault == "plot" else None
-    for folder in ("new", "new/in/new"):
+        how["plot"] = parent / "no such folder" / "p.png"
+    if fault == "one name":
+        plan.write_text(plan.read_text().replace("b_noisy.csv", "a_noisy.tsv"))
+    if fault == "late":
+
+        def fail(_: memoryview) -> None:
+            assert folder.is_dir()
+            raise OutputError("at the first draw")
+
+        how["source"] = fail
+    files = _files(plan)
+    for folder in (parent / "new", parent / "new/in/new"):
         with pytest.raises(DiscreteGaussError):
-            release.release_plan(plan, consistent=parent / folder, plot=plot)
+            release.release_plan(plan, consistent=folder, **how)
         assert _files(plan) == files
     (parent / "old").mkdir()
+    folder = parent / "old" / "new"
     with pytest.raises(DiscreteGaussError):
-        release.release_plan(plan, consistent=parent / "old" / "new", plot=plot)
+        release.release_plan(plan, consistent=folder, **how)
     assert _files(plan) == files | {"old"}
     assert list((parent / "old").iterdir()) == []
-    with pytest.raises(DiscreteGaussError, match=r"a\.csv is not a folder|one column"):
+    with pytest.raises(DiscreteGaussError, match=r"a\.csv is not a folder|one column|two tables"):
         release.release_plan(plan, consistent=parent / "a.csv")
+
+
+def test_a_new_folder_that_somebody_else_uses_stays(plan: Path) -> None:
+    """A folder that cannot be made is named, and those above it go again."""
+    plan.write_text(plan.read_text().replace('["n", "m"]', '"n"'))
+    new = plan.parent / "new"
+
+    def use(_: memoryview) -> None:
+        (new / "in").rename(new / "theirs")
+        raise KeyboardInterrupt
+
+    with pytest.raises(OSError, match="too long") as caught:
+        release.release_plan(plan, consistent=new / ("x" * 300))
+    assert caught.value.filename == str(new / ("x" * 300))
+    assert not new.exists()
+    with pytest.raises(KeyboardInterrupt):
+        release.release_plan(plan, consistent=new / "in", source=use)
+    assert list(new.rglob("*")) == [new / "theirs"]
+
+
+def test_tables_that_add_up_have_the_names_of_the_outputs_and_their_columns(tmp_path: Path) -> None:
+    """They are CSV with an error, whatever the outputs are, and replaced only with force."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv, parquet
+
+    (tmp_path / "towns.csv").write_text('town,state,n\na,N,1204\nb,N,87\nc,"S, T",5530\n')
+    states = pa.table({"state": ["N", "S, T"], "n": [1298, 5533]})
+    parquet.write_table(states, tmp_path / "states.parquet")
+    outs = {"towns.csv": "towns_noisy.csv.gz", "states.parquet": "s.parquet"}
+    tables = [{"table": table, "out": out} for table, out in outs.items()]
+    plan, folder = write_plan(tmp_path, "rho = 1", *tables), tmp_path / "new" / "out"
+    done = release.release_plan(plan, consistent=folder)
+    assert [path for path, _ in done.consistent] == [folder / "towns_noisy.csv", folder / "s.csv"]
+    noisy = [
+        csv.read_csv(tmp_path / "towns_noisy.csv.gz"),
+        parquet.read_table(tmp_path / "s.parquet"),
+    ]
+    laws = [one.law for one in done.tables]
+    towns, _ = dg.estimate.consistent([one.to_pydict() for one in noisy], laws, "n")
+    header, *rows = rows_of(folder / "towns_noisy.csv")
+    assert header == ["town", "state", "n", "error"]
+    assert [row[:2] for row in rows] == [["a", "N"], ["b", "N"], ["c", "S, T"]]
+    assert [list(map(float, row[2:])) for row in rows] == list(
+        map(list, zip(towns["n"], towns["error"], strict=True))
+    )
+    for out in outs.values():
+        (tmp_path / out).unlink()
+    with pytest.raises(OutputError, match=r"towns_noisy\.csv already exists"):
+        release.release_plan(plan, consistent=folder)
+    release.release_plan(plan, consistent=folder, force=True)
 
 
 def test_a_plot_that_exists_is_refused_before_anything_is_drawn(plan: Path) -> None:
@@ -353,45 +402,38 @@ def test_a_plot_that_exists_is_refused_before_anything_is_drawn(plan: Path) -> N
 
 # --- the example
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def _flights(path: Path) -> list[list[str]]:
-    with path.open(newline="") as file:
-        return list(csv.reader(file))
+EXAMPLES = FLIGHTS.parent
 
 
 def test_the_margins_of_the_example_are_those_of_its_table() -> None:
-    rows = _flights(EXAMPLES / "flights.csv")[1:]
+    rows = rows_of(EXAMPLES / "flights.csv")[1:]
     for name, places in (("flights_by_carrier", [0]), ("flights_by_carrier_month", [0, 3])):
         sums: dict[tuple[str, ...], int] = {}
         for row in rows:
             key = tuple(row[i] for i in places)
             sums[key] = sums.get(key, 0) + int(row[4])
-        margin = _flights(EXAMPLES / f"{name}.csv")[1:]
+        margin = rows_of(EXAMPLES / f"{name}.csv")[1:]
         assert {tuple(row[:-1]): int(row[-1]) for row in margin} == sums
 
 
-def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example(tmp_path: Path, run: Command) -> None:
     """The plan in docs/plans.md has the noise that it reports. This fails in 1 run of 10^8."""
     pytest.importorskip("matplotlib")
     for path in EXAMPLES.glob("flights*"):
         shutil.copy(path, tmp_path)
-    plan, plot = str(tmp_path / "flights_plan.toml"), str(tmp_path / "plan.png")
-    assert main(["release", "--plan", plan, "--json", "--plot", plot]) == 0
-    report = json.loads(capsys.readouterr().out)
+    plan, plot = tmp_path / "flights_plan.toml", tmp_path / "plan.png"
+    report = json.loads(run("release", "--plan", plan, "--json", "--plot", plot).out)
     assert 0.99999 < report["epsilon"] <= 1
     assert [one["rows"] for one in report["tables"]] == [16, 192, 5268]
     for one in report["tables"]:
-        true, noisy = _flights(Path(one["table"])), _flights(Path(one["out"]))
+        true, noisy = rows_of(Path(one["table"])), rows_of(Path(one["out"]))
         assert [row[:-1] for row in true] == [row[:-1] for row in noisy]
         errors = [int(b[-1]) - int(a[-1]) for a, b in zip(true[1:], noisy[1:], strict=True)]
         n, sigma2 = len(errors), Fraction(one["sigma2"])
         assert abs(sum(errors)) < 6.5 * math.sqrt(n * sigma2)
         beyond = sum(abs(error) > one["interval95"][1] for error in errors)
         assert stats.binom.sf(beyond - 1, n, 0.05) > 1e-9
-    assert Path(plot).read_bytes().startswith(b"\x89PNG")
+    assert plot.read_bytes().startswith(b"\x89PNG")
     documented = (EXAMPLES.parent / "docs" / "plans.md").read_text()
     assert (EXAMPLES / "flights_plan.toml").read_text() in documented
-    assert main(["release", "--plan", plan]) == 2
-    assert "already exists" in capsys.readouterr().err
+    assert run("release", "--plan", plan).is_refused_with("already exists")

@@ -163,15 +163,6 @@ def test_the_report_says_that_no_file_shows_the_values(folder: Path) -> None:
     _refused(folder, "values needs counts = 'records'", INCOME + '\ncounts = "people"', CELLS)
 
 
-def test_two_plans_about_different_people_add_up(folder: Path) -> None:
-    """A plan has one statement, so two statements need two plans, whose rho add up."""
-    for name, k in (("a", 1), ("b", 2)):
-        text = _text(CELLS, person=f"[person]\nrecords = {k}").replace("out0", f"{name}_out")
-        (folder / f"{name}.toml").write_text(text)
-    both = [dg.release.release_plan(folder / f"{name}.toml") for name in "ab"]
-    assert sum(one.rho for one in both) == Fraction(1, 5)
-
-
 def test_unknown_groups_take_the_statement(folder: Path) -> None:
     """A person is in K groups if `distinct` is the key of the groups. Others are refused."""
     (folder / "groups.csv").write_text("town,age,n\n" + "A,old,900\nB,old,800\n")
@@ -382,14 +373,6 @@ def test_by_may_name_the_index() -> None:
     assert plan.add_noise({"towns": towns}, "n")["towns"].index.tolist() == ["A", "B"]
     with pytest.raises(ParameterValueError, match="rows 1 and 2 must differ in by"):
         plan.add_noise({"towns": pd.concat([towns.iloc[:1]] * 2)}, "n")
-
-
-def test_frames_made_to_add_up() -> None:
-    """`estimate.consistent` takes the laws of the plan."""
-    plan = _plan()
-    noisy = plan.add_noise(_frames(), "n")
-    best = dg.estimate.consistent(list(noisy.values()), list(plan.laws.values()), "n")
-    assert float(best[0]["n"][0]) == pytest.approx(sum(best[1]["n"]))
 
 
 # --- one table

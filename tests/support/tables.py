@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
@@ -33,11 +33,11 @@ def write_counts(path: Path, counts: Iterable[int]) -> None:
     path.write_text("n\n" + "".join(f"{count}\n" for count in counts))
 
 
-def write_plan(folder: Path, start: str, *tables: dict[str, object]) -> Path:
-    """Write a plan whose tables have these keys, a column n unless they say another."""
+def write_plan(folder: Path, start: str, *tables: Mapping[str, object]) -> Path:
+    """Write a plan. Each table has these keys, and others for those that it lacks."""
     text = start + "\n"
-    for table in tables:
-        keys = {"column": "n"} | table
+    for i, table in enumerate(tables):
+        keys = {"table": f"{i}.csv", "column": "n", "out": f"out{i}.csv"} | table
         text += "[[tables]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in keys.items())
     (folder / "plan.toml").write_text(text)
     return folder / "plan.toml"

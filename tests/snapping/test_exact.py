@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import must_not_draw
+from same_bits import same_bits
 from scipy import stats
 
 import discretegauss as dg
@@ -27,10 +28,6 @@ from discretegauss.testing import TapeSource
 
 NATIVE = dg.build_info()["engine"] == "native"
 N = 10**5 if NATIVE else 2000
-
-
-def tape(n: int = 10**6) -> TapeSource:
-    return TapeSource(random.Random(5).randbytes(n))
 
 
 # --- the draws
@@ -85,7 +82,7 @@ def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) 
     """In machine words and in GMP integers, the core draws the same sides from the same bytes."""
     doubles: Any = np.tile(np.array(values), 300)
     places = Grid(Fraction(1), Range(Fraction(-8), Fraction(8))).places(doubles)
-    ours, theirs = tape(), tape()
+    ours, theirs = same_bits(), same_bits()
     sides, expected = np.empty((2, doubles.size), np.int64)
     Sides(cell).prepare(places)(sides, ours, 1)
     step, doublings = cell, 0
@@ -198,7 +195,7 @@ def test_shapes_and_out() -> None:
     assert 7 < high <= 8
     assert -8 <= low < -7
     assert SnappedLaplace(1, 1, 8).sample((2, 2)).shape == (2, 2)
-    draws = [snapping_laplace(np.ones(50), 0.1, 900, source=tape()).tolist() for _ in range(2)]
+    draws = [snapping_laplace(np.ones(50), 0.1, 900, source=same_bits()).tolist() for _ in range(2)]
     assert draws[0] == draws[1]
 
 
@@ -238,18 +235,9 @@ def test_shapes_and_out() -> None:
 )
 def test_refusals(arguments: dict[str, Any], error: type, words: str) -> None:
     """Errors name parameter, rule and value before anything is drawn; for values only the place."""
-
-    def must_not_draw(buffer: memoryview) -> None:
-        raise AssertionError
-
-    call: dict[str, Any] = {
-        "values": [0.5, 1, 2],
-        "epsilon": 1,
-        "bound": 8,
-        "source": must_not_draw,
-    }
+    call: dict[str, Any] = {"values": [0.5, 1, 2], "epsilon": 1, "bound": 8}
     with pytest.raises(error, match=words) as caught:
-        snapping_laplace(**(call | arguments))
+        snapping_laplace(source=must_not_draw, **(call | arguments))
     assert isinstance(caught.value, DiscreteGaussError)
 
 

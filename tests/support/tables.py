@@ -37,7 +37,7 @@ def write_plan(folder: Path, start: str, *tables: Mapping[str, object]) -> Path:
     """Write a plan. Each table has these keys, and others for those that it lacks."""
     text = start + "\n"
     for i, table in enumerate(tables):
-        keys = {"table": f"{i}.csv", "column": "n", "out": f"out{i}.csv"} | table
+        keys = {"table": f"{i}.csv", "column": "n", "out": f"out{i}.csv", **table}
         text += "[[tables]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in keys.items())
     (folder / "plan.toml").write_text(text)
     return folder / "plan.toml"

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -244,7 +245,7 @@ OF_A_SAMPLE: list[tuple[list[object], str]] = [
     (["--sigma2", 1, "--out", "."], "not a regular file"),
 ]
 
-WRONG: list[tuple[list[object], str]] = [
+WRONG: list[tuple[Sequence[object], str]] = [
     *((release("o.csv", *given), message) for given, message in OF_A_BUDGET),
     *((["calibrate", *given], message) for given, message in OF_A_BUDGET),
     *((release("o.csv", "--rho", 1, *given), message) for given, message in OF_A_RELEASE),
@@ -257,7 +258,7 @@ WRONG: list[tuple[list[object], str]] = [
     (["release", "", "--rho", 1], "argument TABLE: must name a file, got ''"),
     (["release", "--plan", ""], "argument --plan: must name a file, got ''"),
     (release("o.csv.gz", "--rho", 1, table="none.csv.zip"), "none.csv.zip: No such file"),
-    *(([*command], "") for command in ([], ["releases"], ["release"], ["release", "t.csv"])),
+    *((command.split(), "") for command in ("", "releases", "release", "release t.csv")),
 ]
 
 
@@ -266,7 +267,7 @@ def test_a_wrong_argument_is_one_line_exit_code_2_and_no_file(
     run: Command,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    arguments: list[object],
+    arguments: Sequence[object],
     message: str,
 ) -> None:
     """The line names the option and its rule."""
@@ -449,14 +450,13 @@ def test_the_output_may_not_be_the_table_that_comes_by_stdin(tmp_path: Path) -> 
 
 
 def test_a_folder_as_the_table(run: Command, tmp_path: Path) -> None:
-    done = run(*release(tmp_path / "o.csv", "--rho", 1, table=tmp_path))
-    assert done.is_refused_with("Is a directory")
+    arguments = release(tmp_path / "o.csv", "--rho", 1, table=tmp_path)
+    assert run(*arguments).is_refused_with("Is a directory")
 
 
 def test_a_folder_that_cannot_be_written(run: Command) -> None:
     """Nobody can create files in /proc, not even root."""
-    done = run(*release("/proc/o.csv", "--rho", 1))
-    assert done.is_refused_with(" /proc/o.csv: ")
+    assert run(*release("/proc/o.csv", "--rho", 1)).is_refused_with(" /proc/o.csv: ")
 
 
 def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:

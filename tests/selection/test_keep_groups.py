@@ -130,6 +130,8 @@ def test_more_groups_a_person_take_gaussian_noise() -> None:
         )
         counts.append(rule.threshold + 1)
     assert counts == [15, 28, 45, 64, 92, 190]
+    # with so little epsilon the shifted one would be negative
+    assert isinstance(keep_rule("1/1000", "1/10", 8).law, TruncatedLaplace)
 
 
 @pytest.mark.parametrize(

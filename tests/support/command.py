@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tables import FLIGHTS as FLIGHTS
 
 from discretegauss import _cli as cli
-
-FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
 
 
 class Outcome:
@@ -63,7 +63,7 @@ def process(*arguments: object, under: str = ":", **options: object) -> Outcome:
     return Outcome(done.returncode, done.stdout or "", done.stderr)
 
 
-def without_reader(*arguments: object, **options: object) -> Outcome:
+def without_reader(*arguments: object, **options: Any) -> Outcome:
     """Run the command in a process of its own, whose stdout is a pipe that nobody reads."""
     reading, writing = os.pipe()
     os.close(reading)

@@ -224,8 +224,8 @@ die = lambda _: os.kill(os.getpid(), 9)
 release_table(sys.argv[1], "flights", sys.argv[2], rho=1, force=True, source=die)
 """
     for name in ("new", "old"):
-        command = [sys.executable, "-c", program, FLIGHTS, tmp_path / name]
-        done = subprocess.run(command, check=False)
+        files = str(FLIGHTS), str(tmp_path / name)
+        done = subprocess.run([sys.executable, "-c", program, *files], check=False)
         assert done.returncode == -signal.SIGKILL
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old", "old")]
 

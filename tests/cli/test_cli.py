@@ -13,12 +13,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from command import FLIGHTS, Command, Outcome, completed, process, release, without_reader
+from command import Command, Outcome, completed, process, release, without_reader
 from evidence_cases import at_once
 from gmpy2 import mpz
+from tables import FLIGHTS
 
-import discretegauss as dg
-from discretegauss import DiscreteGaussian, __version__, privacy
+from discretegauss import DiscreteGaussian, __version__, data, privacy
 
 
 def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path) -> None:
@@ -373,7 +373,7 @@ def test_an_output_may_end_as_its_table_does(run: Command, tmp_path: Path) -> No
 
 def test_the_example_is_the_table_that_the_package_has(run: Command, tmp_path: Path) -> None:
     """A process of its own, which has loaded nothing of the package, prints it, too."""
-    assert run("example").out == dg.data.flights().read_text()
+    assert run("example").out == data.flights().read_text()
     done = process("example", cwd=tmp_path)
     assert (done.code, done.err, done.out) == (0, "", FLIGHTS.read_text())
 

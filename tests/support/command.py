@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import FLIGHTS as FLIGHTS
+from tables import FLIGHTS
 
 from discretegauss import _cli as cli
 

@@ -21,7 +21,7 @@ if not hasattr(discretegauss, "__path__"):  # before anything is imported from i
 
 # isort: split
 import shims
-from command import SIGNALS
+from command import SIGNALS, Command
 from engine import ENGINE
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
@@ -88,6 +88,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return a runner of the command line in this process."""
+    return Command(capsys)
 
 
 @pytest.fixture

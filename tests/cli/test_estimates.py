@@ -54,11 +54,6 @@ rows_per_person = 4
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
-@pytest.fixture
 def flights(tmp_path: Path) -> Path:
     for name in ("flights", "flights_by_carrier", "flights_by_carrier_month"):
         shutil.copy(EXAMPLES / f"{name}.csv", tmp_path)

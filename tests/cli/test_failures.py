@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import runpy
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,17 +14,18 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from command import SIGNALS, Command, Outcome, interrupted_while_reading, process, release
+from command import (
+    SIGNALS,
+    Command,
+    interrupted_while_reading,
+    process,
+    release,
+    without_reader,
+)
 from engine import before_noise_is_added
 
-from discretegauss import _cli as cli
 from discretegauss.errors import EntropyError
 from discretegauss.release import PlanRelease
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +62,8 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
     """Writing really fails halfway, because the process may only write files of 20 kB."""
     before = tmp_path / "o.csv"
     before.write_text("before")
-    done = process(
-        *release(before, "--rho", 1, "--force"),
-        under="ulimit -f 20",
-    )
-    assert done.code == 2
-    assert done.is_one_line_with("o.csv: File too large"), done.err
+    done = process(*release(before, "--rho", 1, "--force"), under="ulimit -f 20")
+    assert done.is_refused_with("o.csv: File too large"), done.err
     assert before.read_text() == "before"
     assert os.listdir(tmp_path) == ["o.csv"]
 
@@ -74,13 +71,9 @@ def test_a_disk_that_is_full_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
     """A table for stdout waits in that folder until all of it is valid."""
-    done = process(
-        *release("-", "--rho", 1),
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        under="ulimit -f 20",
-    )
-    assert done.code == 2
-    assert done.is_one_line_with(f" {tmp_path}: File too large: the whole table must fit into")
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = process(*release("-", "--rho", 1), env=environment, under="ulimit -f 20")
+    assert done.is_refused_with(f" {tmp_path}: File too large: the whole table must fit into")
     assert "TMPDIR" in done.err
 
 
@@ -89,8 +82,7 @@ def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) 
     """The file can be opened, but its first byte is at no address of the process."""
     others = [] if option else ["--column", "n", "--rho", 1, "--out", tmp_path / "o.csv"]
     done = process("release", *option, "/proc/self/mem", *others)
-    assert done.code == 2
-    assert done.is_one_line_with(" /proc/self/mem: Input/output error"), done.err
+    assert done.is_refused_with(" /proc/self/mem: Input/output error"), done.err
 
 
 @pytest.mark.process
@@ -116,8 +108,7 @@ def test_an_output_that_is_what_stdout_goes_to_is_one_line_and_exit_code_2(
     """With ``--out f --force > f`` the report would be lost, with exit code 0."""
     with (tmp_path / "f").open("w") as file:
         done = process(*release(out, "--rho", 1, "--force"), cwd=tmp_path, stdout=file)
-    assert done.code == 2
-    assert done.is_one_line_with(f"stdout goes to {out}; the output must be another file")
+    assert done.is_refused_with(f"stdout goes to {out}; the output must be another file")
     assert (tmp_path / "f").read_bytes() == b""
     assert os.listdir(tmp_path) == ["f"]
 
@@ -127,11 +118,8 @@ def test_an_output_is_replaced_where_a_standard_stream_is_closed(
     tmp_path: Path, closed: int
 ) -> None:
     (tmp_path / "o.csv").touch()
-    done = process(
-        *release("o.csv", "--rho", 1, "--force"),
-        cwd=tmp_path,
-        under=f"exec {closed}>&-",
-    )
+    arguments = release("o.csv", "--rho", 1, "--force")
+    done = process(*arguments, cwd=tmp_path, under=f"exec {closed}>&-")
     assert done.code == (1 if closed == 1 else 0)  # the report could not be printed
     assert len((tmp_path / "o.csv").read_text().splitlines()) == 5269
 
@@ -250,41 +238,20 @@ def test_no_signal_changes_the_exit_code_of_a_process_that_ends(
 ) -> None:
     """An ignored signal stays ignored while Python restores the handlers at the end."""
     monkeypatch.setattr(sys, "argv", ["discretegauss", *arguments])
-    try:
-        code: object = cli.program()
-    except SystemExit as ended:
-        code = ended.code
-    assert code == (2 if arguments == ["nothing"] else 0)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("discretegauss", run_name="__main__")
+    assert ended.value.code == (2 if arguments == ["nothing"] else 0)
     assert all(signal.getsignal(number) == signal.SIG_IGN for number in SIGNALS)
 
 
-def test_the_command_works_in_another_thread(tmp_path: Path) -> None:
+def test_the_command_works_in_another_thread(run: Command, tmp_path: Path) -> None:
     """Another thread cannot set handlers of signals."""
-    arguments = [str(part) for part in release(tmp_path / "o.csv", "--rho", 1)]
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(cli.main, arguments).result() == 0
+        done = pool.submit(run, *release(tmp_path / "o.csv", "--rho", 1)).result()
+    assert (done.code, done.err) == (0, "")
 
 
 # --- output that nobody reads
-
-
-def redirected(redirection: str, *arguments: object, cwd: Path) -> Outcome:
-    """Run the command in a process of its own, under a shell that redirects."""
-    done = subprocess.run(
-        [
-            "sh",
-            "-c",
-            f'"$0" -m discretegauss "$@" {redirection}',
-            sys.executable,
-            *map(str, arguments),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        cwd=cwd,
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +269,7 @@ def redirected(redirection: str, *arguments: object, cwd: Path) -> Outcome:
 def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
     tmp_path: Path, redirection: str, arguments: list[object], message: str
 ) -> None:
-    done = redirected(redirection, *arguments, cwd=tmp_path)
+    done = process(*arguments, under=f"exec {redirection}", cwd=tmp_path)
     assert done.code == 1
     assert done.is_one_line_with(message), done.err
     assert os.listdir(tmp_path) == (["o.csv"] if "o.csv" in arguments else [])
@@ -324,14 +291,6 @@ def test_a_reader_that_has_left_is_told_of_a_budget_that_is_spent(tmp_path: Path
     assert done.is_one_line_with("o.csv is written, the budget is spent, but the report ")
 
 
-def without_reader(*arguments: object, **options: Any) -> Outcome:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = process(*arguments, stdout=writing, **options)
-    os.close(writing)
-    return done
-
-
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: str) -> None:
     """In a Python without buffers, print would take a short write for a complete one."""
@@ -340,11 +299,8 @@ def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: 
     with contextlib.suppress(BlockingIOError):
         while os.write(writing, bytes(2**12)):
             pass
-    done = process(
-        *("calibrate", "--rho", 1),
-        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-        stdout=writing,
-    )
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = process("calibrate", "--rho", 1, env=environment, stdout=writing)
     os.close(reading)
     os.close(writing)
     assert done.code == 1
@@ -364,7 +320,7 @@ def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: 
 def test_the_exit_code_is_the_same_where_messages_go_nowhere(
     tmp_path: Path, redirection: str, arguments: list[object], code: int
 ) -> None:
-    done = redirected(redirection, *arguments, cwd=tmp_path)
+    done = process(*arguments, under=f"exec {redirection}", cwd=tmp_path)
     assert (done.code, done.err) == (code, "")
     assert os.listdir(tmp_path) == (["o.csv"] if code == 1 else [])
 

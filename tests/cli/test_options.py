@@ -5,16 +5,15 @@ Each option must be in OPTIONS, or in NO_NUMBERS if another test covers it.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from command import Command
 from engine import ENGINE
 from inputs_table import is_far
-
-from discretegauss import _cli as cli
 
 TEXTS: dict[str, Fraction | None] = {
     "0": Fraction(0),
@@ -31,6 +30,7 @@ TEXTS: dict[str, Fraction | None] = {
     "1" * 5000: None,
     "nan": None,
     "-inf": None,
+    "1/0": None,
     "": None,
     "one": None,
     "True": None,
@@ -98,31 +98,39 @@ NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups", "--
 """Other tests in tests/cli cover these options."""
 
 
-def options() -> Iterator[tuple[str, str]]:
-    """Generate the command and the name of every option."""
-    for action in cli._parser()._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for command, parser in action.choices.items():
-                for option in parser._actions:
-                    for name in option.option_strings:
-                        yield command, name
+@pytest.fixture
+def listed(run: Command, monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """Return the placeholder of each option that the help of a command lists, or nothing."""
+    monkeypatch.setenv("COLUMNS", "300")
+    return {
+        (command, option): placeholder
+        for command in re.findall(r"^    (\w+)", run("--help").out, re.MULTILINE)
+        for option, placeholder in re.findall(
+            r"^  (?:-h, )?(--[\w-]+) ?(\S*)", run(command, "--help").out, re.MULTILINE
+        )
+    }
 
 
-EACH = [(command, name) for command, name in options() if name not in NO_NUMBERS]
-
-
-def test_every_option_is_in_the_table() -> None:
+def test_every_option_is_in_the_table(listed: dict[tuple[str, str], str]) -> None:
     """Each option has a line in the table, and each line an option."""
-    assert set(EACH) == set(OPTIONS)
+    assert {key for key in listed if key[1] not in NO_NUMBERS} == set(OPTIONS)
 
 
-@pytest.mark.parametrize(("command", "option"), EACH)
+def test_an_option_that_is_given_twice_is_refused(
+    run: Command, listed: dict[tuple[str, str], str]
+) -> None:
+    """Otherwise only the second would count, and a second budget would replace the first."""
+    for (command, option), placeholder in listed.items():
+        if placeholder and option != "--column":
+            holds, _ = OPTIONS.get((command, option), (whole, []))
+            right = "getrandom" if option == "--source" else "1/2" if holds is probability else 1
+            done = run(command, f"{option}={right}", f"{option}={right}")
+            assert done.is_refused_with(f"argument {option}: must be given only once"), done.err
+
+
+@pytest.mark.parametrize(("command", "option"), OPTIONS)
 def test_an_option_takes_what_the_table_says(
-    command: str,
-    option: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, option: str
 ) -> None:
     """A right number gives exit code 0 and a file; a wrong one gives 2 and one line that names it.
 
@@ -135,25 +143,20 @@ def test_an_option_takes_what_the_table_says(
     (tmp_path / "counts.csv").write_text("n\n1\n2\n")
     out = tmp_path / "noisy.csv"
     files = {
-        "release": [str(tmp_path / "counts.csv"), "--column", "n", "--out", str(out)],
-        "sample": ["--size", "2", "--out", str(out)],
+        "release": [tmp_path / "counts.csv", "--column", "n", "--out", out],
+        "sample": ["--size", "2", "--out", out],
     }
     for text, exact in TEXTS.items():
-        try:
-            code = cli.main([command, *files.get(command, []), *others, f"{option}={text}"])
-        except SystemExit as exit_:
-            code = int(str(exit_.code))
-        said = capsys.readouterr()
+        done = run(command, *files.get(command, []), *others, f"{option}={text}")
         right = exact is not None and holds(exact)
-        if code == 0:
+        if done.code == 0:
             assert right, text
-            assert said.err == "", text
+            assert done.err == "", text
             assert out.exists() == (command in files)
             out.unlink(missing_ok=True)
             continue
-        assert code == 2, text
-        assert said.err.count("\n") == 1, text
-        assert option in said.err or (right and " must " in said.err), said.err
-        assert not right or is_far(exact or Fraction(0)), f"{text}: {said.err}"
-        assert len(said.err) < 400
+        assert done.is_refused_with(""), text
+        assert option in done.err or (right and " must " in done.err), done.err
+        assert not right or is_far(exact or Fraction(0)), f"{text}: {done.err}"
+        assert len(done.err) < 400
         assert not out.exists()

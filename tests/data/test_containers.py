@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import must_not_draw
 from same_bits import same_bits
 
 import discretegauss as dg
@@ -97,10 +98,6 @@ def test_arrays_in_files_go_to_arrays_in_files(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="no memory and no file"):
             dg.add_noise(writable, LAW, out=out)
     assert np.load(tmp_path / "noisy.npy").tolist() == sums(list(range(3000)), np.int64)
-
-
-def must_not_draw(_: memoryview) -> None:
-    pytest.fail("drawn")
 
 
 def test_an_out_that_does_not_go_is_refused_before_a_draw() -> None:

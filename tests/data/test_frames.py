@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import must_not_draw
 from same_bits import same_bits
 
 import discretegauss as dg
@@ -125,12 +126,8 @@ def test_the_input_of_a_column_with_nulls_stays_and_shares_nothing() -> None:
     noisy[1] = 5
     assert series.isna().tolist() == [False, True, False, False]
     assert series[0] == 2**53 + 1
-    assert add(pd.Series(COUNTS, dtype="Int64")[::-1]).isna().tolist() == [
-        False,
-        False,
-        True,
-        False,
-    ]
+    backwards = add(pd.Series(COUNTS, dtype="Int64")[::-1])
+    assert backwards.isna().tolist() == [False, False, True, False]
 
 
 def test_flags_of_arrow_may_begin_within_a_byte() -> None:
@@ -292,14 +289,10 @@ def test_one_person_cannot_change_more_rows_than_a_frame_has(kind: Any) -> None:
 
 def test_no_column_is_drawn_for_if_one_is_refused() -> None:
     """If the last one holds a count that might not fit, no bit is read for the first ones."""
-
-    def source(_: memoryview) -> None:
-        pytest.fail("drawn")
-
-    frame = pd.DataFrame({"a": [1], "b": [2**63 - 1]})
-    for values in (frame, pl.DataFrame({"a": [1], "b": [2**63 - 1]})):
+    columns = {"a": [1], "b": [2**63 - 1]}
+    for values in (pd.DataFrame(columns), pl.DataFrame(columns)):
         with pytest.raises(OverflowError, match="values with noise must fit int64"):
-            dg.add_noise(values, LAW, source=source)
+            dg.add_noise(values, LAW, source=must_not_draw)
 
 
 def test_a_frame_of_pandas_keeps_index_labels_attrs_and_dtypes() -> None:

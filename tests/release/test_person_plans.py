@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command import Command
+from evidence_cases import at_once
+from same_bits import same_bits
 
 import discretegauss
 from discretegauss import release
-from discretegauss._cli import main
 from discretegauss.data import groups
 from discretegauss.data.person import change, checked_counting
 from discretegauss.errors import (
@@ -69,14 +70,18 @@ def _refused(folder: Path, message: str, *tables: str, person: str = PERSON) -> 
     assert sorted(folder.iterdir()) == files
 
 
-# --- the cases of docs/person.md, one test each
+# --- the cases of docs/person.md
 
 
 def test_the_analyst_s_plan_is_right_without_a_thought(folder: Path) -> None:
-    """With K = 3 in distinct cells, margins have the norm 3 and cells the norm sqrt(3)."""
+    """With K = 3 in distinct cells, margins have the norm 3 and cells the norm sqrt(3).
+
+    Town alone does not distinguish records. Pure epsilon is the sum of l1/scale over the tables.
+    """
     assert _sigma2(folder, NATION, TOWNS, CELLS) == [135, 135, 45]
     done = dg.release.release_plan(folder / "plan.toml")
     assert [one.change.norm2 for one in done.tables] == [9, 9, 3]
+    assert [one.change.l1 for one in done.tables] == [3, 3, 3]
     assert done.rho == Fraction(1, 10)
     assert [one.rows for one in done.tables] == [1, 2, 4]
     assert (folder / "out1.csv").read_text().startswith("town,n\nA,")
@@ -98,18 +103,32 @@ def test_rows_per_person_above_the_rows_cannot_be_said_any_more(folder: Path) ->
              NATION + "\nrows_per_person = 3", CELLS)  # fmt: skip
 
 
-def test_a_record_counts_in_each_of_several_columns(folder: Path) -> None:
-    """That doubles the square of the norm, unless `across` says that it counts in one of them."""
-    several = WIDE.replace('\nacross = "age"', "")
-    distinct = PERSON.replace('"town", "age"', '"town"')
-    assert _sigma2(folder, several, person=distinct) == [30]
-    assert _sigma2(folder, WIDE, person=distinct) == [15]
+IN_EACH_COLUMN = WIDE.replace('\nacross = "age"', "")
+BY_TOWN = PERSON.replace('"town", "age"', '"town"')
+REPLACED = '\nneighbours = "replace"'
+INCOME = TOWNS + "\nvalues = [0, 100]"
 
 
-def test_disjoint_columns_are_named_by_their_key(folder: Path) -> None:
-    """If that key is in `distinct`, the square of the norm is K instead of K**2."""
-    assert _sigma2(folder, WIDE) == [15]
-    assert _sigma2(folder, WIDE, person=THREE) == [45]
+@pytest.mark.parametrize(
+    ("table", "person", "sigma2"),
+    [
+        (IN_EACH_COLUMN, BY_TOWN, 30),  # a record counts in both columns
+        (WIDE, BY_TOWN, 15),  # unless `across` says that it counts in one of them
+        (WIDE, PERSON, 15),  # `distinct` has the key of the columns, too
+        (WIDE, THREE, 45),  # without it the square of the norm is K**2, not K
+        (CELLS, "[person]\nrecords = 5", 125),  # nothing says how many may agree
+        (NATION, "[person]\nrecords = 1" + REPLACED, 10),  # in truth 5, in one row
+        (INCOME, THREE, 9 * 100**2 * 5),  # a sum changes by its largest value
+        (INCOME, THREE + REPLACED, 2 * 9 * 100**2 * 5),
+        (TOWNS + "\nvalues = [-100, 50]", THREE + REPLACED, 4 * 9 * 100**2 * 5),
+        # without a statement, a sensitivity of sqrt(6) covers rows that change by 2, 1 and 1
+        (CELLS.partition("\nby")[0] + '\nsensitivity = "2.4495"', "", Fraction("2.4495") ** 2 * 5),
+    ],
+)
+def test_a_statement_gives_its_noise(
+    folder: Path, table: str, person: str, sigma2: Fraction
+) -> None:
+    assert _sigma2(folder, table, person=person) == [sigma2]
 
 
 def test_tables_of_people_do_not_add_up(folder: Path) -> None:
@@ -122,13 +141,6 @@ def test_tables_of_people_do_not_add_up(folder: Path) -> None:
     assert _sigma2(folder, people, CELLS, person="[person]\nrecords = 1") == [10, 10]
     dg.release.release_plan(folder / "plan.toml", consistent=folder / "sums")
     assert (folder / "sums" / "out1.csv").exists()
-
-
-def test_a_column_of_distinct_that_a_coarse_table_has_not_costs_its_norm() -> None:
-    """Town alone does not distinguish the records, so the norm is K."""
-    person = Person(3, ["town", "age"])
-    assert change(person, checked_counting(by=["town"])).norm2 == 9
-    assert change(person, checked_counting(by=["town", "age", "sex"])).norm2 == 3
 
 
 def test_there_is_one_statement(folder: Path) -> None:
@@ -145,48 +157,10 @@ def test_a_table_of_fewer_records_changes_by_no_more() -> None:
         assert norms == sorted(norms)
 
 
-def test_sums_change_by_their_largest_value(folder: Path) -> None:
-    """The report says that no file can show the values. Negative ones make replacing cost more."""
-    income = TOWNS + "\nvalues = [0, 100]"
-    assert _sigma2(folder, income, person=THREE) == [9 * 100**2 * 5]
+def test_the_report_says_that_no_file_shows_the_values(folder: Path) -> None:
+    _sigma2(folder, INCOME, person=THREE)
     assert ", which no file can show" in plan_text(read_plan(folder / "plan.toml"))
-    replaced = THREE + '\nneighbours = "replace"'
-    assert _sigma2(folder, income, person=replaced) == [2 * 9 * 100**2 * 5]
-    signed = TOWNS + "\nvalues = [-100, 50]"
-    assert _sigma2(folder, signed, person=replaced) == [4 * 9 * 100**2 * 5]
-    _refused(folder, "values needs counts = 'records'", income + '\ncounts = "people"', CELLS)
-
-
-def test_replacing_people_costs_twice_even_in_one_row(folder: Path) -> None:
-    """In one row the true square of the norm is 1, so the bound 2 is on the safe side."""
-    assert _sigma2(folder, NATION, person='[person]\nrecords = 1\nneighbours = "replace"') == [10]
-
-
-def test_two_plans_about_different_people_add_up(folder: Path) -> None:
-    """A plan has one statement, so two statements need two plans, whose rho add up."""
-    for name, k in (("a", 1), ("b", 2)):
-        text = _text(CELLS, person=f"[person]\nrecords = {k}").replace("out0", f"{name}_out")
-        (folder / f"{name}.toml").write_text(text)
-    both = [dg.release.release_plan(folder / f"{name}.toml") for name in "ab"]
-    assert sum(one.rho for one in both) == Fraction(1, 5)
-
-
-def test_records_that_were_cut_to_k_are_a_statement(folder: Path) -> None:
-    """Nothing says how many of the K records may agree, so the norm's square is K**2."""
-    assert _sigma2(folder, CELLS, person="[person]\nrecords = 5") == [125]
-
-
-def test_a_norm_that_no_statement_has_is_a_sensitivity(folder: Path) -> None:
-    """Without [person], a sensitivity of sqrt(6) covers rows that change by 2, 1 and 1."""
-    old = CELLS.replace('\nby = ["town", "age"]', "") + '\nsensitivity = "2.4495"'
-    assert _sigma2(folder, old, person="") == [Fraction("2.4495") ** 2 * 5]
-
-
-def test_pure_epsilon_of_laplace_noise_needs_the_l1_norm_alone() -> None:
-    """Its epsilon is the sum of l1/scale over the tables."""
-    person = Person(3, ["town", "age"])
-    tables = [checked_counting(by=by) for by in (["town"], ["town", "age"])]
-    assert [change(person, table).l1 for table in tables] == [3, 3]
+    _refused(folder, "values needs counts = 'records'", INCOME + '\ncounts = "people"', CELLS)
 
 
 def test_unknown_groups_take_the_statement(folder: Path) -> None:
@@ -401,14 +375,6 @@ def test_by_may_name_the_index() -> None:
         plan.add_noise({"towns": pd.concat([towns.iloc[:1]] * 2)}, "n")
 
 
-def test_frames_made_to_add_up() -> None:
-    """`estimate.consistent` takes the laws of the plan."""
-    plan = _plan()
-    noisy = plan.add_noise(_frames(), "n")
-    best = dg.estimate.consistent(list(noisy.values()), list(plan.laws.values()), "n")
-    assert float(best[0]["n"][0]) == pytest.approx(sum(best[1]["n"]))
-
-
 # --- one table
 
 
@@ -424,7 +390,7 @@ def test_one_table_takes_a_statement(tmp_path: Path) -> None:
     across = release.release_table(table, ["n", "m"], out, person=Person(3), across="sex", **how)
     assert [both.sigma2, across.sigma2] == [90, 45]
     distinct = Person(3, ["town"])
-    how |= {"source": TapeSource(random.Random(5).randbytes(2**16))}
+    how |= {"source": same_bits()}
     with pytest.raises(TableError, match=r"rows 1 and 3 must differ in by \(town\)"):
         release.release_table(table, "n", out, person=distinct, by="town", **how)
     with pytest.raises(ParameterValueError, match="distinct must name columns of by"):
@@ -450,63 +416,49 @@ def test_one_table_takes_a_statement(tmp_path: Path) -> None:
         ("--records 4 --one-per-row", "rows_per_person must be at most 3"),
     ],
 )
-def test_the_command_takes_records(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str, said: str
-) -> None:
+def test_the_command_takes_records(run: Command, tmp_path: Path, options: str, said: str) -> None:
     (tmp_path / "t.csv").write_text("town,n,m\na,5,1\nb,6,2\nc,7,3\n")
-    command = f"release {tmp_path / 't.csv'} --column n --rho 0.1 --out {tmp_path / 'o.csv'}"
-    code = main([*command.split(), *options.split()])
-    shown = capsys.readouterr()
-    assert said in (shown.err if code else shown.out)
-    assert (code == 2) == ("sigma2" not in said)
+    how = ("--column", "n", "--rho", "0.1", "--out", tmp_path / "o.csv")
+    done = run("release", tmp_path / "t.csv", *how, *options.split())
+    assert said in done.out if "sigma2" in said else done.is_refused_with(said)
 
 
 @pytest.mark.parametrize("records", ["--records 3", "--records 3 --one-per-row"])
 @pytest.mark.parametrize("budget", ["--rho 0.1", "--epsilon 1 --delta 1e-6"])
 def test_calibrate_takes_records_as_release_does(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], budget: str, records: str
+    run: Command, tmp_path: Path, budget: str, records: str
 ) -> None:
     """Both print the same person, noise and cost."""
     (tmp_path / "t.csv").write_text("n\n5\n6\n7\n")
-    main(f"release {tmp_path}/t.csv --column n --out {tmp_path}/o.csv {budget} {records}".split())
-    released = capsys.readouterr().out
-    main(f"calibrate {budget} {records}".split())
+    how = (*budget.split(), *records.split())
+    files = (tmp_path / "t.csv", "--column", "n", "--out", tmp_path / "o.csv")
+    released, calibrated = run("release", *files, *how).out, run("calibrate", *how).out
     names = ("person", "sigma2", "one person", "rho", "(epsilon")
-    for line in (calibrated := capsys.readouterr().out).splitlines():
+    for line in calibrated.splitlines():
         assert not line.startswith(names) or line in released
     assert calibrated.count("\n") == (8 if "--one" not in records else 7)
 
 
-@pytest.mark.parametrize(
+@at_once(
     ("options", "said"),
     [
         ("--rho 1 --records 3 --queries 2", "--queries must not be given with --records: both say"),
-        (
-            "--rho 1 --records 3 --rows-per-person 2",
-            "--rows-per-person must not be given with --records",
-        ),
+        ("--rho 1 --records 3 --rows-per-person 2", "--rows-per-person must not be given with --r"),
         ("--rho 1 --one-per-row", "--one-per-row needs --records"),
         ("--plan p.toml --records 3", "--records must not be given with --plan: the plan sets it"),
         ("--error 20 --records 3", "rho                 0.0411031"),
         ("--error 20 --records 3 --one-per-row", "rho                 0.0137011"),
     ],
 )
-def test_calibrate_says_records_once(
-    capsys: pytest.CaptureFixture[str], options: str, said: str
-) -> None:
+def test_calibrate_says_records_once(run: Command, options: str, said: str) -> None:
     """The same error costs 9 or 3 times the rho that it costs if a person has one record."""
-    code = main(f"calibrate {options}".split())
-    shown = capsys.readouterr()
-    assert said in (shown.err if code else shown.out)
+    done = run("calibrate", *options.split())
+    assert said in (done.err if done.code else done.out)
 
 
-def test_groups_take_records_that_are_one_in_a_row(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_groups_take_records_that_are_one_in_a_row(run: Command, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("town,n\na,500\nb,600\n")
-    command = f"release {tmp_path / 't.csv'} --unknown-groups --column n --records 3 "
-    command += f"--epsilon 1 --delta 1e-6 --out {tmp_path / 'o.csv'}"
-    assert main(command.split()) == 2
-    assert "--unknown-groups needs --one-per-row" in capsys.readouterr().err
-    assert main([*command.split(), "--one-per-row"]) == 0
-    assert "groups a person     3" in capsys.readouterr().out
+    command = ["release", tmp_path / "t.csv", "--unknown-groups", "--column", "n", "--records", 3]
+    command += ["--epsilon", 1, "--delta", "1e-6", "--out", tmp_path / "o.csv"]
+    assert run(*command).is_refused_with("--unknown-groups needs --one-per-row")
+    assert "groups a person     3" in run(*command, "--one-per-row").out

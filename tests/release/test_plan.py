@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import math
@@ -10,24 +9,25 @@ import re
 import shutil
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
-from evidence_cases import evidence
+from command import Command
+from evidence_cases import at_once, evidence
 from scipy import stats
+from tables import FLIGHTS, rows_of, write_plan
 
+import discretegauss as dg
 from discretegauss import DiscreteGaussian, release
-from discretegauss._cli import main
 from discretegauss.errors import (
     DiscreteGaussError,
     OutputError,
     ParameterValueError,
     TableError,
 )
-from discretegauss.privacy import calibrate, plan_loss, zcdp_rho
+from discretegauss.privacy import calibrate, zcdp_rho
 from discretegauss.privacy import loss as loss_of
-from discretegauss.privacy.plan_loss import Table, largest_rho
-from discretegauss.release import read_plan, release_json
-from discretegauss.release._plan import FilePlan
+from discretegauss.release import FilePlan, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 PLAN = """
@@ -106,28 +106,20 @@ def test_refusals(plan: Path, old: str, new: str, message: str) -> None:
     assert _files(plan) == files
 
 
-def test_calibrate_touches_no_data(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calibrate_touches_no_data(plan: Path, run: Command) -> None:
     """It prints the noise even if a table is missing. A release then fails."""
     (plan.parent / "a.csv").unlink()
-    assert main(["calibrate", "--plan", str(plan)]) == 0
-    shown = capsys.readouterr().out
-    assert "sigma2              15" in shown
-    assert "total rho           0.1 (zCDP)" in shown
-    assert main(["calibrate", "--plan", str(plan), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    done = run("calibrate", "--plan", plan)
+    assert "sigma2              15" in done.out
+    assert "total rho           0.1 (zCDP)" in done.out
+    found = json.loads(run("calibrate", "--plan", plan, "--json").out)
     assert [one["sigma2"] for one in found["tables"]] == ["15", "45"]
     assert (found["rho"], found["tables"][1]["columns"]) == ("1/10", ["n", "m"])
-    assert main(["release", "--plan", str(plan)]) == 2
+    assert run("release", "--plan", plan).code == 2
     assert _files(plan) == {"plan.toml", "b.csv"}
 
 
 # --- the cost
-
-
-def _plan_text(budget: str, tables: list[str]) -> str:
-    head = 'table = "a.csv"\ncolumn = "n"\n'
-    parts = [f'[[tables]]\n{head}out = "o{i}.csv"\n{one}\n' for i, one in enumerate(tables)]
-    return "\n".join([budget, *parts])
 
 
 def _epsilon_below(plan: FilePlan, delta: Fraction) -> float:
@@ -137,17 +129,16 @@ def _epsilon_below(plan: FilePlan, delta: Fraction) -> float:
     return float(lower)
 
 
-UNLIKE = [
-    ['share = "1/10"', 'share = "3/10"', 'share = "6/10"'],
-    ['share = "1/2"\nrows_per_person = 3', 'share = "1/2"\nsensitivity = 2'],
+UNLIKE: list[list[dict[str, object]]] = [
+    [{"share": share} for share in ("1/10", "3/10", "6/10")],
+    [{"share": "1/2", "rows_per_person": 3}, {"share": "1/2", "sensitivity": 2}],
 ]
 
 
 @pytest.mark.parametrize("tables", [UNLIKE[1], *evidence(UNLIKE[0])])
-def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[str]) -> None:
+def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[dict[str, object]]) -> None:
     """The reported epsilon is at most the budget's, and its lower bound is nearly as large."""
-    (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', tables))
-    found = read_plan(tmp_path / "p.toml")
+    found = read_plan(write_plan(tmp_path, 'epsilon = 1\ndelta = "1e-6"', *tables))
     assert found.cost.epsilon_by == "composition of the privacy losses"
     assert sum(n.rho for n in found.noise) == found.cost.rho
     assert found.cost.rho > Fraction(zcdp_rho(1, "1e-6")) * Fraction(11, 10)
@@ -157,8 +148,7 @@ def test_epsilon_and_delta_are_used_up(tmp_path: Path, tables: list[str]) -> Non
 
 
 def test_equal_tables_are_one_query_asked_more_often(tmp_path: Path) -> None:
-    (tmp_path / "p.toml").write_text(_plan_text('epsilon = 1\ndelta = "1e-6"', [""] * 3))
-    found = read_plan(tmp_path / "p.toml")
+    found = read_plan(write_plan(tmp_path, 'epsilon = 1\ndelta = "1e-6"', {}, {}, {}))
     law = calibrate(DiscreteGaussian, epsilon=1, delta="1e-6", queries=3)
     assert {n.law for n in found.noise} == {law}
     assert found.cost.epsilon_by == "arXiv 2004.00010, Theorem 7"
@@ -167,64 +157,9 @@ def test_equal_tables_are_one_query_asked_more_often(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rho", ["1/7", "1e-300", "123456789/1000"])
 def test_the_rho_of_the_tables_add_up_exactly(tmp_path: Path, rho: str) -> None:
-    tables = ['share = "1/3"\nsensitivity = "7/3"', 'share = "2/3"\nrows_per_person = 7']
-    (tmp_path / "p.toml").write_text(_plan_text(f'rho = "{rho}"', tables))
-    found = read_plan(tmp_path / "p.toml")
+    tables = {"share": "1/3", "sensitivity": "7/3"}, {"share": "2/3", "rows_per_person": 7}
+    found = read_plan(write_plan(tmp_path, f'rho = "{rho}"', *tables))
     assert sum(n.rho for n in found.noise) == found.cost.rho == Fraction(rho)
-
-
-def test_wide_noise_is_enclosed_as_narrow_noise_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both proofs bound epsilon from above, and nearly agree."""
-    parts = [
-        Table(Fraction(600), Fraction(1), 3),
-        Table(Fraction(2300), Fraction(1), 30),
-        Table(Fraction(14100, 7), Fraction(2), 1),
-    ]
-    delta = Fraction(1, 10**6)
-    losses = [loss_of(DiscreteGaussian(p.sigma2), p.sensitivity) for p in parts]
-    losses = [loss**part.queries for loss, part in zip(losses, parts, strict=True)]
-    lower, upper = losses[0].compose(*losses[1:]).epsilon(delta, bounds=True)
-    monkeypatch.setattr(plan_loss, "_WIDE_FROM", 0)
-    wide = plan_loss.plan_loss(parts)
-    assert wide is not None
-    assert lower <= wide.epsilon(delta) <= upper * 1.001
-    monkeypatch.setattr(plan_loss, "_WIDE_FROM", 3000)  # some tables are wide, some are not
-    both = plan_loss.plan_loss(parts)
-    assert both is not None
-    assert lower <= both.epsilon(delta) <= upper * 1.001
-    assert float(wide.delta(Fraction(0))) >= float(both.delta(Fraction(0))) * 0.999
-
-
-def test_a_norm_that_is_no_whole_number_costs_what_its_counts_cost() -> None:
-    """For wide noise a norm of nearly sqrt(2) costs the same as two counts that change by 1."""
-    whole = plan_loss.plan_loss([Table(Fraction(10**6), Fraction(1), 2)])
-    norm = plan_loss.plan_loss([Table(Fraction(10**6), Fraction(14143, 10000), 1)])
-    assert whole is not None
-    assert norm is not None
-    delta = Fraction(1, 10**6)
-    assert whole.epsilon(delta) < norm.epsilon(delta) < whole.epsilon(delta) * 1.0001
-
-
-@pytest.mark.parametrize("epsilon", ["0", "1/2"])
-@pytest.mark.parametrize("delta", ["1e-30", "1e-3", "0.9999"])
-def test_the_largest_rho_meets_the_budget_and_little_more_does_not(
-    epsilon: str, delta: str
-) -> None:
-    """If the losses have no bound at that delta, it is the rho that zCDP implies."""
-
-    def tables_of(rho: Fraction) -> list[Table]:
-        return [Table(1 / rho, Fraction(1), 1), Table(900 * 3 / rho, Fraction(30), 3)]
-
-    budget = Fraction(epsilon), Fraction(delta)
-    found = largest_rho(tables_of, *budget)
-    loss, more = (
-        plan_loss.plan_loss(tables_of(rho)) for rho in (found, found * Fraction("1.00001"))
-    )
-    if loss is None:
-        assert found == Fraction(zcdp_rho(*budget)) < Fraction(1, 10**9)
-        return
-    assert more is not None
-    assert loss.delta(budget[0]) <= budget[1] < more.delta(budget[0])
 
 
 # --- formats and options
@@ -241,11 +176,9 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     feather.write_feather(table, str(tmp_path / "b.arrow"))
     with gzip.open(tmp_path / "c.csv.gz", "wt") as file:
         file.write("c,n\nx,1000000\n")
-    text = "rho = 10\n"
-    for name, column in (("a.parquet", '["n", "m"]'), ("b.arrow", '"m"'), ("c.csv.gz", '"n"')):
-        text += f'[[tables]]\ntable = "{name}"\ncolumn = {column}\nout = "o_{name}"\n'
-    (tmp_path / "plan.toml").write_text(text)
-    done = release.release_plan(tmp_path / "plan.toml", plot=tmp_path / "p.svg")
+    columns = {"a.parquet": ["n", "m"], "b.arrow": "m", "c.csv.gz": "n"}
+    tables = [{"table": t, "column": c, "out": f"o_{t}"} for t, c in columns.items()]
+    done = release.release_plan(write_plan(tmp_path, "rho = 10", *tables), plot=tmp_path / "p.svg")
     assert [(one.rows, one.queries) for one in done.tables] == [(2, 2), (2, 1), (1, 1)]
     a, b = parquet.read_table(tmp_path / "o_a.parquet"), feather.read_table(tmp_path / "o_b.arrow")
     with gzip.open(tmp_path / "o_c.csv.gz", "rt") as file:
@@ -263,29 +196,19 @@ def test_a_plan_takes_the_formats_of_a_release(tmp_path: Path) -> None:
     assert str(done).count("95 % interval") == 3
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("--rho=1", "--epsilon=1", "--delta=0.1", "--report-delta=0.1", "--sensitivity=2"),
-        *(
-            "--column=n",
-            "--out=o",
-            "--rows-per-person=2",
-            "--disjoint",
-            "TABLE",
-            "--queries=2",
-            "--delimiter=;",
-        ),
-    ],
-)
+SET_BY_A_PLAN = "--rho=1 --epsilon=1 --delta=0.1 --report-delta=0.1 --sensitivity=2 --column=n "
+SET_BY_A_PLAN += "--out=o --rows-per-person=2 --disjoint TABLE --queries=2 --delimiter=;"
+
+
+@at_once("option", SET_BY_A_PLAN.split())
 def test_an_option_that_the_plan_says_is_refused_by_name(
-    plan: Path, capsys: pytest.CaptureFixture[str], option: str
+    plan: Path, run: Command, option: str
 ) -> None:
     files = _files(plan)
     command = "calibrate" if option == "--queries=2" else "release"
-    assert main([command, "--plan", str(plan), option]) == 2
     name = option.partition("=")[0]
-    assert f"{name} must not be given with --plan: the plan sets it" in capsys.readouterr().err
+    done = run(command, "--plan", plan, option)
+    assert done.is_refused_with(f"{name} must not be given with --plan: the plan sets it")
     assert _files(plan) == files
 
 
@@ -316,82 +239,139 @@ def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None
         read_plan(plan)
 
 
-@pytest.mark.parametrize("fault", ["table", "no sums", "plot", "two columns"])
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("table", "table 2: .*line 3 has 1 field"),
+        ("no sums", "the table with most columns has no .c."),
+        ("plot", "must be in a folder that exists"),
+        ("two columns", "must have one column of counts"),
+        ("one name", r"two tables would have the name 'a_noisy\.csv'"),
+        ("late", "at the first draw"),
+    ],
+)
 def test_a_folder_for_tables_that_add_up_is_there_only_after_a_release(
-    plan: Path, fault: str
+    plan: Path, fault: str, message: str
 ) -> None:
     """No failure leaves a new folder of any depth, and a folder that existed stays."""
+    parent = plan.parent
+    how: dict[str, Any] = {}
     if fault != "two columns":
         plan.write_text(plan.read_text().replace('["n", "m"]', '"n"'))
     if fault == "table":
-        (plan.parent / "b.csv").write_text("n,m\n1,x\n2\n")
+        (parent / "b.csv").write_text("n,m\n1,x\n2\n")
     if fault == "plot":
         pytest.importorskip("matplotlib")
-    files, parent = _files(plan), plan.parent
-    plot = parent / "no such folder" / "p.png" if fault == "plot" else None
-    for folder in ("new", "new/in/new"):
-        with pytest.raises(DiscreteGaussError):
-            release.release_plan(plan, consistent=parent / folder, plot=plot)
+        how["plot"] = parent / "no such folder" / "p.png"
+    if fault == "one name":
+        plan.write_text(plan.read_text().replace("b_noisy.csv", "a_noisy.tsv"))
+    if fault == "late":
+
+        def fail(_: memoryview) -> None:
+            assert folder.is_dir()
+            raise OutputError("at the first draw")
+
+        how["source"] = fail
+    files = _files(plan)
+    for folder in (parent / "new", parent / "new/in/new"):
+        with pytest.raises(DiscreteGaussError, match=message):
+            release.release_plan(plan, consistent=folder, **how)
         assert _files(plan) == files
     (parent / "old").mkdir()
+    folder = parent / "old" / "new"
     with pytest.raises(DiscreteGaussError):
-        release.release_plan(plan, consistent=parent / "old" / "new", plot=plot)
+        release.release_plan(plan, consistent=folder, **how)
     assert _files(plan) == files | {"old"}
     assert list((parent / "old").iterdir()) == []
-    with pytest.raises(DiscreteGaussError, match=r"a\.csv is not a folder|one column"):
+    with pytest.raises(DiscreteGaussError, match=r"a\.csv is not a folder|one column|two tables"):
         release.release_plan(plan, consistent=parent / "a.csv")
 
 
-def test_a_plot_that_exists_is_refused_before_anything_is_drawn(plan: Path) -> None:
-    pytest.importorskip("matplotlib")
-    (plan.parent / "p.png").touch()
-    files = _files(plan)
-    with pytest.raises(OutputError, match=r"p.png already exists"):
-        release.release_plan(plan, plot=plan.parent / "p.png")
-    assert _files(plan) == files
+def test_a_new_folder_that_somebody_else_uses_stays(plan: Path) -> None:
+    """A folder that cannot be made is named, and those above it go again."""
+    plan.write_text(plan.read_text().replace('["n", "m"]', '"n"'))
+    new = plan.parent / "new"
+
+    def use(_: memoryview) -> None:
+        (new / "in").rename(new / "theirs")
+        raise KeyboardInterrupt
+
+    too_long = new / ("x" * 300) / "in"
+    with pytest.raises(OSError, match="too long") as caught:
+        release.release_plan(plan, consistent=too_long)
+    assert caught.value.filename == str(too_long)
+    assert not new.exists()
+    with pytest.raises(KeyboardInterrupt):
+        release.release_plan(plan, consistent=new / "in", source=use)
+    assert list(new.rglob("*")) == [new / "theirs"]
+
+
+def test_tables_that_add_up_have_the_names_of_the_outputs_and_their_columns(tmp_path: Path) -> None:
+    """They are CSV with an error, whatever the outputs are, and replaced only with force."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv, parquet
+
+    (tmp_path / "towns.csv").write_text('town,state,n\na,N,1204\nb,N,87\nc,"S, T",5530\n')
+    states = pa.table({"state": ["N", "S, T"], "n": [1298, 5533]})
+    parquet.write_table(states, tmp_path / "states.parquet")
+    outs = {"towns.csv": "towns_noisy.csv.gz", "states.parquet": "s.parquet"}
+    tables = [{"table": table, "out": out} for table, out in outs.items()]
+    plan, folder = write_plan(tmp_path, "rho = 1", *tables), tmp_path / "new" / "out"
+    done = release.release_plan(plan, consistent=folder)
+    assert [path for path, _ in done.consistent] == [folder / "towns_noisy.csv", folder / "s.csv"]
+    noisy = [
+        csv.read_csv(tmp_path / "towns_noisy.csv.gz"),
+        parquet.read_table(tmp_path / "s.parquet"),
+    ]
+    laws = [one.law for one in done.tables]
+    towns, _ = dg.estimate.consistent([one.to_pydict() for one in noisy], laws, "n")
+    header, *rows = rows_of(folder / "towns_noisy.csv")
+    assert header == ["town", "state", "n", "error"]
+    assert [row[:2] for row in rows] == [["a", "N"], ["b", "N"], ["c", "S, T"]]
+    assert [list(map(float, row[2:])) for row in rows] == list(
+        map(list, zip(towns["n"], towns["error"], strict=True))
+    )
+    for out in outs.values():
+        (tmp_path / out).unlink()
+    with pytest.raises(OutputError, match=r"towns_noisy\.csv already exists"):
+        release.release_plan(plan, consistent=folder)
+    release.release_plan(plan, consistent=folder, force=True)
 
 
 # --- the example
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def _flights(path: Path) -> list[list[str]]:
-    with path.open(newline="") as file:
-        return list(csv.reader(file))
+EXAMPLES = FLIGHTS.parent
 
 
 def test_the_margins_of_the_example_are_those_of_its_table() -> None:
-    rows = _flights(EXAMPLES / "flights.csv")[1:]
+    rows = rows_of(EXAMPLES / "flights.csv")[1:]
     for name, places in (("flights_by_carrier", [0]), ("flights_by_carrier_month", [0, 3])):
         sums: dict[tuple[str, ...], int] = {}
         for row in rows:
             key = tuple(row[i] for i in places)
             sums[key] = sums.get(key, 0) + int(row[4])
-        margin = _flights(EXAMPLES / f"{name}.csv")[1:]
+        margin = rows_of(EXAMPLES / f"{name}.csv")[1:]
         assert {tuple(row[:-1]): int(row[-1]) for row in margin} == sums
 
 
-def test_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example(tmp_path: Path, run: Command) -> None:
     """The plan in docs/plans.md has the noise that it reports. This fails in 1 run of 10^8."""
     pytest.importorskip("matplotlib")
     for path in EXAMPLES.glob("flights*"):
         shutil.copy(path, tmp_path)
-    plan, plot = str(tmp_path / "flights_plan.toml"), str(tmp_path / "plan.png")
-    assert main(["release", "--plan", plan, "--json", "--plot", plot]) == 0
-    report = json.loads(capsys.readouterr().out)
+    plan, plot = tmp_path / "flights_plan.toml", tmp_path / "plan.png"
+    report = json.loads(run("release", "--plan", plan, "--json", "--plot", plot).out)
     assert 0.99999 < report["epsilon"] <= 1
     assert [one["rows"] for one in report["tables"]] == [16, 192, 5268]
     for one in report["tables"]:
-        true, noisy = _flights(Path(one["table"])), _flights(Path(one["out"]))
+        true, noisy = rows_of(Path(one["table"])), rows_of(Path(one["out"]))
         assert [row[:-1] for row in true] == [row[:-1] for row in noisy]
         errors = [int(b[-1]) - int(a[-1]) for a, b in zip(true[1:], noisy[1:], strict=True)]
         n, sigma2 = len(errors), Fraction(one["sigma2"])
         assert abs(sum(errors)) < 6.5 * math.sqrt(n * sigma2)
         beyond = sum(abs(error) > one["interval95"][1] for error in errors)
         assert stats.binom.sf(beyond - 1, n, 0.05) > 1e-9
-    assert Path(plot).read_bytes().startswith(b"\x89PNG")
+    assert plot.read_bytes().startswith(b"\x89PNG")
     documented = (EXAMPLES.parent / "docs" / "plans.md").read_text()
     assert (EXAMPLES / "flights_plan.toml").read_text() in documented
-    assert main(["release", "--plan", plan]) == 2
-    assert "already exists" in capsys.readouterr().err
+    assert run("release", "--plan", plan).is_refused_with("already exists")

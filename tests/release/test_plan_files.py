@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from evidence_cases import evidence
+from tables import write_counts, write_plan
 
 from discretegauss.errors import OutputError
 from discretegauss.release import execute, read_plan, release_plan
@@ -25,12 +26,10 @@ OUT = "_noisy.csv"
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    text = "rho = 1\n"
     for name in NAMES:
-        (tmp_path / f"{name}.csv").write_text("n\n10\n20\n")
-        text += f'[[tables]]\ntable = "{name}.csv"\ncolumn = "n"\nout = "{name}_noisy.csv"\n'
-    (tmp_path / "plan.toml").write_text(text)
-    return tmp_path / "plan.toml"
+        write_counts(tmp_path / f"{name}.csv", [10, 20])
+    tables = [{"table": f"{name}.csv", "out": f"{name}_noisy.csv"} for name in NAMES]
+    return write_plan(tmp_path, "rho = 1", *tables)
 
 
 State = dict[str, tuple[int, str]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import csv
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from tables import rows_of
 
 from discretegauss import release
 from discretegauss.errors import (
@@ -18,11 +20,6 @@ from discretegauss.errors import (
 from discretegauss.release import release_groups
 
 BUDGET: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
-
-
-def rows(path: Path) -> list[list[str]]:
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.reader(file))
 
 
 @pytest.fixture
@@ -37,10 +34,10 @@ def test_only_groups_of_many_are_written(visits: Path, tmp_path: Path, groups: i
     """The groups are sorted, with the count last, and cells are quoted if needed."""
     out = tmp_path / "kept.csv"
     done = release_groups(visits, "n", out, groups_per_person=groups, **BUDGET)
-    header, *kept = rows(out)
+    header, *found = rows_of(out)
     assert header == ["town", "year", "n"]
-    assert [row[:2] for row in kept] == [["Aix", "2"], ["Dax, old", "1"]]
-    assert abs(int(kept[0][2]) - 1000) < 300
+    assert [row[:2] for row in found] == [["Aix", "2"], ["Dax, old", "1"]]
+    assert abs(int(found[0][2]) - 1000) < 300
     assert done.rows == 2
     assert done.rule.delta <= 1e-6
     report = str(done)
@@ -56,15 +53,41 @@ def test_the_delta_of_the_report_is_rounded_up(visits: Path, tmp_path: Path) -> 
     assert "(1/5, 9.13574e-7)" in str(done)
 
 
-def test_parquet_is_read_too(tmp_path: Path) -> None:
-    """A Parquet file is a table here as for any release."""
+def kept(table: Path) -> list[list[str]]:
+    """Return the cells that name the groups of a table, all of which are kept."""
+    out = table.parent / "kept.csv"
+    release_groups(table, "n", out, force=True, **BUDGET)
+    header, *groups = rows_of(out)
+    assert header[-1] == "n"
+    return [group[:-1] for group in groups]
+
+
+@pytest.mark.parametrize("cell", ["y z", '" y,z "'])
+def test_cells_of_text_are_published_without_quotes_or_blanks(tmp_path: Path, cell: str) -> None:
+    """They hold no count, whether the core or Python reads a line."""
+    table = tmp_path / "t.csv"
+    table.write_text(f"a,n,b\nx,31337,{cell}\nu,\x0b31337,w\nv,31337,\n")
+    assert kept(table) == [["u", "w"], ["v", ""], ["x", cell.strip('" ')]]
+
+
+def test_cells_of_parquet_are_texts_without_pandas(tmp_path: Path) -> None:
+    """A null is blank, and so is a cell that has no text."""
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    table = tmp_path / "visits.parquet"
-    pq.write_table(pa.table({"town": ["Dax", "Aix"], "n": [1, 900]}), table)
-    release_groups(table, "n", tmp_path / "kept.csv", **BUDGET)
-    assert [row[0] for row in rows(tmp_path / "kept.csv")] == ["town", "Aix"]
+    towns = pa.array(["Ulm", None]).dictionary_encode()
+    at = pa.array([1, None], pa.timestamp("ns"))
+    table = pa.table({"town": towns, "n": [31337, 31337], "at": at, "list": [[1], [2]]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    nothing, ulm = kept(tmp_path / "t.parquet")
+    assert nothing == ["", "", ""]
+    assert re.fullmatch(r"Ulm/1970-01-01 00:00:00.0+1/", "/".join(ulm))
+
+
+def test_cells_of_an_array_are_texts(tmp_path: Path) -> None:
+    types = [("town", "U3"), ("n", ">u2"), ("share", "f4", (2,))]
+    np.save(tmp_path / "t.npy", np.array([("a", 31337, 0.5), ("b", 31337, 1.5)], types))
+    assert kept(tmp_path / "t.npy") == [["a", "[0.5, 0.5]"], ["b", "[1.5, 1.5]"]]
 
 
 def test_what_is_wrong_is_refused(visits: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -12,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import must_not_draw
+from same_bits import same_bits
 from scipy import stats
 
 import discretegauss as dg
@@ -27,10 +28,6 @@ from discretegauss.testing import TapeSource
 
 BOTH = [permute_and_flip, exponential]
 KIND = {permute_and_flip: Selection.PERMUTE_AND_FLIP, exponential: Selection.EXPONENTIAL}
-
-
-def tape(n: int = 10**6) -> TapeSource:
-    return TapeSource(random.Random(11).randbytes(n))
 
 
 def exact_law(mechanism: Callable[..., Any], gammas: Sequence[float]) -> list[float]:
@@ -134,7 +131,7 @@ def test_the_core_selects_as_its_twin(
 ) -> None:
     """In machine words and in GMP integers, the core reads the same bytes and selects the same."""
     size = (250, len(rows))
-    ours, theirs = tape(), tape()
+    ours, theirs = same_bits(), same_bits()
     selected = mechanism(rows, epsilon, size=size, source=ours)
     gaps = gaps_of(scores_array(rows, "scores"), "scores")
     which = np.tile(np.arange(len(rows)), 250)
@@ -214,11 +211,7 @@ def test_shapes(mechanism: Callable[..., Any]) -> None:
         ({"scores": np.ma.masked_array([1, 2], [False, True])}, ParameterValueError, "scores"),
         ({"scores": [2**70000, 1]}, ParameterOverflowError, r"scores\[0\]"),
         ({"scores": [Fraction(1, 3**40000), Fraction(1, 5**28000)]}, ParameterOverflowError, "sc"),
-        (
-            {"scores": [2**65535, -(2**65535), Fraction(1, 2**65535)]},
-            ParameterOverflowError,
-            "bits",
-        ),
+        ({"scores": [2**65535, Fraction(1, 2**65535)]}, ParameterOverflowError, "bits"),
         ({"epsilon": 0}, ParameterValueError, "epsilon must be positive, got 0"),
         ({"epsilon": None}, ParameterTypeError, "epsilon"),
         ({"sensitivity": -1}, ParameterValueError, "sensitivity must be positive, got -1"),
@@ -231,10 +224,6 @@ def test_refusals(
     mechanism: Callable[..., Any], arguments: dict[str, Any], error: type, words: str
 ) -> None:
     """Errors name parameters, and scores by place, before anything is drawn."""
-
-    def must_not_draw(buffer: memoryview) -> None:
-        raise AssertionError
-
     given: dict[str, Any] = {"scores": [1, 2], "epsilon": 1, "source": must_not_draw} | arguments
     with pytest.raises(error, match=words):
         mechanism(**given)
@@ -262,7 +251,7 @@ def test_noisy_max_is_the_largest_sum() -> None:
     """It is the largest of votes plus the law's draws from the same bytes, then ties are broken."""
     votes = np.array([[4, 5, 6, 6], [10, 0, 0, 9]])
     for law in (dg.DiscreteLaplace(2), dg.DiscreteGaussian(4, mu=3)):
-        ours, theirs = tape(), tape()
+        ours, theirs = same_bits(), same_bits()
         selected = dg.selection.report_noisy_max(votes, law, size=(500, 2), source=ours)
         sums = votes + law.sample((500, 2, 4), source=theirs)
         ties = (sums == sums.max(axis=-1, keepdims=True)).sum(axis=-1)
@@ -286,9 +275,9 @@ def test_ties_are_broken_uniformly() -> None:
 def test_noisy_max_of_long_votes() -> None:
     """Long votes select what short ones do from the same bits, and one far ahead is selected."""
     law = dg.DiscreteLaplace(3)
-    short = dg.selection.report_noisy_max([5, 4, 5], law, size=200, source=tape())
+    short = dg.selection.report_noisy_max([5, 4, 5], law, size=200, source=same_bits())
     long = [2**100 + 5, 2**100 + 4, 2**100 + 5]
-    selected = dg.selection.report_noisy_max(long, law, size=200, source=tape())
+    selected = dg.selection.report_noisy_max(long, law, size=200, source=same_bits())
     assert selected.tolist() == short.tolist()
     assert set(short.tolist()) == {0, 1, 2}
     assert dg.selection.report_noisy_max([0, 2**63, 5], dg.DiscreteGaussian(2)) == 1

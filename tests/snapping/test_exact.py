@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inputs import must_not_draw
+from same_bits import same_bits
 from scipy import stats
 
 import discretegauss as dg
@@ -27,10 +28,6 @@ from discretegauss.testing import TapeSource
 
 NATIVE = dg.build_info()["engine"] == "native"
 N = 10**5 if NATIVE else 2000
-
-
-def tape(n: int = 10**6) -> TapeSource:
-    return TapeSource(random.Random(5).randbytes(n))
 
 
 # --- the draws
@@ -85,7 +82,7 @@ def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) 
     """In machine words and in GMP integers, the core draws the same sides from the same bytes."""
     doubles: Any = np.tile(np.array(values), 300)
     places = Grid(Fraction(1), Range(Fraction(-8), Fraction(8))).places(doubles)
-    ours, theirs = tape(), tape()
+    ours, theirs = same_bits(), same_bits()
     sides, expected = np.empty((2, doubles.size), np.int64)
     Sides(cell).prepare(places)(sides, ours, 1)
     step, doublings = cell, 0
@@ -123,13 +120,18 @@ def test_doubles_lie_on_the_grid_where_they_should(
 # --- the law
 
 
+def outputs_of(law: SnappedLaplace) -> list[float]:
+    """Return all outputs: the ends of the range, and the multiples of the grid between them."""
+    first, last = math.floor(law.lower / law.grid) + 1, math.ceil(law.upper / law.grid)
+    return [float(law.lower), *(float(k * law.grid) for k in range(first, last)), float(law.upper)]
+
+
 @pytest.mark.parametrize(("value", "epsilon", "how"), LAWS[:-1])
 def test_the_law_agrees_with_itself(value: float, epsilon: Any, how: dict[str, Any]) -> None:
     """The probabilities of all outputs give sum, mean, bias, variance, quantile and cdf."""
     law = SnappedLaplace(value, epsilon, **how)
-    inner = [float(k * law.grid) for k in range(law._first, law._last + 1)]
-    outputs = np.array([float(law.lower), *inner, float(law.upper)])
-    p, x = law.pmf(outputs), float(law._x)
+    outputs = np.array(outputs_of(law))
+    p, x = law.pmf(outputs), min(max(value, float(law.lower)), float(law.upper))
     assert math.isclose(p.sum(), 1, rel_tol=1e-12)
     mean = (p * outputs).sum()
     assert math.isclose(law.mean(), mean, abs_tol=1e-12)
@@ -165,8 +167,7 @@ def test_pure_epsilon() -> None:
         for x in (-3.5, -1, 0, 0.3, 1.999, 2.75):
             for y in (x - 1, x - 0.25, x + 0.6, x + 1):
                 one, other = (SnappedLaplace(v, epsilon, **how) for v in (x, y))
-                inner = [float(k * one.grid) for k in range(one._first, one._last + 1)]
-                outputs = [float(one.lower), *inner, float(one.upper)]
+                outputs = outputs_of(one)
                 ratios = np.log(one.pmf(outputs) / other.pmf(outputs))
                 worst = max(worst, abs(ratios).max())
     assert 0.99 * epsilon < worst <= epsilon * (1 + 1e-12)
@@ -198,7 +199,7 @@ def test_shapes_and_out() -> None:
     assert 7 < high <= 8
     assert -8 <= low < -7
     assert SnappedLaplace(1, 1, 8).sample((2, 2)).shape == (2, 2)
-    draws = [snapping_laplace(np.ones(50), 0.1, 900, source=tape()).tolist() for _ in range(2)]
+    draws = [snapping_laplace(np.ones(50), 0.1, 900, source=same_bits()).tolist() for _ in range(2)]
     assert draws[0] == draws[1]
 
 
@@ -238,18 +239,9 @@ def test_shapes_and_out() -> None:
 )
 def test_refusals(arguments: dict[str, Any], error: type, words: str) -> None:
     """Errors name parameter, rule and value before anything is drawn; for values only the place."""
-
-    def must_not_draw(buffer: memoryview) -> None:
-        raise AssertionError
-
-    call: dict[str, Any] = {
-        "values": [0.5, 1, 2],
-        "epsilon": 1,
-        "bound": 8,
-        "source": must_not_draw,
-    }
+    call: dict[str, Any] = {"values": [0.5, 1, 2], "epsilon": 1, "bound": 8}
     with pytest.raises(error, match=words) as caught:
-        snapping_laplace(**(call | arguments))
+        snapping_laplace(source=must_not_draw, **(call | arguments))
     assert isinstance(caught.value, DiscreteGaussError)
 
 

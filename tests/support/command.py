@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tables import FLIGHTS
 
 from discretegauss import _cli as cli
-
-FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
 
 
 class Outcome:
@@ -27,6 +29,10 @@ class Outcome:
             and "Traceback" not in self.err
             and self.out == ""
         )
+
+    def is_refused_with(self, text: str) -> bool:
+        """Return whether the command said on one line what is wrong with its arguments or files."""
+        return self.code == 2 and self.is_one_line_with(text)
 
 
 class Command:
@@ -55,6 +61,15 @@ def process(*arguments: object, under: str = ":", **options: object) -> Outcome:
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,  # type: ignore[call-overload]
     )
     return Outcome(done.returncode, done.stdout or "", done.stderr)
+
+
+def without_reader(*arguments: object, **options: Any) -> Outcome:
+    """Run the command in a process of its own, whose stdout is a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process(*arguments, stdout=writing, **options)
+    os.close(writing)
+    return done
 
 
 def interrupted_while_reading(
@@ -95,6 +110,10 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 def release(out: Path | str, *more: object, table: Path | str = FLIGHTS) -> list[object]:
     """Return the arguments of a release. `more` may have another column or output."""
-    usual = {"--column": "flights", "--out": out}
-    given = [part for name, value in usual.items() if name not in more for part in (name, value)]
-    return ["release", table, *given, *more]
+    return ["release", table, *completed({"--column": "flights", "--out": out}, more)]
+
+
+def completed(usual: Mapping[str, object], given: Sequence[object]) -> list[object]:
+    """Return the options given, after those of the usual ones that are not among them."""
+    missing = [part for name in usual if name not in given for part in (name, usual[name])]
+    return [*missing, *given]

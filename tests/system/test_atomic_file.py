@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import io
 import os
@@ -14,18 +13,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from tables import FLIGHTS, column
 
 from discretegauss._system import atomic_file as _wholefile
 from discretegauss.errors import EntropyError, OutputError
 from discretegauss.release import release_table
-from discretegauss.testing import TapeSource
-
-FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
-
-
-def column(path: Path, name: str) -> list[int]:
-    with path.open(newline="") as file:
-        return [int(row[name]) for row in csv.DictReader(file)]
 
 
 def raising(error: BaseException) -> Callable[..., NoReturn]:
@@ -134,6 +126,7 @@ def test_a_file_system_without_hard_links_gets_the_output_by_renaming(
         (os, "place", KeyboardInterrupt()),
         (None, "source", KeyboardInterrupt()),
         (None, "source", MemoryError()),
+        (None, "source", EOFError("too few bytes")),
         (None, "source", EntropyError(errno.ENOSYS, "no randomness")),
     ],
 )
@@ -226,14 +219,13 @@ def test_a_process_that_is_killed_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "old").write_text("old")
     program = """
 import os, sys
-from pathlib import Path
-from discretegauss._system.atomic_file import atomic_write
-with atomic_write(Path(sys.argv[1]), replace=True) as write:
-    write(b"noise")
-    os.kill(os.getpid(), 9)
+from discretegauss.release import release_table
+die = lambda _: os.kill(os.getpid(), 9)
+release_table(sys.argv[1], "flights", sys.argv[2], rho=1, force=True, source=die)
 """
     for name in ("new", "old"):
-        done = subprocess.run([sys.executable, "-c", program, tmp_path / name], check=False)
+        files = str(FLIGHTS), str(tmp_path / name)
+        done = subprocess.run([sys.executable, "-c", program, *files], check=False)
         assert done.returncode == -signal.SIGKILL
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old", "old")]
 
@@ -253,9 +245,3 @@ def test_without_proc_the_output_has_a_name_from_the_start(
     release_table(FLIGHTS, "flights", tmp_path / "o.csv", rho=1)
     assert len(column(tmp_path / "o.csv", "flights")) == 5268
     assert os.listdir(tmp_path) == ["o.csv"]
-
-
-def test_a_source_that_ends_early_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(EOFError):
-        release_table(FLIGHTS, "flights", tmp_path / "o", rho=1, source=TapeSource(bytes(1000)))
-    assert not list(tmp_path.iterdir())

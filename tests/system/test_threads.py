@@ -22,9 +22,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import must_not_draw
 from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
+from discretegauss.testing import TapeSource
 
 SIGMA2 = 2**116
 ENGINE = dg.build_info()["engine"]
@@ -114,8 +116,6 @@ def test_one_call_by_several_threads_draws_no_value_twice(
 @pytest.mark.process
 def test_the_count_of_values_catches_words_used_twice() -> None:
     """Threads whose sources hand out the same words have all their draws in common."""
-    from discretegauss.testing import TapeSource
-
     tape = np.random.default_rng(1).bytes(200_000)
     values = at_once(lambda _: dg.discrete_gaussian(SIGMA2, 500, source=TapeSource(tape)))
     assert len(set(np.concatenate(values).tolist())) == 500
@@ -150,12 +150,8 @@ def test_one_output_for_each_thread() -> None:
 
 def test_a_callers_source_is_not_shared_between_threads() -> None:
     """threads=2 with a caller's source is refused, because its bits would come in no order."""
-
-    def source(_buffer: memoryview) -> None:
-        raise AssertionError("nothing may be drawn")
-
     with pytest.raises(ValueError, match="threads"):
-        dg.discrete_gaussian(1, 3, source=source, threads=2)
+        dg.discrete_gaussian(1, 3, source=must_not_draw, threads=2)
 
 
 SMALL_STACKS = """

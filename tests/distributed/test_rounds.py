@@ -241,13 +241,14 @@ def test_what_is_refused_draws_nothing() -> None:
             secure.message(vector, source=must_not_draw)
     with pytest.raises(ValueError, match="sampling must be at most 1"):
         secure.message([1, 0, 0], sampling=2, source=must_not_draw)
-    for error, message, wrong in (
+    refused: list[tuple[type[Exception], str, dict[str, Any]]] = [
         (TypeError, "wrap must be True or False", {"wrap": 1}),
         (ValueError, "steps must be from", {"steps": "1e-400"}),
         (OverflowError, "clip must be from", {"clip": "1e-400"}),
         (ValueError, "mu = 0", {"law": dg.DiscreteGaussian(4, mu=1)}),
-    ):
-        with pytest.raises(error, match=message):
+    ]
+    for kind, message, wrong in refused:
+        with pytest.raises(kind, match=message):
             SecureSum(3, source=must_not_draw, **(right | wrong))
 
 

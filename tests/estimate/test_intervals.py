@@ -345,9 +345,9 @@ def test_ends_of_a_ratio_are_outside_the_exact_ones_and_next_to_them(
     s, u = (Fraction(float(law.var())) for law in laws)
     t = Fraction(critical_value(*laws, LEVELS[1]))
     counts = [[_a_count(rng, float(t) * math.sqrt(v)) for v in (s, u)] for _ in range(120)]
+    above, below = zip(*counts, strict=True)
     ends, cut_ends = (
-        ratio(*zip(*counts, strict=True), *laws, confidence=LEVELS[1], at_least=least)
-        for least in (None, 0)
+        ratio(above, below, *laws, confidence=LEVELS[1], at_least=least) for least in (None, 0)
     )
     kinds = Counter[str]()
     for i, (x, y) in enumerate(counts):

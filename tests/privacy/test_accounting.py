@@ -140,12 +140,6 @@ def test_events_of_what_is_almost_a_float_are_rounded_up() -> None:
     assert dp_event(dg.DiscreteLaplace(1 / almost_1)).noise_parameter == following
 
 
-def test_the_continuous_gaussian_would_not_be_safe() -> None:
-    """Why dp_event gives no GaussianDpEvent: the discrete delta is sometimes the larger one."""
-    continuous_at_0 = math.erf(1 / math.sqrt(8))  # of N(0, 1)
-    assert delta(dg.DiscreteGaussian(1), 0) > continuous_at_0 * 1.04
-
-
 def test_what_docs_privacy_md_says_of_subsampling() -> None:
     """dp-accounting cannot sample our distributions; its own ones are close to ours."""
     rdp = pytest.importorskip("dp_accounting.rdp")

@@ -13,11 +13,12 @@ import gmpy2
 import mpmath
 import numpy as np
 import pytest
+from composition_reference import delta_of_gaussians
 from evidence_cases import crossed, evidence
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
-from privacy_reference import gaussian_weight
+from privacy_reference import delta_by_theorem_7, gaussian_weight
 from privacy_reference import mp as real
 
 from discretegauss._certified import convolution
@@ -71,6 +72,11 @@ def test_the_bound_on_eta_holds(queries: int, sigma2: str) -> None:
             squared = sum(x * x for x in rest) - Fraction(sum(rest) ** 2, queries)
             exact += mpmath.exp(-c * real(squared)) if any(rest) else 0
         assert exact < convolution._eta_upper(Fraction(sigma2), queries)
+        factor = density_ratio_upper(Fraction(sigma2), queries)
+        if factor is not None:  # it is between the delta of the sum and that of one wider draw
+            one = delta_by_theorem_7(queries * Fraction(sigma2), Fraction(2), queries)
+            ratio = one / delta_of_gaussians(Fraction(sigma2), Fraction(2), 1, queries)
+            assert 1 / real(factor) <= ratio <= real(factor)
 
 
 def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.MonkeyPatch) -> None:

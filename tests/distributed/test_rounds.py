@@ -17,23 +17,15 @@ from discretegauss import Skellam, testing
 from discretegauss.distributed import (
     Rotation,
     SecureSum,
-    _rounding,
     least_modulus,
     round_conditionally,
     rounded_norm,
 )
 
-pytestmark = pytest.mark.usefixtures("native_engine")
-
-
-def seeded(seed: int) -> testing.SeededSource:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", testing.NotPrivateWarning)
-        return testing.seeded_source(seed)
-
-
-def pickled(one: Any) -> Any:
-    return pickle.loads(pickle.dumps(one))
+pytestmark = [
+    pytest.mark.usefixtures("native_engine"),
+    pytest.mark.filterwarnings("ignore:draws from a seeded source"),
+]
 
 
 def must_not_draw(buffer: memoryview) -> None:
@@ -55,7 +47,9 @@ def test_rounded_norm_is_the_smaller_of_both_bounds() -> None:
 def test_roundings_have_the_conditional_law(x: list[float], retry: Any) -> None:
     """20 000 seeded roundings pass a chi-square test; a false alarm has probability 1e-6."""
     norm = 3.6
-    drawn = round_conditionally(np.tile(x, (20_000, 1)), norm, retry=retry, source=seeded(1))
+    drawn = round_conditionally(
+        np.tile(x, (20_000, 1)), norm, retry=retry, source=testing.seeded_source(1)
+    )
     bound = Fraction(rounded_norm(norm, dimension=3, retry=retry)) ** 2
     chances: dict[tuple[int, ...], float] = {}
     for ups in product((0, 1), repeat=3):
@@ -84,18 +78,18 @@ def test_no_rounding_is_longer_than_it_says() -> None:
     assert (np.abs(z - x) < 1).all()
 
 
-def test_tiny_fractions_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a word equals the first 64 bits of a fraction, its other bits decide."""
-    probabilities: list[float] = []
+def test_tiny_fractions_are_exact() -> None:
+    """If a word equals the first 64 bits of a fraction, its other bits decide: 2**-6 goes up.
 
-    def up(p: float, *, source: Any) -> bool:
-        probabilities.append(p)
-        return True
-
-    monkeypatch.setattr(_rounding, "bernoulli", up)
-    zeros = testing.TapeSource(bytes(10_000))
-    assert round_conditionally([2.0**-70, 1.5], 2, source=zeros).tolist() == [1, 2]
-    assert probabilities == [2.0**-6]
+    The words are 0, and then one byte has every value.
+    """
+    rounded = [
+        round_conditionally(
+            [2.0**-70, 1.5], 2, source=testing.TapeSource(bytes(20) + bytes([byte]) + bytes(99))
+        ).tolist()
+        for byte in range(256)
+    ]
+    assert rounded.count([1, 2]) == 256 / 2**6 == 256 - rounded.count([0, 2])
 
 
 @pytest.mark.parametrize("d", [1, 3, 64, 100])
@@ -118,16 +112,13 @@ def test_integers_are_turned_back_exactly() -> None:
         sums = [sum(h * int(v) for h, v in zip(row, y, strict=True)) for row in hadamard]
         wanted = [s * total / 2 for s, total in zip(signs, sums, strict=True)]
         assert rotation.undo(y).tolist() == wanted
-
-
-def test_integers_beyond_floats_are_refused() -> None:
     with pytest.raises(OverflowError, match=r"vectors must be small enough .* below 2\*\*1024"):
         Rotation(1).undo(np.array([2**1100], object))
 
 
 def test_the_signs_are_fair_and_of_the_source() -> None:
-    signs = Rotation(2**16, source=seeded(4)).signs
-    assert (signs == Rotation(2**16, source=seeded(4)).signs).all()
+    signs = Rotation(2**16, source=testing.seeded_source(4)).signs
+    assert (signs == Rotation(2**16, source=testing.seeded_source(4)).signs).all()
     assert set(signs.tolist()) == {-1, 1}
     assert abs(signs.sum()) < 5 * 2**8
     with pytest.raises(EOFError):
@@ -139,7 +130,8 @@ def test_a_rotation_travels_as_a_bit_for_each_sign(d: int) -> None:
     """A pickle of it, or of the round that has it, holds N bits and little more."""
     rotation = Rotation(d)
     secure = SecureSum(d, clip=1, steps=8, law=Skellam(9), most_clients=9)
-    for one, found in ((rotation, pickled(rotation)), (secure.rotation, pickled(secure).rotation)):
+    again, secure_again = (pickle.loads(pickle.dumps(one)) for one in (rotation, secure))
+    for one, found in ((rotation, again), (secure.rotation, secure_again.rotation)):
         assert found.signs.dtype == np.int64
         assert (found.signs == one.signs).all()
         assert vars(found).keys() == vars(one).keys()
@@ -154,8 +146,10 @@ def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
     x = np.random.default_rng(5).normal(size=(n, d))
     x[0] *= 1e6
     x[1] = 0
-    secure = SecureSum(d, clip=10, steps=400, law=law, most_clients=n, source=seeded(6))
-    source = seeded(7)
+    secure = SecureSum(
+        d, clip=10, steps=400, law=law, most_clients=n, source=testing.seeded_source(6)
+    )
+    source = testing.seeded_source(7)
     messages = [secure.message(row, source=source) for row in x]
     norms = np.maximum(np.linalg.norm(x, axis=1), 10)
     wanted = (x * (10 / norms)[:, None]).sum(axis=0)
@@ -228,32 +222,34 @@ def test_the_tails_behind_the_modulus_hold(law: Any) -> None:
 
 
 def test_what_is_refused_draws_nothing() -> None:
-    with pytest.raises(ValueError, match="norm of at most norm"):
-        round_conditionally([3.0, 4.0], 4.999, source=must_not_draw)
+    for error, message, values, how in (
+        (ValueError, "norm of at most norm", [3.0, 4.0], {"norm": 4.999}),
+        (ValueError, "values must be finite", [np.nan], {"norm": 5}),
+        (TypeError, "values must be integers or floats", ["1"], {"norm": 5}),
+        (ValueError, "norm must be at most", [1.0], {"norm": 2**25}),
+        (ValueError, "retry must be", [1.0], {"norm": 2, "retry": 1}),
+    ):
+        with pytest.raises(error, match=message):
+            round_conditionally(values, source=must_not_draw, **how)
     assert round_conditionally([3.0, 4.0], 5).tolist() == [3, 4]
-    with pytest.raises(ValueError, match="values must be finite"):
-        round_conditionally([np.nan], 5, source=must_not_draw)
-    with pytest.raises(TypeError, match="values must be integers or floats"):
-        round_conditionally(["1"], 5, source=must_not_draw)
-    with pytest.raises(ValueError, match="norm must be at most"):
-        round_conditionally([1.0], 2**25, source=must_not_draw)
-    with pytest.raises(ValueError, match="retry must be"):
-        round_conditionally([1.0], 2, retry=1, source=must_not_draw)
     with pytest.raises(ValueError, match="dimension must be at least 1"):
         Rotation(0, source=must_not_draw)
-    secure = SecureSum(3, clip=1, steps=50, law=Skellam(4), most_clients=10)
-    with pytest.raises(ValueError, match="3 numbers along the last axis"):
-        secure.message([1.0], source=must_not_draw)
-    with pytest.raises(ValueError, match="must be finite"):
-        secure.message([1.0, np.inf, 0], source=must_not_draw)
-    with pytest.raises(TypeError, match="wrap must be True or False"):
-        SecureSum(3, clip=1, steps=50, law=Skellam(4), most_clients=10, wrap=1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="steps must be from"):
-        SecureSum(3, clip=1, steps="1e-400", law=Skellam(4), most_clients=10, source=must_not_draw)
-    with pytest.raises(OverflowError, match="clip must be from"):
-        SecureSum(3, clip="1e-400", steps=50, law=Skellam(4), most_clients=10, source=must_not_draw)
-    with pytest.raises(ValueError, match="mu = 0"):
-        SecureSum(3, clip=1, steps=50, law=dg.DiscreteGaussian(4, mu=1), most_clients=10)
+    right: dict[str, Any] = {"clip": 1, "steps": 50, "law": Skellam(4), "most_clients": 10}
+    secure = SecureSum(3, **right)
+    for vector, message in (([1.0], "3 numbers along the last"), ([1, np.inf, 0], "be finite")):
+        with pytest.raises(ValueError, match=message):
+            secure.message(vector, source=must_not_draw)
+    with pytest.raises(ValueError, match="sampling must be at most 1"):
+        secure.message([1, 0, 0], sampling=2, source=must_not_draw)
+    refused: list[tuple[type[Exception], str, dict[str, Any]]] = [
+        (TypeError, "wrap must be True or False", {"wrap": 1}),
+        (ValueError, "steps must be from", {"steps": "1e-400"}),
+        (OverflowError, "clip must be from", {"clip": "1e-400"}),
+        (ValueError, "mu = 0", {"law": dg.DiscreteGaussian(4, mu=1)}),
+    ]
+    for kind, message, wrong in refused:
+        with pytest.raises(kind, match=message):
+            SecureSum(3, source=must_not_draw, **(right | wrong))
 
 
 @pytest.mark.parametrize("exponent", [-100, -460, -620, -1060])
@@ -269,7 +265,7 @@ def test_a_coin_decides_about_the_vector_and_never_about_the_noise() -> None:
     law, rate, n = dg.DiscreteGaussian(4), Fraction(1, 4), 4000
     secure = SecureSum(2, clip=1, steps=1000, law=law, most_clients=n)
     vectors = np.tile([1.0, 0.0], (n, 1))
-    sent = secure.message(vectors, sampling=rate, source=seeded(4))
+    sent = secure.message(vectors, sampling=rate, source=testing.seeded_source(4))
     base = secure.modulus
     steps = (sent + base // 2) % base - base // 2
     there = np.abs(steps).sum(axis=1) > 500
@@ -277,7 +273,4 @@ def test_a_coin_decides_about_the_vector_and_never_about_the_noise() -> None:
     missing = steps[~there]
     assert abs(np.var(missing) - law.var()) < 0.2
     assert np.abs(missing).max() < 20
-    one = secure.message(vectors[0], sampling=rate, source=seeded(5))
-    assert one.shape == (2,)
-    with pytest.raises(ValueError, match="sampling must be at most 1"):
-        secure.message(vectors[0], sampling=2, source=must_not_draw)
+    assert secure.message(vectors[0], sampling=rate).shape == (2,)

@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 import discretegauss as dg
-from discretegauss._certified.search import crossing
 from discretegauss.privacy import calibrate, calibration, delta
 
 EPSILONS = ["0.01", "0.05", "0.1", "0.25", "0.5", "1", "2", "3", "5", "7", "10", "12", "15"]
@@ -59,15 +58,16 @@ def check(e: str, d: str, change: int) -> None:
 @pytest.mark.parametrize(
     ("e", "d", "change"),
     [
+        ("40", "1e-12", 1),  # with this and the next five, the budget is also met by more noise,
+        ("20", "1e-6", 1),  # and a crossing would be up to three times the least
         ("5", "1e-2", 1),
-        ("10", "1e-2", 1),
-        ("15", "1e-6", 1),
+        ("20", "1e-2", 2),
+        ("15", "1e-5", 2),
+        ("40", "1e-12", 5),
         ("7", "1e-1", 2),
-        ("12", "1e-3", 5),
         ("10", "1e-8", 3),
         ("3", "1e-12", 1),
         ("2", "1e-5", 4),
-        ("1", "1e-6", 1),
         ("0.5", "1e-1", 5),
         ("0.1", "1e-3", 1),
         ("0.25", "1e-12", 2),
@@ -75,46 +75,6 @@ def check(e: str, d: str, change: int) -> None:
 )
 def test_a_dozen_budgets_get_the_least_noise(e: str, d: str, change: int) -> None:
     check(e, d, change)
-
-
-@pytest.mark.parametrize(
-    ("e", "d", "change"),
-    [
-        ("40", "1e-12", 1),
-        ("20", "1e-6", 1),
-        ("5", "1e-2", 1),
-        ("8", "1e-2", 1),
-        ("10", "1e-2", 1),
-        ("20", "1e-2", 2),
-        ("10", "1e-5", 1),
-        ("3", "1e-2", 1),
-        ("15", "1e-5", 2),
-        ("40", "1e-12", 5),
-    ],
-)
-def test_the_least_noise_is_found_if_a_crossing_is_more(e: str, d: str, change: int) -> None:
-    """Why Gaussians have their own search: `crossing` finds up to three times as much here."""
-    found = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, sensitivity=change).sigma2
-    assert float(found) <= least_above(float(found), float(e), float(d), change) * 1.001
-
-    def excess(sigma2: Fraction) -> float:
-        return dg.privacy.log_delta(dg.DiscreteGaussian(sigma2), e, change) - math.log(float(d))
-
-    assert crossing(excess, 5 * found) > Fraction(11, 10) * found
-
-
-@pytest.mark.parametrize("guess", [Fraction(1, 10**9), Fraction(7, 10), Fraction(10**9)])
-@pytest.mark.parametrize("steep", [1.0, 20.0, 400.0])
-def test_a_crossing_is_found_in_few_steps(guess: Fraction, steep: float) -> None:
-    """A search may begin anywhere, with a wrong slope."""
-    tried = []
-
-    def excess(x: Fraction) -> float:
-        tried.append(x)
-        return -20 * math.log(x * 3)
-
-    assert crossing(excess, guess, steep) == Fraction(333334, 10**6)
-    assert len(tried) < 40
 
 
 @pytest.mark.parametrize(
@@ -158,15 +118,3 @@ def test_a_bad_guess_is_only_slower(guess: Fraction, monkeypatch: pytest.MonkeyP
     expected = [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets]
     monkeypatch.setattr(calibration.GaussianTarget, "guess", lambda _: guess)
     assert [calibrate(dg.DiscreteGaussian, epsilon=e, delta=d) for e, d in budgets] == expected
-
-
-def test_delta_on_pieces_is_as_calibration_takes_it() -> None:
-    """It is continuous, falls up to m = 0, then rises and falls, and falls from end to end."""
-    for e, change in itertools.product((0.3, 2.0, 9.0, 40.0), (1, 2, 3)):
-        ends = change * (2 * np.arange(12.0) + change) / (2 * e)
-        at_ends = deltas(ends, e, change)
-        assert (np.diff(at_ends) < 0).all()
-        assert (np.diff(deltas(np.geomspace(ends[0] / 50, ends[0], 60), e, change)) <= 0).all()
-        for left, right in itertools.pairwise(ends):
-            signs = np.diff(deltas(np.linspace(left, right, 60), e, change)) > 0
-            assert not (~signs[:-1] & signs[1:]).any()

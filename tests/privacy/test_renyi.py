@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any
 
 import mpmath
 import pytest
+from privacy_reference import mp
 
 import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError
@@ -16,18 +18,12 @@ from discretegauss.privacy import renyi, renyi_delta
 def _summed(scale: str, beta: str, order: str, change: int, reach: int) -> Any:
     """The definition, integer by integer."""
     with mpmath.workdps(60):
-        s, b, a = (mpmath.mpf(eval_fraction(text)) for text in (scale, beta, order))
+        s, b, a = (mp(Fraction(text)) for text in (scale, beta, order))
         phi = [(mpmath.mpf(abs(x)) / s) ** b for x in range(-reach, reach + change + 1)]
         total = mpmath.fsum(mpmath.exp(-one) for one in phi)
         pairs = zip(phi, phi[change:], strict=False)
         moment = mpmath.fsum(mpmath.exp((a - 1) * moved - a * here) for here, moved in pairs)
         return mpmath.log(moment / total) / (a - 1)
-
-
-def eval_fraction(text: str) -> Any:
-    """A decimal or a fraction, at the precision in force."""
-    numerator, _, denominator = text.partition("/")
-    return mpmath.mpf(numerator) / mpmath.mpf(denominator or 1)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +63,7 @@ def test_no_vector_of_a_ball_loses_more(beta: str) -> None:
     of_one = [0.0, *(renyi(law, order, c) for c in range(1, radius + 1))]
     worst = 0.0
     for vector in combinations_with_replacement(range(radius + 1), 4):
-        if sum(v ** eval_fraction(beta) for v in vector) <= radius ** eval_fraction(beta):
+        if sum(v ** mp(Fraction(beta)) for v in vector) <= radius ** mp(Fraction(beta)):
             worst = max(worst, sum(of_one[v] for v in vector))
     assert worst <= bound * (1 + 1e-14)
     # for beta = 3 two coordinates of 4 have a norm of 5.04, and cost more than one of 6 or less

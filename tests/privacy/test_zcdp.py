@@ -15,6 +15,7 @@ from evidence_cases import at_once, crossed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discretegauss._certified.interval import arithmetic
 from discretegauss.privacy import (
     zcdp,
     zcdp_delta,
@@ -206,7 +207,7 @@ def at_s(name: str, x: Fraction, y: Fraction, s: gmpy2.mpq) -> gmpy2.mpfr:
 @pytest.mark.parametrize("name", ["delta", "epsilon", "rho"])
 def test_with_9_bits_the_bounds_are_bounds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each rounding is on the safe side at any precision; s is an exact number of 6 bits."""
-    generator, at = random.Random(1), vars(zcdp)["arithmetic"](9)
+    generator, at = random.Random(1), arithmetic(9)
     found_s: list[gmpy2.mpq] = []
 
     def coarse(*arguments: Any, **options: Any) -> gmpy2.mpq:

@@ -6,11 +6,9 @@ function; later versions count fewer.
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 import re
-import sys
 import tokenize
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from our_calls import calls
 
 import discretegauss
 
@@ -27,27 +26,6 @@ dg: Any = discretegauss  # which takes keywords that checkers know to be wrong
 ROOT = Path(__file__).resolve().parents[2]
 
 # --- our functions ---------------------------------------------------------------------------
-
-PACKAGE = str(Path(dg.__file__).parent)
-
-
-def calls(call: Callable[[], object]) -> list[str]:
-    """Return the package's functions that a call runs."""
-    called: list[str] = []
-
-    def note(frame: Any, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            called.append(f"{Path(frame.f_code.co_filename).name}: {frame.f_code.co_name}")
-
-    gc.disable()  # a collection would run other objects' callbacks
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return called
-
 
 LAW, COUNTS, SIGMA2 = dg.DiscreteGaussian(100), np.arange(1000), np.linspace(1, 9, 1000)
 NEW = (dg.DiscreteGaussian(12345 + i) for i in count())

@@ -247,6 +247,14 @@ def test_far_tails_are_the_sums(depth2: int, bits: int, rate: F) -> None:
     assert overlap(found, summed)
 
 
+def test_a_sum_whose_first_ratio_is_rounded_to_1_goes_on() -> None:
+    """1 + q0 + q0 q1 + ... with q0 = exp(-2**-200), qj = q0 exp(-j)."""
+    value = _tail_gaussian.direct_sum(F(1, 2**200), F(1), 0, 60)
+    expected = 1 + sum(math.exp(-j * (j + 1) / 2) for j in range(20))
+    assert value.lower <= value.upper
+    assert float(value.lower) == pytest.approx(expected, rel=1e-15)
+
+
 def test_a_far_tail_of_thousands_of_bits_is_found() -> None:
     """Also where sigma2 is 10**1000."""
     for rate in (F(1, 10**6), F(1, 200), F(1, 2)):

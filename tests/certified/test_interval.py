@@ -19,6 +19,7 @@ from discretegauss._certified.floats import (
     float_at_most,
     float_bounds,
     float_nearest,
+    float_value,
 )
 from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
 
@@ -265,3 +266,11 @@ def test_bounds_are_asked_again_until_two_steps_apart() -> None:
 
     assert float_bounds(enclosure) == (steps[0], steps[2])
     assert asked == [FIRST_BITS, 2 * FIRST_BITS]
+
+
+def test_a_value_that_no_precision_decides_is_an_error() -> None:
+    """An enclosure that never narrows ends in an ArithmeticError, not in a guess."""
+    at = arithmetic(64)
+    wide = Interval(at.rational(1).lower, at.rational(2).upper)
+    with pytest.raises(ArithmeticError, match="bits"):
+        float_value(lambda _bits: wide)

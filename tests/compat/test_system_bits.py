@@ -26,7 +26,6 @@ from engine import ENGINE, needs_core
 from fork_scenarios import in_child, raw_fork
 from scipy import stats
 
-from discretegauss._drawing.engines import native
 from discretegauss.compat import SystemBits
 from discretegauss.errors import EntropyError, MissingCoreError
 
@@ -34,15 +33,7 @@ SOURCES = ("getrandom", "chacha20")
 POOL, KEY = 8192, 32
 
 
-class LookingBits(SystemBits):
-    """The bits on a system that does not wipe memory in forked children."""
-
-    def __init__(self, source: Any) -> None:
-        super().__init__(source)
-        self._bits = native.bits_behind(self.capsule, source, looks=True)
-
-
-KINDS = pytest.mark.parametrize("kind", [SystemBits, LookingBits])
+KINDS = pytest.mark.parametrize("kind", [SystemBits, parts.LookingBits])
 BOTH = pytest.mark.parametrize("source", SOURCES)
 
 

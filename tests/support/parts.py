@@ -1,4 +1,4 @@
-"""Samplers of the C core with the options that tests and benchmarks set."""
+"""Samplers and bits of the C core with the options that tests and benchmarks set."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from discretegauss._drawing.engines import native
 from discretegauss._inputs.source import Source
 from discretegauss._law import Kind, LawSpec
+from discretegauss.compat import SystemBits
 
 if native is not None:
     from discretegauss._native import ffi, lib
@@ -64,6 +65,14 @@ class NativeLanes(_Sampler):
 
     def __init__(self, spec: LawSpec, *, isa: int = 0) -> None:
         super().__init__(spec, lib.DG_ISOCHRONOUS, isa=isa)
+
+
+class LookingBits(SystemBits):
+    """SystemBits on a system that does not wipe memory in forked children."""
+
+    def __init__(self, source: Any) -> None:
+        super().__init__(source)
+        self._bits = native.bits_behind(self.capsule, source, looks=True)
 
 
 def fill_in_lanes(

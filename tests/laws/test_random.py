@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 import pytest
-from evidence_cases import at_once, evidence
+from evidence_cases import at_once, evidence, some
 from law_exact import Exact, in_mp
-from law_sums import GG, G, L
+from law_sums import GG, LAWS, G, L
 from mpmath import mp, mpf
 
 NAMES = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
@@ -322,6 +322,14 @@ def run(seed: int, kind: Any, laws: int) -> None:
         law = random_law(rnd, kind)
         wrong = list(disagreements(law, rnd))
         assert not wrong, (law, wrong)
+
+
+@pytest.mark.parametrize("law", some(LAWS), ids=str)
+def test_laws_are_as_computed_another_way(law: Any) -> None:
+    """These are narrow, so the other way is a sum term by term."""
+    rnd = random.Random(1)
+    assert [wrong for _ in range(4) for wrong in disagreements(law, rnd, 0.25)] == []
+    assert [*disagreements(law, rnd, 1)] == []
 
 
 @pytest.mark.parametrize("kind", [G, L, GG])

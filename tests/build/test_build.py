@@ -50,17 +50,12 @@ def elf(native: ModuleType) -> Elf:
 # --- one definition of the C API -------------------------------------------------------------
 
 
-def stub_class(name: str) -> ast.ClassDef:
-    stub = Path(discretegauss.__file__).with_name("_native.pyi")
-    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            return node
-    raise LookupError(f"no class {name} in _native.pyi")
-
-
 def declared(name: str) -> dict[str, ast.stmt]:
+    """Return what a class in _native.pyi declares."""
+    stub = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
+    (named,) = (x for x in stub.body if isinstance(x, ast.ClassDef) and x.name == name)
     found: dict[str, ast.stmt] = {}
-    for node in stub_class(name).body:
+    for node in named.body:
         if isinstance(node, ast.FunctionDef):
             found[node.name] = node
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -68,13 +63,9 @@ def declared(name: str) -> dict[str, ast.stmt]:
     return found
 
 
-def test_the_stub_names_what_lib_has(native: ModuleType) -> None:
-    """_native.pyi declares every name of ``lib`` and no other."""
+def test_the_stub_names_what_lib_and_ffi_have(native: ModuleType) -> None:
+    """_native.pyi declares every name of ``lib`` and no other, and of ``ffi`` what it needs."""
     assert set(declared("_Lib")) == set(dir(native.lib))
-
-
-def test_the_stub_names_only_what_ffi_has(native: ModuleType) -> None:
-    """Every name that _native.pyi gives ``ffi`` is there."""
     assert set(declared("_FFI")) <= set(dir(native.ffi))
 
 
@@ -129,39 +120,22 @@ def floats_in(source: str) -> list[str]:
     return FLOAT.findall(COMMENT_OR_STRING.sub(" ", source))
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "double x;",
-        "static inline float f(void)",
-        "#include <math.h>",
-        "int x = (int)(n * .5);",
-        "x = 1e3;",
-        "x = 0x1p-3;",
-        "x = mpz_get_d(z);",
-        "mpz_get_d_2exp(&e, z);",
-        "mpfr_set_ld(x, y, MPFR_RNDN);",
-        "mpfr_div_d(x, y, 3, MPFR_RNDN);",
-        'puts("/*"); double x; puts("*/");',
-    ],
-)
-def test_the_float_scanner_sees(source: str) -> None:
-    """The scanner of the next test finds a float in each of these."""
-    assert floats_in(source)
+FLOATS = [
+    *("double x;", "static inline float f(void)", "#include <math.h>", "int x = (int)(n * .5);"),
+    *("x = 1e3;", "x = 0x1p-3;", "x = mpz_get_d(z);", "mpz_get_d_2exp(&e, z);"),
+    *("mpfr_set_ld(x, y, MPFR_RNDN);", "mpfr_div_d(x, y, 3, MPFR_RNDN);"),
+    'puts("/*"); double x; puts("*/");',
+]
+INTEGERS = [
+    *("/* a double */ int x = 0x1e5; // float", 'puts("double 1.5");', "x = a.b + v[1].y;"),
+    "mpz_tdiv_qr(q, r, n, d); mpz_divisible_p(n, d); mpfr_exp(x, y, MPFR_RNDD);",
+]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "/* a double */ int x = 0x1e5; // float",
-        'puts("double 1.5");',
-        "mpz_tdiv_qr(q, r, n, d); mpz_divisible_p(n, d); mpfr_exp(x, y, MPFR_RNDD);",
-        "x = a.b + v[1].y;",
-    ],
-)
-def test_the_float_scanner_passes(source: str) -> None:
-    """The scanner finds no float in integer code, comments and strings."""
-    assert not floats_in(source)
+def test_the_float_scanner_finds_floats_only() -> None:
+    """It finds one in each of the first, and none in integer code, comments and strings."""
+    assert all(map(floats_in, FLOATS))
+    assert not any(map(floats_in, INTEGERS))
 
 
 def test_no_float_in_the_c_sources() -> None:
@@ -288,11 +262,10 @@ def test_the_core_has_no_variables(objects: dict[Path, Symbols], tmp_path: Path)
 
 
 class Elf:
-    """Return the dynamic section and the undefined symbols of a 64-bit ELF file."""
+    """The dynamic section and the symbols of a 64-bit ELF file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        data = path.read_bytes()
+        self.path, data = path, path.read_bytes()
         if data[:5] != b"\x7fELF\x02":
             raise ValueError("not a 64-bit ELF file")
         order = "<" if data[5] == 1 else ">"
@@ -300,30 +273,25 @@ class Elf:
         self.runpath = ""
         self.undefined: set[str] = set()
         self.defined: set[str] = set()
-        table, entry_size, count = (
-            *struct.unpack_from(order + "Q", data, 0x28),
-            *struct.unpack_from(order + "HH", data, 0x3A),
-        )
-        sections = [
-            # type, offset, size, link
-            struct.unpack_from(order + "4xI16xQQI", data, table + i * entry_size)
-            for i in range(count)
-        ]
+        (table,) = struct.unpack_from(order + "Q", data, 0x28)
+        entry_size, count = struct.unpack_from(order + "HH", data, 0x3A)
+        header = order + "4xI16xQQI"  # type, offset, size, link
+        sections = [struct.unpack_from(header, data, table + i * entry_size) for i in range(count)]
 
         def text(section: int, offset: int) -> str:
             start = sections[section][1] + offset
             return data[start : data.index(b"\0", start)].decode()
 
         for kind, offset, size, link in sections:
+            part = data[offset : offset + size]
             if kind == 6:  # SHT_DYNAMIC
-                for tag, value in struct.iter_unpack(order + "QQ", data[offset : offset + size]):
+                for tag, value in struct.iter_unpack(order + "QQ", part):
                     if tag == 1:  # DT_NEEDED
                         self.needed.append(text(link, value))
                     elif tag in {15, 29}:  # DT_RPATH, DT_RUNPATH
                         self.runpath = text(link, value)
             elif kind == 11:  # SHT_DYNSYM
-                symbols = struct.iter_unpack(order + "IBBHQQ", data[offset : offset + size])
-                for name, _info, _other, shndx, _value, _size in symbols:
+                for name, _, _, shndx, _, _ in struct.iter_unpack(order + "IBBHQQ", part):
                     (self.defined if shndx else self.undefined).add(text(link, name))
 
 
@@ -554,16 +522,13 @@ def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_extension_is_what_draws() -> None:
-    """The package uses the extension by default, so no error hides on the path to it."""
-    run = engine_under(None)
-    assert run.stdout == "native\n", run.stderr
-
-
-@pytest.mark.parametrize(("value", "engine"), [("", "native"), ("0", "native"), ("1", "python")])
-def test_the_variable_chooses_the_engine(value: str, engine: str) -> None:
-    """DISCRETEGAUSS_PURE_PYTHON=1 chooses plain Python; 0 and an empty value do not."""
-    assert engine_under(value).stdout == f"{engine}\n"
+@pytest.mark.parametrize(
+    ("value", "engine"), [(None, "native"), ("", "native"), ("0", "native"), ("1", "python")]
+)
+def test_the_variable_chooses_the_engine(value: str | None, engine: str) -> None:
+    """The extension draws by default, so no error hides on the path to it; 1 chooses Python."""
+    run = engine_under(value)
+    assert run.stdout == f"{engine}\n", run.stderr
 
 
 @pytest.mark.parametrize("value", ["no", "false", "true", "yes", "2", " 1", "00", "\u0661"])
@@ -605,13 +570,9 @@ def test_a_choice_of_libraries_past_the_metadata_is_refused(
     assert "-C discretegauss.gmp=SYSTEM" in run.stderr
 
 
-def test_the_licences_are_in_the_package() -> None:
-    """Our licence and those of the libraries that may be bundled are installed."""
+def test_licences_and_annotations_are_in_the_package() -> None:
+    """Those of the libraries that may be bundled, too; type checkers look for py.typed."""
     files = importlib.metadata.files("discretegauss") or []
     names = {file.name for file in files if ".dist-info/licenses/" in str(file)}
     assert {"LICENSE", "LGPL-3.0.txt", "GPL-3.0.txt"} <= names
-
-
-def test_the_package_is_typed() -> None:
-    """Type checkers read the package's annotations."""
     assert (PACKAGE / "py.typed").exists()

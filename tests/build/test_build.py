@@ -26,6 +26,7 @@ from typing import NamedTuple
 import gmpy2
 import pytest
 from evidence_cases import evidence
+from programs import ended, printed
 
 import discretegauss
 
@@ -217,9 +218,8 @@ def symbols(file: Path, folder: Path) -> Symbols:
     out = folder / f"{file.parent.name}_{file.stem}.o"
     includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
     options = ["-O0", "-std=gnu11", "-fno-pic", "-fno-common"]
-    subprocess.run(["cc", *options, *includes, "-c", file, "-o", out], check=True)
-    listed = subprocess.run(["nm", out], stdout=subprocess.PIPE, text=True, check=True).stdout
-    words = [line.split()[-2:] for line in listed.splitlines()]
+    printed("cc", *options, *includes, "-c", file, "-o", out)
+    words = [line.split()[-2:] for line in printed("nm", out).splitlines()]
     return Symbols(
         {name for kind, name in words if kind.isupper() and kind != "U"},
         {name for kind, name in words if kind == "U"},
@@ -312,12 +312,8 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
 def commands(cflags: str, build: Path, *options: str) -> list[list[str]]:
     """Return the commands that compile the core, split into words."""
     options += ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
-    subprocess.run(
-        ["cmake", "-S", CSRC.parent, "-B", build, *options],
-        env=os.environ | {"CFLAGS": cflags},
-        check=True,
-        capture_output=True,
-    )
+    env = os.environ | {"CFLAGS": cflags}
+    printed("cmake", "-S", CSRC.parent, "-B", build, *options, env=env)
     found = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     assert len(found) > 20
     return [entry["command"].split() for entry in found]
@@ -366,9 +362,9 @@ def test_hardening_that_the_user_names_is_left_alone(
 def packed(tree: Path, to: Path) -> set[str]:
     """Return the files of the tree's source distribution, unpacked in a folder."""
     script = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", script, str(to)], cwd=tree, check=True)
+    printed(sys.executable, "-c", script, to, cwd=tree)
     (archive,) = to.glob("*.tar.gz")
-    subprocess.run(["tar", "-xzf", str(archive), "-C", str(to)], check=True)
+    printed("tar", "-xzf", archive, "-C", to)
     with tarfile.open(archive) as files:
         return {name.partition("/")[2] for name in files.getnames()}
 
@@ -429,7 +425,7 @@ def test_the_documented_options_make_a_wheel_without_a_compiler(tmp_path: Path) 
 assert get_requires_for_build_wheel({dict(PURE_OPTIONS)}) == []  # neither cmake nor ninja
 build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
     no_tools = {"PATH": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", script], cwd=CSRC.parent, check=True, env=no_tools)
+    printed(sys.executable, "-c", script, cwd=CSRC.parent, env=no_tools)
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as files:
@@ -443,16 +439,10 @@ build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
     arguments = [str(counts), "--column", "n", "--rho", "1", "--out", str(out)]
     needed = (sys.modules[name].__file__ for name in ("numpy", "gmpy2"))
     paths = [str(tmp_path / "site"), *(str(Path(str(file)).parents[1]) for file in needed)]
-    run = subprocess.run(
-        # -S, because an editable install in site-packages would be found first
-        [sys.executable, "-S", "-c", DRAW_AND_RELEASE, str(tmp_path), *arguments],
-        env=no_tools | {"PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.count("needs the compiled core, which is not in use") == 1
+    env = no_tools | {"PYTHONPATH": os.pathsep.join(paths)}
+    # -S, because an editable install in site-packages would be found first
+    said = printed(sys.executable, "-S", "-c", DRAW_AND_RELEASE, tmp_path, *arguments, env=env)
+    assert said.count("needs the compiled core, which is not in use") == 1
     assert len(out.read_text(encoding="utf-8").splitlines()) == 3
 
 
@@ -498,14 +488,8 @@ print(ffi.string(lib.dg_gmp_version()).decode(), ffi.string(lib.dg_mpfr_version(
 @pytest.mark.parametrize("order", ["alone", "after gmpy2"])
 def test_the_extension_loads(elf: Elf, order: str) -> None:
     """The extension finds its libraries in a fresh process, with and without gmpy2 loaded first."""
-    run = subprocess.run(
-        [sys.executable, "-c", LOAD_ALONE, str(elf.path), order],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", run.stdout)
+    versions = printed(sys.executable, "-c", LOAD_ALONE, elf.path, order)
+    assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", versions)
 
 
 def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
@@ -513,13 +497,8 @@ def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k != "DISCRETEGAUSS_PURE_PYTHON"}
     if value is not None:
         environment["DISCRETEGAUSS_PURE_PYTHON"] = value
-    return subprocess.run(
-        [sys.executable, "-c", "import discretegauss; print(discretegauss.build_info()['engine'])"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
+    program = "import discretegauss; print(discretegauss.build_info()['engine'])"
+    return ended(sys.executable, "-c", program, env=environment)
 
 
 @pytest.mark.parametrize(
@@ -559,12 +538,8 @@ def test_a_choice_of_libraries_past_the_metadata_is_refused(
 ) -> None:
     """No -C cmake.define or CMAKE_ARGS chooses GMP: the metadata's licences would be wrong."""
     options = {"SKBUILD": "2", "DG_GMP": choice, "DG_GMP_OF_METADATA": in_metadata}
-    run = subprocess.run(
-        ["cmake", "-S", CSRC.parent, "-B", tmp_path, *(f"-D{k}={v}" for k, v in options.items())],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = (f"-D{key}={value}" for key, value in options.items())
+    run = ended("cmake", "-S", CSRC.parent, "-B", tmp_path, *given)
     assert run.returncode == 1
     assert f"metadata say DG_GMP={in_metadata}, CMake was told {choice}" in run.stderr
     assert "-C discretegauss.gmp=SYSTEM" in run.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 import recorded_noise
 from law_checks import gaussian_table, rejected
+from programs import printed
 
 import discretegauss as dg
 
@@ -237,13 +237,7 @@ except Exception as error:
 def test_spark_connect(tmp_path: Path) -> None:
     """Spark Connect works, in its own process, because a process has one kind of session."""
     pytest.importorskip("grpc")
-    done = subprocess.run(
-        [sys.executable, "-c", CONNECT, str(tmp_path / "noisy")],
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "pyspark.errors" in done.stdout
-    assert "PATH_ALREADY_EXISTS" in done.stdout
+    env = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    said = printed(sys.executable, "-c", CONNECT, tmp_path / "noisy", env=env)
+    assert "pyspark.errors" in said
+    assert "PATH_ALREADY_EXISTS" in said

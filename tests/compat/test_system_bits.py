@@ -10,7 +10,6 @@ import json
 import os
 import pickle
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -24,6 +23,7 @@ import pytest
 import shims
 from engine import ENGINE, needs_core
 from fork_scenarios import in_child, raw_fork
+from programs import printed
 from scipy import stats
 
 from discretegauss.compat import SystemBits
@@ -276,14 +276,8 @@ def main() -> None:
 
 @pytest.fixture(scope="module")
 def report(getrandom_shim: Path) -> dict[str, Any]:
-    output = subprocess.run(
-        [sys.executable, __file__],
-        env=shims.environment(getrandom_shim),
-        stdout=subprocess.PIPE,
-        check=True,
-        timeout=300,
-    ).stdout
-    found: dict[str, Any] = json.loads(output)
+    env = shims.environment(getrandom_shim)
+    found: dict[str, Any] = json.loads(printed(sys.executable, __file__, env=env, timeout=300))
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatch
@@ -13,6 +12,7 @@ import pytest
 from doc_examples import run_examples
 from engine import ENGINE
 from evidence_cases import at_once
+from programs import printed
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -49,15 +49,9 @@ def test_the_figures_of_the_paper_are_drawn_and_printed_as_utility_md_shows(tmp_
     program = DOCS.parent / "examples" / "paper_figures.py"
     text = (DOCS / "utility.md").read_text(encoding="utf-8")
     _, _, shown = text.partition("$ python examples/paper_figures.py --out figures\n")
-    printed = subprocess.run(
-        [sys.executable, str(program), "--out", "figures"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert printed == shown.partition("```")[0]
-    for line in printed.splitlines()[:4]:
+    said = printed(sys.executable, program, "--out", "figures", cwd=tmp_path)
+    assert said == shown.partition("```")[0]
+    for line in said.splitlines()[:4]:
         picture = (tmp_path / line.removeprefix("written to ")).read_bytes()
         assert picture[:8] == b"\x89PNG\r\n\x1a\n"
 
@@ -134,7 +128,7 @@ def test_the_picture_of_rooms_shows_the_imports(tmp_path: Path) -> None:
     """The picture carries the heights of its rooms; draw it again when they change."""
     pytest.importorskip("matplotlib")
     program, out = DOCS / "figures" / "rooms.py", tmp_path / "rooms.png"
-    subprocess.run([sys.executable, str(program), "--out", str(out)], check=True)
+    printed(sys.executable, program, "--out", out)
     heights = [
         re.findall(rb"Description\0([\w= -]+)", picture.read_bytes())
         for picture in (out, program.with_suffix(".png"))

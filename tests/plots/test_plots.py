@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import printed
 
 import discretegauss as dg
 from discretegauss import plots
@@ -111,10 +111,7 @@ print(settings() == before, "matplotlib.pyplot" in sys.modules)
 def test_matplotlib_is_left_as_it_was(tmp_path: Path) -> None:
     """The caller's style does not show in a picture and stays set; pyplot is not imported."""
     picture = tmp_path / "picture.png"
-    done = subprocess.run(
-        [sys.executable, "-c", RED, str(picture)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "True False\n"
+    assert printed(sys.executable, "-c", RED, picture) == "True False\n"
     pixels = pytest.importorskip("matplotlib.image").imread(picture)
     assert pixels.shape == (810, 1800, 4)
     assert pixels[0, 0].tolist() == [1, 1, 1, 1]

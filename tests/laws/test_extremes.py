@@ -41,11 +41,10 @@ def test_limits_of_wide_laws() -> None:
     law = G(10**100)
     assert law.var() == 1e100
     assert law.std() == 1e50
-    assert math.isclose(law.entropy(), 0.5 * math.log(2 * math.pi * math.e * 1e100))
+    of_one = 0.5 * math.log(2 * math.pi * math.e)
+    assert math.isclose(law.entropy(), of_one + 50 * math.log(10))
     assert G(2**4000).var() == G(2**4000).std() == math.inf
-    assert math.isclose(
-        G(2**4000).entropy(), 0.5 * math.log(2 * math.pi * math.e) + 2000 * math.log(2)
-    )
+    assert math.isclose(G(2**4000).entropy(), of_one + 2000 * math.log(2))
     assert math.isclose(L(10**50).var(), 2e100)
     assert math.isclose(L(10**50).entropy(), 1 + math.log(2e50))
 

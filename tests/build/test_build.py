@@ -309,23 +309,18 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
 # --- options of the compiler -----------------------------------------------------------------
 
 
-def commands(cflags: str, build: Path, *options: str) -> list[list[str]]:
-    """Return the commands that compile the core, split into words."""
-    options += ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
-    env = os.environ | {"CFLAGS": cflags}
-    printed("cmake", "-S", CSRC.parent, "-B", build, *options, env=env)
-    found = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    assert len(found) > 20
-    return [entry["command"].split() for entry in found]
-
-
 def last_flags(cflags: str, build: Path) -> dict[str, str]:
     """Return the effective flag of each family, the last one, of the commands for the core."""
+    options = ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
+    env = os.environ | {"CFLAGS": cflags}
+    printed("cmake", "-S", CSRC.parent, "-B", build, *options, env=env)
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     families = ("_FORTIFY_SOURCE", "-fstack-protector", "stack-clash-protection")
     found = [
-        {name: flag for name in families for flag in command if name in flag}
-        for command in commands(cflags, build)
+        {name: flag for name in families for flag in entry["command"].split() if name in flag}
+        for entry in commands
     ]
+    assert len(found) > 20
     assert all(one == found[0] for one in found)
     return found[0]
 

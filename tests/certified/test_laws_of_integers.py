@@ -41,8 +41,8 @@ def general(scale: F, beta: F, mu: F | int = 0) -> LawSpec:
 
 
 SPECS = [
-    *map(gaussian, map(F, ("1/100", "1/3", 1, "355/113", 30, 1000, "100000/3"))),
-    *map(laplace, map(F, ("1/20", "5/2", 20))),
+    *(gaussian(F(p)) for p in ("1/100", "1/3", "1", "355/113", "30", "1000", "100000/3")),
+    *(laplace(F(p)) for p in ("1/20", "5/2", "20")),
     *(general(F(scale), F(beta)) for scale, beta in (("1/10", "3/2"), (1, "5/4"), (10, "3/2"))),
     *(
         general(F(scale), F(beta))

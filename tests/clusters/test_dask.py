@@ -228,35 +228,26 @@ def test_refusals_leave_nothing(tmp_path: Path) -> None:
 
 def _cases() -> dict[str, tuple[Any, str]]:
     n = [*range(6)]
-    index = pd.Index(n, name="a")
-    categories = pd.CategoricalIndex([*"abcdef"])
+    twice = pd.DataFrame([n, n], columns=[*"abcdee"])
+    named_as_index = pd.DataFrame({"a": n, "b": n}, pd.Index(n, name="a"))
+    categories = pd.DataFrame({"a": n}, pd.CategoricalIndex([*"abcdef"]))
     label = "strings as labels of columns, because Parquet requires them, got"
+
+    def table(column: object, values: object = n) -> Any:
+        return pd.DataFrame({"a": n, column: values})
+
     return {
         "numbers": (pd.DataFrame({0: n, 1: n}), f"{label} 0"),
-        "times": (pd.DataFrame({"a": n, pd.Timestamp("2020"): n}), f"{label} .* type Timestamp"),
+        "times": (table(pd.Timestamp("2020")), f"{label} .* type Timestamp"),
         "tuples": (pd.DataFrame({("a", "b"): n, ("a", "c"): n}), f"{label} .* type tuple"),
-        "none": (pd.DataFrame({"a": n, None: n}), f"{label} (nan|None)"),
-        "twice": (
-            pd.DataFrame([n, n], columns=[*"abcdee"]),
-            "different label for each column, got 'e' twi",
-        ),
-        "index's": (pd.DataFrame({"a": n, "b": n}, index), "no column with the name of .* got 'a'"),
-        "intervals": (
-            pd.DataFrame({"a": n, "b": pd.cut(n, 3)}),
-            "but column 'b' has type category: cast it",
-        ),
-        "complex": (
-            pd.DataFrame({"a": n, "b": np.zeros(6, complex)}),
-            "but column 'b' has type complex128",
-        ),
-        "Dask's": (
-            pd.DataFrame({"a": n, "__null_dask_index__": n}),  # Dask makes this an index
-            "but column '__null_dask_index__' has type int64: .* rename it",
-        ),
-        "category": (
-            pd.DataFrame({"a": n}, categories),
-            r"index .* type is category: frame\.reset_in",
-        ),
+        "none": (table(None), f"{label} (nan|None)"),
+        "twice": (twice, "different label for each column, got 'e' twi"),
+        "index's": (named_as_index, "no column with the name of .* got 'a'"),
+        "intervals": (table("b", pd.cut(n, 3)), "but column 'b' has type category: cast it"),
+        "complex": (table("b", np.zeros(6, complex)), "but column 'b' has type complex128"),
+        # Dask makes this an index
+        "Dask's": (table("__null_dask_index__"), "'__null_dask_.* has type int64: .* rename it"),
+        "category": (categories, r"index .* type is category: frame\.reset_in"),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine import ENGINE
+from programs import ended, printed
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 N = 20_000
@@ -70,25 +70,16 @@ def test_values_without_halves_are_no_error(leakage: Any, value: int) -> None:
 def test_the_program_runs_and_flags_its_controls() -> None:
     """In 2 x 10^4 calls all controls are flagged, and no silent method is flagged twice."""
     command = ["leakage.py", "--calls", "20000", "--only", "laplace scale=10, n=1."]
-    run = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, check=False, cwd=BENCHMARKS
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "BLIND" not in run.stdout
-    assert "\nplain Python " in run.stdout
+    said = printed(sys.executable, *command, cwd=BENCHMARKS)
+    assert "BLIND" not in said
+    assert "\nplain Python " in said
     if ENGINE == "native":
-        assert "\ndefault " in run.stdout
-        assert '\nsource="getrandom" ' in run.stdout
+        assert "\ndefault " in said
+        assert '\nsource="getrandom" ' in said
 
 
 def test_bad_arguments_are_refused_without_a_traceback() -> None:
     for arguments in (["--calls", "0"], ["--only", "nothing-of-this-name"]):
-        run = subprocess.run(
-            [sys.executable, "leakage.py", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=BENCHMARKS,
-        )
+        run = ended(sys.executable, "leakage.py", *arguments, cwd=BENCHMARKS)
         assert (run.returncode, run.stdout) == (2, "")
         assert "error: " in run.stderr.splitlines()[-1]

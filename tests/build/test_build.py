@@ -26,6 +26,7 @@ from typing import NamedTuple
 import gmpy2
 import pytest
 from evidence_cases import evidence
+from programs import ended, printed
 
 import discretegauss
 
@@ -50,17 +51,12 @@ def elf(native: ModuleType) -> Elf:
 # --- one definition of the C API -------------------------------------------------------------
 
 
-def stub_class(name: str) -> ast.ClassDef:
-    stub = Path(discretegauss.__file__).with_name("_native.pyi")
-    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            return node
-    raise LookupError(f"no class {name} in _native.pyi")
-
-
 def declared(name: str) -> dict[str, ast.stmt]:
+    """Return what a class in _native.pyi declares."""
+    stub = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
+    (named,) = (x for x in stub.body if isinstance(x, ast.ClassDef) and x.name == name)
     found: dict[str, ast.stmt] = {}
-    for node in stub_class(name).body:
+    for node in named.body:
         if isinstance(node, ast.FunctionDef):
             found[node.name] = node
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -68,13 +64,9 @@ def declared(name: str) -> dict[str, ast.stmt]:
     return found
 
 
-def test_the_stub_names_what_lib_has(native: ModuleType) -> None:
-    """_native.pyi declares every name of ``lib`` and no other."""
+def test_the_stub_names_what_lib_and_ffi_have(native: ModuleType) -> None:
+    """_native.pyi declares every name of ``lib`` and no other, and of ``ffi`` what it needs."""
     assert set(declared("_Lib")) == set(dir(native.lib))
-
-
-def test_the_stub_names_only_what_ffi_has(native: ModuleType) -> None:
-    """Every name that _native.pyi gives ``ffi`` is there."""
     assert set(declared("_FFI")) <= set(dir(native.ffi))
 
 
@@ -129,39 +121,22 @@ def floats_in(source: str) -> list[str]:
     return FLOAT.findall(COMMENT_OR_STRING.sub(" ", source))
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "double x;",
-        "static inline float f(void)",
-        "#include <math.h>",
-        "int x = (int)(n * .5);",
-        "x = 1e3;",
-        "x = 0x1p-3;",
-        "x = mpz_get_d(z);",
-        "mpz_get_d_2exp(&e, z);",
-        "mpfr_set_ld(x, y, MPFR_RNDN);",
-        "mpfr_div_d(x, y, 3, MPFR_RNDN);",
-        'puts("/*"); double x; puts("*/");',
-    ],
-)
-def test_the_float_scanner_sees(source: str) -> None:
-    """The scanner of the next test finds a float in each of these."""
-    assert floats_in(source)
+FLOATS = [
+    *("double x;", "static inline float f(void)", "#include <math.h>", "int x = (int)(n * .5);"),
+    *("x = 1e3;", "x = 0x1p-3;", "x = mpz_get_d(z);", "mpz_get_d_2exp(&e, z);"),
+    *("mpfr_set_ld(x, y, MPFR_RNDN);", "mpfr_div_d(x, y, 3, MPFR_RNDN);"),
+    'puts("/*"); double x; puts("*/");',
+]
+INTEGERS = [
+    *("/* a double */ int x = 0x1e5; // float", 'puts("double 1.5");', "x = a.b + v[1].y;"),
+    "mpz_tdiv_qr(q, r, n, d); mpz_divisible_p(n, d); mpfr_exp(x, y, MPFR_RNDD);",
+]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "/* a double */ int x = 0x1e5; // float",
-        'puts("double 1.5");',
-        "mpz_tdiv_qr(q, r, n, d); mpz_divisible_p(n, d); mpfr_exp(x, y, MPFR_RNDD);",
-        "x = a.b + v[1].y;",
-    ],
-)
-def test_the_float_scanner_passes(source: str) -> None:
-    """The scanner finds no float in integer code, comments and strings."""
-    assert not floats_in(source)
+def test_the_float_scanner_finds_floats_only() -> None:
+    """It finds one in each of the first, and none in integer code, comments and strings."""
+    assert all(map(floats_in, FLOATS))
+    assert not any(map(floats_in, INTEGERS))
 
 
 def test_no_float_in_the_c_sources() -> None:
@@ -243,9 +218,8 @@ def symbols(file: Path, folder: Path) -> Symbols:
     out = folder / f"{file.parent.name}_{file.stem}.o"
     includes = [f"-I{CSRC}", f"-I{CSRC}/include", f"-I{Path(gmpy2.__file__).parent}"]
     options = ["-O0", "-std=gnu11", "-fno-pic", "-fno-common"]
-    subprocess.run(["cc", *options, *includes, "-c", file, "-o", out], check=True)
-    listed = subprocess.run(["nm", out], stdout=subprocess.PIPE, text=True, check=True).stdout
-    words = [line.split()[-2:] for line in listed.splitlines()]
+    printed("cc", *options, *includes, "-c", file, "-o", out)
+    words = [line.split()[-2:] for line in printed("nm", out).splitlines()]
     return Symbols(
         {name for kind, name in words if kind.isupper() and kind != "U"},
         {name for kind, name in words if kind == "U"},
@@ -288,11 +262,10 @@ def test_the_core_has_no_variables(objects: dict[Path, Symbols], tmp_path: Path)
 
 
 class Elf:
-    """Return the dynamic section and the undefined symbols of a 64-bit ELF file."""
+    """The dynamic section and the symbols of a 64-bit ELF file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        data = path.read_bytes()
+        self.path, data = path, path.read_bytes()
         if data[:5] != b"\x7fELF\x02":
             raise ValueError("not a 64-bit ELF file")
         order = "<" if data[5] == 1 else ">"
@@ -300,30 +273,25 @@ class Elf:
         self.runpath = ""
         self.undefined: set[str] = set()
         self.defined: set[str] = set()
-        table, entry_size, count = (
-            *struct.unpack_from(order + "Q", data, 0x28),
-            *struct.unpack_from(order + "HH", data, 0x3A),
-        )
-        sections = [
-            # type, offset, size, link
-            struct.unpack_from(order + "4xI16xQQI", data, table + i * entry_size)
-            for i in range(count)
-        ]
+        (table,) = struct.unpack_from(order + "Q", data, 0x28)
+        entry_size, count = struct.unpack_from(order + "HH", data, 0x3A)
+        header = order + "4xI16xQQI"  # type, offset, size, link
+        sections = [struct.unpack_from(header, data, table + i * entry_size) for i in range(count)]
 
         def text(section: int, offset: int) -> str:
             start = sections[section][1] + offset
             return data[start : data.index(b"\0", start)].decode()
 
         for kind, offset, size, link in sections:
+            part = data[offset : offset + size]
             if kind == 6:  # SHT_DYNAMIC
-                for tag, value in struct.iter_unpack(order + "QQ", data[offset : offset + size]):
+                for tag, value in struct.iter_unpack(order + "QQ", part):
                     if tag == 1:  # DT_NEEDED
                         self.needed.append(text(link, value))
                     elif tag in {15, 29}:  # DT_RPATH, DT_RUNPATH
                         self.runpath = text(link, value)
             elif kind == 11:  # SHT_DYNSYM
-                symbols = struct.iter_unpack(order + "IBBHQQ", data[offset : offset + size])
-                for name, _info, _other, shndx, _value, _size in symbols:
+                for name, _, _, shndx, _, _ in struct.iter_unpack(order + "IBBHQQ", part):
                     (self.defined if shndx else self.undefined).add(text(link, name))
 
 
@@ -341,27 +309,18 @@ def test_the_extension_needs_no_float(elf: Elf) -> None:
 # --- options of the compiler -----------------------------------------------------------------
 
 
-def commands(cflags: str, build: Path, *options: str) -> list[list[str]]:
-    """Return the commands that compile the core, split into words."""
-    options += ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
-    subprocess.run(
-        ["cmake", "-S", CSRC.parent, "-B", build, *options],
-        env=os.environ | {"CFLAGS": cflags},
-        check=True,
-        capture_output=True,
-    )
-    found = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    assert len(found) > 20
-    return [entry["command"].split() for entry in found]
-
-
 def last_flags(cflags: str, build: Path) -> dict[str, str]:
     """Return the effective flag of each family, the last one, of the commands for the core."""
+    options = ("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DPython_EXECUTABLE={sys.executable}")
+    env = os.environ | {"CFLAGS": cflags}
+    printed("cmake", "-S", CSRC.parent, "-B", build, *options, env=env)
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     families = ("_FORTIFY_SOURCE", "-fstack-protector", "stack-clash-protection")
     found = [
-        {name: flag for name in families for flag in command if name in flag}
-        for command in commands(cflags, build)
+        {name: flag for name in families for flag in entry["command"].split() if name in flag}
+        for entry in commands
     ]
+    assert len(found) > 20
     assert all(one == found[0] for one in found)
     return found[0]
 
@@ -398,9 +357,9 @@ def test_hardening_that_the_user_names_is_left_alone(
 def packed(tree: Path, to: Path) -> set[str]:
     """Return the files of the tree's source distribution, unpacked in a folder."""
     script = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", script, str(to)], cwd=tree, check=True)
+    printed(sys.executable, "-c", script, to, cwd=tree)
     (archive,) = to.glob("*.tar.gz")
-    subprocess.run(["tar", "-xzf", str(archive), "-C", str(to)], check=True)
+    printed("tar", "-xzf", archive, "-C", to)
     with tarfile.open(archive) as files:
         return {name.partition("/")[2] for name in files.getnames()}
 
@@ -461,7 +420,7 @@ def test_the_documented_options_make_a_wheel_without_a_compiler(tmp_path: Path) 
 assert get_requires_for_build_wheel({dict(PURE_OPTIONS)}) == []  # neither cmake nor ninja
 build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
     no_tools = {"PATH": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", script], cwd=CSRC.parent, check=True, env=no_tools)
+    printed(sys.executable, "-c", script, cwd=CSRC.parent, env=no_tools)
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as files:
@@ -475,16 +434,10 @@ build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
     arguments = [str(counts), "--column", "n", "--rho", "1", "--out", str(out)]
     needed = (sys.modules[name].__file__ for name in ("numpy", "gmpy2"))
     paths = [str(tmp_path / "site"), *(str(Path(str(file)).parents[1]) for file in needed)]
-    run = subprocess.run(
-        # -S, because an editable install in site-packages would be found first
-        [sys.executable, "-S", "-c", DRAW_AND_RELEASE, str(tmp_path), *arguments],
-        env=no_tools | {"PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.count("needs the compiled core, which is not in use") == 1
+    env = no_tools | {"PYTHONPATH": os.pathsep.join(paths)}
+    # -S, because an editable install in site-packages would be found first
+    said = printed(sys.executable, "-S", "-c", DRAW_AND_RELEASE, tmp_path, *arguments, env=env)
+    assert said.count("needs the compiled core, which is not in use") == 1
     assert len(out.read_text(encoding="utf-8").splitlines()) == 3
 
 
@@ -530,14 +483,8 @@ print(ffi.string(lib.dg_gmp_version()).decode(), ffi.string(lib.dg_mpfr_version(
 @pytest.mark.parametrize("order", ["alone", "after gmpy2"])
 def test_the_extension_loads(elf: Elf, order: str) -> None:
     """The extension finds its libraries in a fresh process, with and without gmpy2 loaded first."""
-    run = subprocess.run(
-        [sys.executable, "-c", LOAD_ALONE, str(elf.path), order],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", run.stdout)
+    versions = printed(sys.executable, "-c", LOAD_ALONE, elf.path, order)
+    assert re.fullmatch(r"\d+\.\d+\.\d+ \d+\.\d+\.\d+\S*\n", versions)
 
 
 def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
@@ -545,25 +492,17 @@ def engine_under(value: str | None) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k != "DISCRETEGAUSS_PURE_PYTHON"}
     if value is not None:
         environment["DISCRETEGAUSS_PURE_PYTHON"] = value
-    return subprocess.run(
-        [sys.executable, "-c", "import discretegauss; print(discretegauss.build_info()['engine'])"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
+    program = "import discretegauss; print(discretegauss.build_info()['engine'])"
+    return ended(sys.executable, "-c", program, env=environment)
 
 
-def test_the_extension_is_what_draws() -> None:
-    """The package uses the extension by default, so no error hides on the path to it."""
-    run = engine_under(None)
-    assert run.stdout == "native\n", run.stderr
-
-
-@pytest.mark.parametrize(("value", "engine"), [("", "native"), ("0", "native"), ("1", "python")])
-def test_the_variable_chooses_the_engine(value: str, engine: str) -> None:
-    """DISCRETEGAUSS_PURE_PYTHON=1 chooses plain Python; 0 and an empty value do not."""
-    assert engine_under(value).stdout == f"{engine}\n"
+@pytest.mark.parametrize(
+    ("value", "engine"), [(None, "native"), ("", "native"), ("0", "native"), ("1", "python")]
+)
+def test_the_variable_chooses_the_engine(value: str | None, engine: str) -> None:
+    """The extension draws by default, so no error hides on the path to it; 1 chooses Python."""
+    run = engine_under(value)
+    assert run.stdout == f"{engine}\n", run.stderr
 
 
 @pytest.mark.parametrize("value", ["no", "false", "true", "yes", "2", " 1", "00", "\u0661"])
@@ -594,24 +533,16 @@ def test_a_choice_of_libraries_past_the_metadata_is_refused(
 ) -> None:
     """No -C cmake.define or CMAKE_ARGS chooses GMP: the metadata's licences would be wrong."""
     options = {"SKBUILD": "2", "DG_GMP": choice, "DG_GMP_OF_METADATA": in_metadata}
-    run = subprocess.run(
-        ["cmake", "-S", CSRC.parent, "-B", tmp_path, *(f"-D{k}={v}" for k, v in options.items())],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = (f"-D{key}={value}" for key, value in options.items())
+    run = ended("cmake", "-S", CSRC.parent, "-B", tmp_path, *given)
     assert run.returncode == 1
     assert f"metadata say DG_GMP={in_metadata}, CMake was told {choice}" in run.stderr
     assert "-C discretegauss.gmp=SYSTEM" in run.stderr
 
 
-def test_the_licences_are_in_the_package() -> None:
-    """Our licence and those of the libraries that may be bundled are installed."""
+def test_licences_and_annotations_are_in_the_package() -> None:
+    """Those of the libraries that may be bundled, too; type checkers look for py.typed."""
     files = importlib.metadata.files("discretegauss") or []
     names = {file.name for file in files if ".dist-info/licenses/" in str(file)}
     assert {"LICENSE", "LGPL-3.0.txt", "GPL-3.0.txt"} <= names
-
-
-def test_the_package_is_typed() -> None:
-    """Type checkers read the package's annotations."""
     assert (PACKAGE / "py.typed").exists()

@@ -6,11 +6,8 @@ function; later versions count fewer.
 
 from __future__ import annotations
 
-import gc
 import io
-import json
 import re
-import sys
 import tokenize
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,34 +17,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doc_examples import PAGES, ROOT, text_of
+from our_calls import calls
 
 import discretegauss
 
 dg: Any = discretegauss  # which takes keywords that checkers know to be wrong
-ROOT = Path(__file__).resolve().parents[2]
 
 # --- our functions ---------------------------------------------------------------------------
-
-PACKAGE = str(Path(dg.__file__).parent)
-
-
-def calls(call: Callable[[], object]) -> list[str]:
-    """Return the package's functions that a call runs."""
-    called: list[str] = []
-
-    def note(frame: Any, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            called.append(f"{Path(frame.f_code.co_filename).name}: {frame.f_code.co_name}")
-
-    gc.disable()  # a collection would run other objects' callbacks
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return called
-
 
 LAW, COUNTS, SIGMA2 = dg.DiscreteGaussian(100), np.arange(1000), np.linspace(1, 9, 1000)
 NEW = (dg.DiscreteGaussian(12345 + i) for i in count())
@@ -149,29 +126,11 @@ def test_there_are_at_most_95_of_them() -> None:
 
 # --- words -----------------------------------------------------------------------------------
 
-PAGES = sorted(
-    [
-        *(path for path in (ROOT / "docs").rglob("*.md") if "_site" not in path.parts),
-        *(ROOT / "docs").glob("*.ipynb"),
-        *(ROOT / name for name in ("SECURITY.md", "CONTRIBUTING.md")),
-        *(ROOT / "benchmarks").glob("*.md"),
-        *(ROOT / name / "README.md" for name in ("csrc", "examples", "licenses")),
-    ]
-)
-
-
-def words_of(page: Path) -> int:
-    """Return the number of words of a page; of a notebook, of all its cells."""
-    text = page.read_text(encoding="utf-8")
-    if page.suffix == ".ipynb":
-        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
-    return len(text.split())
-
 
 def test_no_page_is_longer_than_1500_words() -> None:
     """A page has one subject, so it has a limit; the CHANGELOG may grow."""
     assert len(PAGES) > 40
-    assert {page.name: n for page in PAGES if (n := words_of(page)) > 1500} == {}
+    assert {page.name: n for page in PAGES if (n := len(text_of(page).split())) > 1500} == {}
 
 
 # --- sentences -------------------------------------------------------------------------------

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import ended, printed
 
 ROOT = Path(__file__).resolve().parents[2]
 needs_gmp = pytest.mark.skipif(
@@ -18,16 +18,14 @@ needs_gmp = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def hidden() -> str:
     """Hide the system's GMP from CMake."""
-    shown = ["gcc", "-print-multiarch"]
-    triple = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip()
+    triple = printed("gcc", "-print-multiarch").strip()
     return f"-DCMAKE_IGNORE_PATH=/usr/include;/usr/include/{triple};/usr/lib;/usr/lib/{triple}"
 
 
 def configured(folder: Path, *options: str) -> str:
     """Return CMake's output in one line; its Python is that of the tests, unless one is named."""
     python = f"-DPython_EXECUTABLE={sys.executable}"
-    command = ["cmake", "-S", str(ROOT), "-B", str(folder), python, *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = ended("cmake", "-S", ROOT, "-B", folder, python, *options)
     return " ".join((done.stdout + done.stderr).split())
 
 
@@ -50,7 +48,7 @@ def test_gmpy2s_is_taken_without_it_or_if_it_is_asked_for(tmp_path: Path, hidden
 
 def test_with_neither_both_remedies_are_named(tmp_path: Path, hidden: str) -> None:
     """A Python without gmpy2 gets a message with both remedies."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    printed(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare")
     bare = f"-DPython_EXECUTABLE={tmp_path}/bare/bin/python"
     said = configured(tmp_path / "neither", bare, hidden)
     assert "apt-get install libgmp-dev libmpfr-dev" in said

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from law_checks import gaussian_table, rejected
 
 import discretegauss as dg
 
@@ -47,11 +48,7 @@ def _is_a_release(read: Callable[[], Any], counts: Any) -> None:
     assert written["town"].to_pylist() == counts["town"].to_pylist()
     assert read() == read() == written["people"].to_pylist()
     noise = np.array(read()) - np.arange(ROWS)
-    edges = np.arange(-6, 7, 2)
-    probabilities = np.diff(LAW.cdf(edges), prepend=0, append=0)
-    probabilities[-1] = LAW.sf(edges[-1])
-    seen = np.bincount(np.searchsorted(edges, noise), minlength=len(probabilities))
-    assert stats.chisquare(seen, probabilities * ROWS).pvalue > 1e-9
+    assert rejected(noise, gaussian_table(Fraction(5))) == []
 
 
 def test_polars(counts: Any) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import recorded_noise
-from scipy import stats
+from law_checks import gaussian_table, rejected
+from programs import printed
 
 import discretegauss as dg
 
@@ -75,18 +76,10 @@ def _noise(noisy: Any) -> Any:
     return table["n"].to_numpy() - 1000 * np.arange(ROWS)
 
 
-def _follows_the_law(noise: Any) -> None:
-    edges = np.arange(-30, 31, 4)
-    probabilities = np.diff(LAW.cdf(edges), prepend=0, append=0)
-    probabilities[-1] = LAW.sf(edges[-1])
-    seen = np.bincount(np.searchsorted(edges, noise), minlength=len(probabilities))
-    assert stats.chisquare(seen, probabilities * len(noise)).pvalue > 1e-9
-
-
 def test_partitions_have_noise_of_their_own_and_keep_it(session: Any, tmp_path: Path) -> None:
     noisy = spark.add_noise(_counts(session), ["n", "empty"], LAW, path=tmp_path / "noisy")
     noise = _noise(noisy)
-    _follows_the_law(noise)
+    assert rejected(noise.ravel(), gaussian_table(Fraction(100))) == []
     recorded_noise.not_twice(noise)
     assert (_noise(noisy) == noise).all()  # another action, the same files
     assert (_noise(session.read.parquet(str(tmp_path / "noisy"))) == noise).all()
@@ -101,7 +94,7 @@ def test_what_killed_attempts_drew_is_not_published(
         noise = _noise(spark.add_noise(_counts(session), "n", LAW, path=tmp_path / "noisy"))
     finally:
         (records / "on").unlink()
-    _follows_the_law(noise)
+    assert rejected(noise.ravel(), gaussian_table(Fraction(100))) == []
     killed = [recorded_noise.read(records / f"{i}.0") for i in range(PARTITIONS)]
     assert [len(draws) for draws in killed] == [2000] * PARTITIONS
     recorded_noise.not_twice(noise, *killed)
@@ -244,13 +237,7 @@ except Exception as error:
 def test_spark_connect(tmp_path: Path) -> None:
     """Spark Connect works, in its own process, because a process has one kind of session."""
     pytest.importorskip("grpc")
-    done = subprocess.run(
-        [sys.executable, "-c", CONNECT, str(tmp_path / "noisy")],
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "pyspark.errors" in done.stdout
-    assert "PATH_ALREADY_EXISTS" in done.stdout
+    env = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    said = printed(sys.executable, "-c", CONNECT, tmp_path / "noisy", env=env)
+    assert "pyspark.errors" in said
+    assert "PATH_ALREADY_EXISTS" in said

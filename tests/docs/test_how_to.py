@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from engine import ENGINE
+from programs import printed
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "how_to"
 PYTHON = Path(os.environ.get("DG_HOW_TO_PYTHON", sys.executable))
@@ -48,20 +48,12 @@ def program(page: Path, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def run(page: Path, folder: Path) -> str:
-    """Run a page, and return what it printed."""
+def run(page: Path, folder: Path) -> None:
+    """Run a page, which must succeed."""
     folders = [str(PYTHON.parent), *os.environ["PATH"].split(os.pathsep)]
-    done = subprocess.run(
-        [PYTHON, "-I", "-c", RUNNER, page.name],
-        input=program(page, folder),
-        cwd=folder,
-        env=os.environ | {"PATH": os.pathsep.join(folders)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    env = os.environ | {"PATH": os.pathsep.join(folders)}
+    command = [PYTHON, "-I", "-c", RUNNER, page.name]
+    printed(*command, input=program(page, folder), cwd=folder, env=env)
 
 
 RUN_HERE = ["auditing", "census", "teaching"]

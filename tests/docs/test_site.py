@@ -5,35 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from doc_examples import DOCS, PAGES, ROOT, text_of
+from programs import printed
 
 import discretegauss as dg
-
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a page; of a notebook, that of all its cells."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".ipynb":
-        return text
-    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
-
-
-PAGES = sorted(
-    [
-        *(path for path in DOCS.rglob("*.md") if "_site" not in path.parts),
-        *DOCS.glob("*.ipynb"),
-        *(ROOT / name for name in ("SECURITY.md", "CONTRIBUTING.md")),
-        *(ROOT / "benchmarks").glob("*.md"),
-        *(ROOT / name / "README.md" for name in ("csrc", "examples", "licenses")),
-    ]
-)
 
 
 def test_every_document_is_in_a_list_of_pages() -> None:
@@ -53,15 +31,8 @@ def test_every_document_is_in_a_list_of_pages() -> None:
 def run_in_docs(program: str) -> None:
     """Run code in the page's folder, without a screen, and fail if it fails."""
     program = f"import matplotlib; matplotlib.use('Agg', force=True)\n{program}"
-    done = subprocess.run(
-        [sys.executable, "-I", "-W", "ignore:FigureCanvasAgg", "-"],
-        input=program,
-        cwd=DOCS,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-I", "-W", "ignore:FigureCanvasAgg", "-"]
+    printed(*command, input=program, cwd=DOCS)
 
 
 @pytest.mark.parametrize("name", ["tutorial", "estimates"])

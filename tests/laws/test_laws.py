@@ -38,22 +38,6 @@ def test_parameters_are_kept_exactly() -> None:
     assert laws[0] != laws[1]
 
 
-def _one(law: dg.Law) -> int:
-    return law.sample()
-
-
-def _many(law: dg.Law, out: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    return law.sample((2, 3), dtype=np.int16), law.sample(out=out)
-
-
-def test_draws_are_of_the_types_that_checkers_are_told() -> None:
-    """mypy --strict checks that _one and _many return these types, and no Any."""
-    several, filled = _many(dg.DiscreteGaussian(100), np.empty(4, np.int32))
-    assert type(_one(dg.DiscreteLaplace(100, mu="1/2"))) is int
-    assert several.shape == (2, 3)
-    assert filled.dtype == np.int32
-
-
 def test_results_are_of_the_types_that_checkers_are_told() -> None:
     """mypy --strict checks each assert_type; the asserts check the same at run time."""
     counts, out = [1, 2], cast(NDArray[np.int16], np.empty(4, np.int16))
@@ -63,6 +47,7 @@ def test_results_are_of_the_types_that_checkers_are_told() -> None:
         assert_type(dg.discrete_laplace(2.5, dtype=np.int16), int),
         assert_type(dg.geometric_exp(np.int64(1)), int),
         assert_type(dg.bernoulli_exp(1), bool),
+        assert_type(dg.DiscreteLaplace(100, mu="1/2").sample(), int),
     ):
         assert isinstance(one, int)
     for several in (
@@ -75,6 +60,8 @@ def test_results_are_of_the_types_that_checkers_are_told() -> None:
     ):
         assert isinstance(several, np.ndarray)
     law = dg.DiscreteGaussian(100)
+    assert assert_type(law.sample(out=out), NDArray[np.int16]) is out
+    assert assert_type(law.sample((2, 3), dtype=np.int16), NDArray[Any]).shape == (2, 3)
     for number in (
         assert_type(law.pmf(3), float),
         assert_type(law.logsf("1/3"), float),
@@ -120,7 +107,13 @@ def test_every_pickle_gives_an_equal_law(law: Any, protocol: int) -> None:
     other = pickle.loads(pickle.dumps(law, protocol))
     assert other == law
     assert hash(other) == hash(law)
-    assert other._spec == law._spec
+    assert other.mean(bounds=True) == law.mean(bounds=True)
+
+
+def test_a_copy_draws_bits_of_its_own() -> None:
+    """Pickles hold no randomness, so the copy's draws are others."""
+    draws = [law.rvs(60, dtype=object) for law in (LAWS[1], pickle.loads(pickle.dumps(LAWS[1])))]
+    assert (draws[0] != draws[1]).any()
 
 
 def test_every_law_has_a_repr() -> None:
@@ -148,15 +141,6 @@ def test_a_notebook_shows_a_law_and_some_of_its_probabilities() -> None:
     for extreme in (*LAWS, *LONG_LAWS, dg.GeneralizedGaussian(10, 10**300)):
         assert extreme._repr_html_().startswith("<code>")
     assert "<table>" not in dg.DiscreteGaussian(1, mu=2**65536 - 1)._repr_html_()
-
-
-@pytest.mark.parametrize("law", LAWS[:2], ids=repr)
-def test_a_copy_draws_bits_of_its_own(law: Any) -> None:
-    """Pickles hold no randomness, so the copy's draws are others (wide laws tell)."""
-    n = 60
-    one = law.sample(n, dtype=object)
-    other = pickle.loads(pickle.dumps(law)).rvs(n, dtype=object)
-    assert (one != other).any()
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
@@ -187,23 +171,6 @@ def test_sigma_is_the_root_of_sigma2() -> None:
             dg.DiscreteGaussian(**given)
 
 
-def test_bad_parameters_are_refused_when_the_law_is_made() -> None:
-    for make in (dg.DiscreteGaussian, dg.DiscreteLaplace):
-        with pytest.raises(ValueError, match="must be positive"):
-            make(0)
-        with pytest.raises(TypeError, match="mu"):
-            make(1, None)
-    if ENGINE == "native":
-        with pytest.raises(ValueError, match="beta"):
-            dg.GeneralizedGaussian(1, 0.5)
-
-
-def test_a_law_that_does_not_fit_is_refused_before_drawing() -> None:
-    with pytest.raises(OverflowError, match="dtype=object"):
-        LAWS[1].sample(3)
-    assert isinstance(LAWS[1].sample(), int)
-
-
 def test_a_pickle_of_version_0_1_still_loads() -> None:
     """Version 0.1 wrote the class and its numbers in hexadecimal."""
     old = (
@@ -216,7 +183,7 @@ def test_a_pickle_of_version_0_1_still_loads() -> None:
 def _says(law: Any) -> tuple[Any, ...]:
     """Return answers and draws of a law that has next to no noise."""
     one, some = law.sample(), law.sample(2).tolist()
-    return repr(law), hash(law), law.mu, law._spec, law.mean(), one, *some
+    return repr(law), hash(law), law.mu, law.var(), law.mean(), one, *some
 
 
 @pytest.mark.parametrize(
@@ -234,7 +201,7 @@ def test_a_law_is_made_once(law: Any) -> None:
         partial(setattr, law, "mu", F(3)),
         partial(object.__setattr__, law, "mu", F(3)),
         partial(setattr, law, "note", "a"),
-        partial(delattr, law, "_spec"),
+        partial(delattr, law, "mu"),
     ]
     for call in calls:
         with pytest.raises((AttributeError, TypeError)) as caught:
@@ -287,4 +254,4 @@ def test_a_law_has_a_public_type_for_annotations() -> None:
 def test_what_looks_at_the_classes_finds_all_they_have() -> None:
     """Documentation tools ask a class for each of its attributes."""
     for law in LAWS:
-        assert {"_spec", "sample"} <= dict(inspect.getmembers(type(law))).keys()
+        assert {"mu", "sample"} <= dict(inspect.getmembers(type(law))).keys()

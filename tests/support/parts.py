@@ -18,6 +18,7 @@ from discretegauss._drawing.add import Addend, add_objects
 from discretegauss._drawing.python_engine import PythonSampler
 from discretegauss._inputs.source import Source
 from discretegauss._law import fits_range
+from discretegauss.compat import SystemBits
 from discretegauss.errors import ParameterValueError, RangeError
 
 if TYPE_CHECKING:  # tests/vectors/generate.py runs without it
@@ -113,6 +114,14 @@ def without_core(patch: pytest.MonkeyPatch) -> None:
 def copied_table(law: Any, **sizes: int) -> Any:
     """Return a cell table of the core as the verifier reads it; `sizes` as of NativeTable."""
     return importlib.import_module("discretegauss.verify._table").copy_out(law._spec, **sizes)
+
+
+class LookingBits(SystemBits):
+    """SystemBits on a system that does not wipe memory in forked children."""
+
+    def __init__(self, source: Any) -> None:
+        super().__init__(source)
+        self._bits = native.bits_behind(self.capsule, source, looks=True)
 
 
 def fill_in_lanes(

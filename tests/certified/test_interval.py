@@ -19,6 +19,7 @@ from discretegauss._certified.floats import (
     float_at_most,
     float_bounds,
     float_nearest,
+    float_value,
 )
 from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
 
@@ -99,6 +100,14 @@ def test_operations_on_wide_intervals_enclose_all_results(
                 assert quotient.upper == gmpy2.inf()
 
 
+def is_close(a: Interval, value: Any, bits: int, lost: int) -> bool:
+    """Return whether bounds enclose a value of mpmath's, to all but a few of the bits."""
+    lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in map(exact, a))
+    error = mpmath.mpf(2) ** -700 * max(1, abs(value))
+    within = lower - error <= value <= upper + error
+    return bool(within and upper - lower <= abs(value) * mpmath.mpf(2) ** (lost - bits) + error)
+
+
 FUNCTIONS: dict[str, tuple[Any, F | int, F | int]] = {
     "exp": (mpmath.exp, -300, 300),
     "expm1": (mpmath.expm1, -300, 300),
@@ -113,32 +122,22 @@ FUNCTIONS: dict[str, tuple[Any, F | int, F | int]] = {
 @settings(max_examples=30)
 @given(st.data())
 def test_functions_enclose_what_mpmath_says(name: str, data: st.DataObject) -> None:
+    """The argument's error counts up to abs(x) or so times in the exponential's."""
     function, low, high = FUNCTIONS[name]
     x = data.draw(st.fractions(low, high, max_denominator=10**12))
     bits = data.draw(PRECISIONS)
     at = arithmetic(bits)
-    a = getattr(at, name)(at.rational(x))
     with mpmath.workprec(800):
         value = function(mpmath.mpf(x.numerator) / x.denominator)
-        lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in map(exact, a))
-        assert lower <= value <= upper
-        # the argument's error counts up to abs(x) or so times in the exponential's
-        assert upper - lower <= abs(value) * mpmath.mpf(2) ** (14 - bits) + mpmath.mpf(2) ** -700
+        assert is_close(getattr(at, name)(at.rational(x)), value, bits, 14)
 
 
 @given(PRECISIONS, st.fractions(F(1, 10**6), 10**6), st.fractions(-20, 20, max_denominator=12))
 def test_powers_enclose_what_mpmath_says(bits: int, base: F, exponent: F) -> None:
     at = arithmetic(bits)
-    a = at.power(at.rational(base), exponent)
     with mpmath.workprec(800):
-        value = mpmath.power(
-            mpmath.mpf(base.numerator) / base.denominator,
-            mpmath.mpf(exponent.numerator) / exponent.denominator,
-        )
-        lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in map(exact, a))
-        slack = value * mpmath.mpf(2) ** -700
-        assert lower - slack <= value <= upper + slack
-        assert upper - lower <= value * mpmath.mpf(2) ** (12 - bits)
+        x, y = (mpmath.mpf(q.numerator) / q.denominator for q in (base, exponent))
+        assert is_close(at.power(at.rational(base), exponent), mpmath.power(x, y), bits, 12)
 
 
 @given(PRECISIONS, st.fractions(-3, 3, max_denominator=10**6))
@@ -146,14 +145,8 @@ def test_cosines_of_turns_keep_their_precision_near_zeros(bits: int, turns: F) -
     at = arithmetic(bits)
     with mpmath.workprec(800):
         angle = 2 * mpmath.pi * turns.numerator / turns.denominator
-        for a, value in (
-            (at.cos_of_turns(turns), mpmath.cos(angle)),
-            (at.sin_of_turns(turns), mpmath.sin(angle)),
-        ):
-            lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in map(exact, a))
-            slack = mpmath.mpf(2) ** -700
-            assert lower - slack <= value <= upper + slack
-            assert upper - lower <= abs(value) * mpmath.mpf(2) ** (6 - bits) + slack
+        assert is_close(at.cos_of_turns(turns), mpmath.cos(angle), bits, 6)
+        assert is_close(at.sin_of_turns(turns), mpmath.sin(angle), bits, 6)
     for zero in (F(1, 4), F(3, 4), F(-1, 4)):
         assert at.cos_of_turns(zero) == at.rational(0)
 
@@ -173,10 +166,7 @@ def test_ends_leave_the_range_of_exponents_on_the_safe_side() -> None:
     assert at.log1p(at.rational(-1)).lower == -gmpy2.inf()
 
 
-FLOATS = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@given(FLOATS, st.integers(-1, 1), st.integers(60, 1200))
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(-1, 1), st.integers(60, 1200))
 def test_floats_are_the_nearest_on_either_side(x: float, nudge: int, tiny: int) -> None:
     """The numbers are at, just above and just below each float."""
     at = arithmetic(4000)
@@ -219,17 +209,14 @@ def test_the_nearest_float_is_pythons(x: F) -> None:
 def test_the_threads_context_plays_no_part() -> None:
     """A precision of 10 bits and rounding up, set for the thread, change no result."""
     at = arithmetic(80)
-    third = at.rational(F(1, 3))
-    before = (at.mul(third, third), at.exp(third), float_nearest(third), float_at_most(third.lower))
+
+    def results() -> tuple[Any, ...]:
+        x = at.rational(F(1, 3))
+        return at.mul(x, x), at.exp(x), float_nearest(x), float_at_most(x.lower)
+
+    before = results()
     with gmpy2.context(precision=10, round=gmpy2.RoundUp, emax=20, emin=-20):
-        third = at.rational(F(1, 3))
-        after = (
-            at.mul(third, third),
-            at.exp(third),
-            float_nearest(third),
-            float_at_most(third.lower),
-        )
-    assert before == after
+        assert results() == before
 
 
 def test_relative_widths() -> None:
@@ -265,3 +252,11 @@ def test_bounds_are_asked_again_until_two_steps_apart() -> None:
 
     assert float_bounds(enclosure) == (steps[0], steps[2])
     assert asked == [FIRST_BITS, 2 * FIRST_BITS]
+
+
+def test_a_value_that_no_precision_decides_is_an_error() -> None:
+    """An enclosure that never narrows ends in an ArithmeticError, not in a guess."""
+    at = arithmetic(64)
+    wide = Interval(at.rational(1).lower, at.rational(2).upper)
+    with pytest.raises(ArithmeticError, match="bits"):
+        float_value(lambda _bits: wide)

@@ -103,7 +103,7 @@ def test_unlike_releases_are_composed() -> None:
 
 
 @pytest.mark.parametrize(
-    "releases", [10**10, 10**13, pytest.param(10**18, marks=pytest.mark.evidence)]
+    "releases", [10**10, pytest.param(10**13, marks=pytest.mark.evidence), 10**18]
 )
 @pytest.mark.parametrize(
     "make",
@@ -135,4 +135,5 @@ def test_epsilon_of_very_many_releases_is_near_that_of_normal_losses(
     found = many.epsilon("1e-6")
     # masses of cells are rounded by 2**-46 each, which matters for 10**18 releases
     assert 0.999 * low <= found <= (1.1 if releases > 10**13 else 1.03) * low
-    assert many.delta(found) <= 1e-6
+    # beyond 10**14 releases sums of masses say nothing
+    assert many.delta(1.1 * found) <= many.delta(found) <= 1e-6

@@ -55,9 +55,10 @@ _FARTHEST_INDEX = 2.0**52
 #: Cells in a width.
 _PARTS = 4
 
-#: If buckets make delta larger by more than the part _COARSE, moments are tried, too. They are
-#: tried at _ORDERS values of s in an octave: at most _MOST_MOMENTS on each side, until _WORSE in a
-#: row are no better. Cells of moments make delta larger by a part of about _AIM.
+#: If a sum says nothing, or buckets make delta larger by more than the part _COARSE, moments are
+#: tried, too. They are tried at _ORDERS values of s in an octave: at most _MOST_MOMENTS on each
+#: side, until _WORSE in a row are no better. Cells of moments make delta larger by a part of about
+#: _AIM.
 _COARSE, _ORDERS, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 8, 400, 8, 1e-3
 
 #: The search for epsilon aims at a delta that is less than the budget by such a part.
@@ -74,8 +75,8 @@ class _Pessimistic(NamedTuple):
     infinite: Any
     end: Fraction
     width: Width
-    coarse: bool
-    """Whether buckets are so wide against single losses that moments may give less."""
+    poor: bool
+    """Whether moments may give less: the sum says nothing, or its buckets are wide for a loss."""
 
 
 class _Optimistic(NamedTuple):
@@ -109,8 +110,10 @@ class AdjacencyBounds(Choices):
             total = single(parts[0].at, parts[0].mass)
         else:
             total = summed(parts, plan.tilt, plan.start, plan.size, plan.chernoff_rates)
-        coarse = self._count > 1 and self._added(plan.width.about, plan.s) > _COARSE
-        return _Pessimistic(total, infinite, most * plan.width.exact, plan.width, coarse)
+        poor = not total.counts or (
+            self._count > 1 and self._added(plan.width.about, plan.s) > _COARSE
+        )
+        return _Pessimistic(total, infinite, most * plan.width.exact, plan.width, poor)
 
     def _new_divergence(self, place: int) -> tuple[float, Any]:
         """Return s, one of few values so that answers agree, and a bound on log(M(s))/s, or inf."""
@@ -216,7 +219,7 @@ class AdjacencyBounds(Choices):
             if epsilon >= found.end:
                 return found.infinite
             delta = _hockey_stick_sum(found.total, gmpy2.mpq(epsilon), found.width)
-            if found.coarse:
+            if found.poor:
                 log = self._by_moments(tilt, lambda s, r: log_delta_at(s, r, epsilon, _AT))
                 delta = min(delta, _UP.exp(min(log, ZERO)))
             delta = _UP.add(delta, found.infinite)
@@ -262,7 +265,7 @@ class AdjacencyBounds(Choices):
                 return math.inf if one.infinite > gmpy2.mpq(delta) else self._end_of(one)
             remainder = _DOWN.sub(target, one.infinite)
             best = min(_epsilon_at(one.total, remainder, one.width, about), self._end_of(one))
-            if one.coarse and remainder > 0:
+            if one.poor and remainder > 0:
                 best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(remainder, _AT)))
             tilt, before = self._tilt(best), tilt
             if tilt == before:

@@ -48,8 +48,7 @@ _ERRORS_ERR = 1e-4
 _MOST_ITERATIONS = 2000
 _UNLIKE = (
     "laws must have variances that differ less: tables that cross, with combinations missing, "
-    "cannot "
-    "be solved with proven digits for these"
+    "cannot be solved with proven digits for these"
 )
 
 

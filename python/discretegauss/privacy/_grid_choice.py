@@ -41,8 +41,8 @@ _GROUPS, _LOOK, _WITHIN, _DEVIATIONS = 200, 400, 15.0, 6.0
 #: log(s) is searched between -_RANGE and _RANGE.
 _RANGE = 14.0
 
-#: The number of tilts in an octave. Where the sum goes over from many small losses to one large
-#: loss, coarse steps have windows that are far too long.
+#: The number of tilts in an octave. Between tilts at which many small losses make up the sum and
+#: tilts at which one large loss does, coarse steps have windows that are far too long.
 TILTS = 32
 
 

@@ -6,7 +6,6 @@ import decimal
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,6 +15,7 @@ import pytest
 from command import Command, Outcome, completed, process, release, without_reader
 from evidence_cases import at_once
 from gmpy2 import mpz
+from programs import printed
 from tables import FLIGHTS
 
 from discretegauss import DiscreteGaussian, __version__, data, privacy
@@ -397,8 +397,7 @@ def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.Mon
 
 def test_the_command_starts_without_what_only_some_commands_need() -> None:
     code = "import discretegauss.__main__, sys; print({'matplotlib', 'pyarrow'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert printed(sys.executable, "-c", code) == "set()\n"
 
 
 def test_the_report_as_json(run: Command, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inputs import must_not_draw
 from scipy import stats
 
 import discretegauss as dg
@@ -26,10 +27,6 @@ pytestmark = [
     pytest.mark.usefixtures("native_engine"),
     pytest.mark.filterwarnings("ignore:draws from a seeded source"),
 ]
-
-
-def must_not_draw(buffer: memoryview) -> None:
-    raise AssertionError
 
 
 def test_rounded_norm_is_the_smaller_of_both_bounds() -> None:

@@ -13,9 +13,10 @@ from evidence_cases import crossed, evidence, some
 from law_checks import ALPHA, check_counts, count_cells, gaussian_table, laplace_table, rejected
 from law_sums import GG, G, L
 from parts import NativeTable, by_each_loop, fits, keystream
+from same_bits import same_bits
 
 import discretegauss as dg
-from discretegauss.testing import NotPrivateWarning, SeededSource, TapeSource, seeded_source
+from discretegauss.testing import NotPrivateWarning, SeededSource, seeded_source
 
 pytestmark = pytest.mark.usefixtures("native_engine")
 
@@ -40,10 +41,6 @@ def ids(law: Any) -> str:
     return str(law)[:60]
 
 
-def tape() -> TapeSource:
-    return TapeSource(random.Random(20261121).randbytes(200_000))
-
-
 def by_loop(law: Any, **sizes: int) -> tuple[Any, list[Any]]:
     """Return the table with the portable loop, and with each vector loop of this machine."""
     made = by_each_loop(NativeTable, law, **sizes)
@@ -53,7 +50,7 @@ def by_loop(law: Any, **sizes: int) -> tuple[Any, list[Any]]:
 
 
 def drawn(table: Any, n: int, dtype: Any = np.int64) -> tuple[list[int], int]:
-    source, out = tape(), np.empty(n, dtype)
+    source, out = same_bits(), np.empty(n, dtype)
     table.fill(out, source)
     return out.tolist(), source.used
 
@@ -95,7 +92,7 @@ def test_a_fill_may_be_cut_at_chunks(law: Any) -> None:
     """Pieces that are whole chunks draw what one fill draws."""
     table = NativeTable(law)
     whole, used = drawn(table, 5 * table.chunk + 7, object)
-    source, pieces = tape(), []
+    source, pieces = same_bits(), []
     for n in (2 * table.chunk, table.chunk, 2 * table.chunk + 7):
         out = np.empty(n, object)
         table.fill(out, source)

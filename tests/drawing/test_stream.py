@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from same_bits import same_bits
 
 import discretegauss as dg
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.testing import TapeSource
-
-
-def tape() -> TapeSource:
-    """Return a source of the same bytes for every call, so that its draws can be repeated."""
-    return TapeSource(random.Random(5).randbytes(2**20))
-
 
 LAWS = [dg.DiscreteGaussian(100), dg.DiscreteLaplace(10, mu="1/2")]
 
@@ -26,9 +20,9 @@ LAWS = [dg.DiscreteGaussian(100), dg.DiscreteLaplace(10, mu="1/2")]
 @pytest.mark.parametrize(("total", "chunk"), [(0, 5), (1, 5), (5, 5), (12, 5), (40_000, 15_000)])
 def test_a_stream_is_what_sample_draws_chunk_by_chunk(law: Any, total: int, chunk: int) -> None:
     """The draws from the same bits are equal, and no two arrays share memory."""
-    source = tape()
+    source = same_bits()
     expected = [law.sample(min(chunk, total - i), source=source) for i in range(0, total, chunk)]
-    arrays = list(law.stream(total, chunk, source=tape()))
+    arrays = list(law.stream(total, chunk, source=same_bits()))
     assert [array.tolist() for array in arrays] == [array.tolist() for array in expected]
     assert all(array.dtype == np.int64 for array in arrays)
     assert not any(np.shares_memory(a, b) for a, b in pairwise(arrays))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import ended, printed
 
 import discretegauss as dg
 
@@ -15,8 +15,7 @@ import discretegauss as dg
 def loaded_after(code: str) -> set[str]:
     """Return the modules that a fresh interpreter has loaded after some code."""
     code = f"import sys; {code}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return set(printed(sys.executable, "-c", code).split())
 
 
 COMPUTING = {f"discretegauss.{name}" for name in ("privacy", "release", "utility", "testing")}
@@ -49,22 +48,12 @@ def test_what_computes_is_loaded_when_it_is_named() -> None:
 def test_an_mpfr_whose_threads_share_their_state_is_refused(tmp_path: Path) -> None:
     """Threads would change each other's range of exponents. A shim reports such an MPFR."""
     maps = "import discretegauss; print(open('/proc/self/maps').read())"
-    if (
-        "libmpfr"
-        not in subprocess.run(
-            [sys.executable, "-c", maps], capture_output=True, text=True, check=True
-        ).stdout
-    ):  # no cover: a build with a static libmpfr
+    if "libmpfr" not in printed(sys.executable, "-c", maps):  # no cover: a static libmpfr
         pytest.skip("libmpfr is part of the extension")
     source, library = tmp_path / "shared.c", tmp_path / "shared.so"
     source.write_text("int mpfr_buildopt_tls_p(void) { return 0; }\n")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-    done = subprocess.run(
-        [sys.executable, "-c", "import discretegauss"],
-        env=os.environ | {"LD_PRELOAD": str(library)},
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    printed("cc", "-shared", "-fPIC", "-o", library, source)
+    preloaded = os.environ | {"LD_PRELOAD": str(library)}
+    done = ended(sys.executable, "-c", "import discretegauss", env=preloaded)
     assert done.returncode == 1
     assert "ImportError: the compiled core needs a thread-safe MPFR, but the libmpfr" in done.stderr

@@ -76,7 +76,7 @@ def test_calibrate_by_rho(run: Command) -> None:
 @pytest.mark.parametrize(
     ("sensitivity", "queries", "text"),
     [
-        ("1/3", 1, "0.333333 (the Euclidean norm of all that one person changes is at most that)"),
+        ("4/3", 1, "1.33333 (the Euclidean norm of all that one person changes is at most that)"),
         (1000001, 1, "1000001 (one person changes at most one answer, by at most 1000001)"),
         (1, 10**12 + 1, "1 (one person changes at most 1e+12 answers, each by at most 1)"),
         (

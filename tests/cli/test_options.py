@@ -70,7 +70,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("calibrate", "--epsilon"): (not_negative, ["--delta", "0.001"]),
     ("calibrate", "--delta"): (probability, ["--epsilon", "1"]),
     ("calibrate", "--report-delta"): (probability, ["--rho", "1"]),
-    ("calibrate", "--sensitivity"): (positive, ["--rho", "1"]),
+    ("calibrate", "--sensitivity"): (at_least_1, ["--rho", "1"]),
     ("calibrate", "--queries"): (whole, ["--rho", "1"]),
     ("calibrate", "--rows-per-person"): (whole, ["--rho", "1"]),
     ("calibrate", "--records"): (whole, ["--rho", "1"]),

@@ -193,6 +193,7 @@ def _int64_array(given: Value) -> bool:
 
 
 positive, any_number = Rule(lambda x: x > 0), Rule(lambda x: True)
+at_least_1 = Rule(lambda x: x >= 1)
 not_negative, probability = Rule(lambda x: x >= 0), Rule(lambda x: 0 < x < 1)
 _whole_number = Rule(lambda x: x > 0 and x.denominator == 1, near=True)
 _point = Rule(lambda x: True, arrays=True, infinite=True)
@@ -286,7 +287,7 @@ RULES: dict[str, Rule | Other] = {
     "variance": positive._replace(near=True),
     "most_clients": _whole(1, 2**64 - 1),
     "dimension": _whole(1, 2**64 - 1),
-    "sum_norm": Other(lambda given: given.value is None or positive.takes(given)),
+    "sum_norm": Other(lambda given: given.value is None or at_least_1.takes(given)),
     "norm": Rule(lambda x: x > 0, near=True),
     "retry": Other(
         lambda given: given.value is None or (given.exact is not None and 0 <= given.exact < 1)
@@ -334,6 +335,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("snapping_bound", "epsilon"): positive,
     ("snapping_bound", "gamma"): probability,
     ("calibrate", "rho"): positive,
+    ("calibrate", "sensitivity"): at_least_1,
     ("calibrate", "epsilon"): _no_value,  # beside rho, which CALLS gives
     ("calibrate", "delta"): _no_value,
     ("calibrate", "error"): _no_value,
@@ -362,6 +364,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("epsilon", "sensitivity"): _whole_number,
     ("add_noise", "law"): _no_value,  # beside rho, which CALLS gives
     ("add_noise", "rho"): positive,
+    ("add_noise", "sensitivity"): at_least_1,
     ("add_noise", "epsilon"): _no_value,
     ("add_noise", "delta"): _no_value,
     ("add_noise", "rows_per_person"): _whole(1, 1),  # as many as there are

@@ -17,6 +17,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -34,6 +35,7 @@ from ..errors import (
     ParameterOverflowError,
     ParameterTypeError,
     ParameterValueError,
+    PrivacyWarning,
 )
 from .parser import (
     FAILED,
@@ -55,6 +57,7 @@ from .parser import (
     present,
     printed,
     require,
+    warnings_as_lines,
     whole_number,
 )
 
@@ -99,7 +102,8 @@ def program() -> int:
 def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     try:
         arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
-        return int(arguments.run(arguments))
+        with warnings_as_lines():
+            return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _explained(error)
         notes = getattr(error, "__notes__", [])  # of a file that is written nevertheless
@@ -206,8 +210,10 @@ def _release(arguments: argparse.Namespace) -> int:
 
     if arguments.unknown_groups:
         return _release_groups(arguments)
-    plan = _plan(arguments)
     to_stdout = arguments.out == "-"
+    if to_stdout:  # then the report, which has the same sentence, goes to stderr
+        warnings.simplefilter("ignore", PrivacyWarning)
+    plan = _plan(arguments)
     result = release.execute(
         plan,
         force=arguments.force,
@@ -318,8 +324,8 @@ def _add_calibrate(commands: Any) -> None:
     text = "with --error: a number between 0 and 1 (default 0.95)"
     add_value(error, "--confidence", "C", PROBABILITY, text)
     person = _add_person(parser)
-    text = "one answer changes by at most S, a whole number without --rho (default 1)"
-    add_value(person, "--sensitivity", "S", POSITIVE, text)
+    text = "one answer changes by at most S; S is at least 1, and a whole number without --rho "
+    add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
     add_value(person, "--queries", "K", whole_number, "at most K answers change (default 1)")
     text = "the same as --queries, for one column of counts in a table, as in release"
     add_value(person, "--rows-per-person", "K", whole_number, text)

@@ -10,14 +10,15 @@ import io
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, NoReturn, TextIO
 
 from .._inputs.messages import describe, printable
 from .._system.atomic_file import write_all
-from ..errors import DiscreteGaussError, ParameterValueError
+from ..errors import DiscreteGaussError, ParameterValueError, PrivacyWarning
 
 FAILED, WRONG_INPUT = 1, 2
 """Exit codes."""
@@ -209,6 +210,23 @@ def fail(code: int, message: str) -> int:
     with contextlib.suppress(OSError):  # the exit code still says it
         _print(one_line, sys.stderr)
     return code
+
+
+@contextlib.contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print each PrivacyWarning of the block as one line on stderr, without a line of code."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, PrivacyWarning):
+            usual(message, category, *place)
+            return
+        with contextlib.suppress(OSError):  # the report has the same sentence
+            _print(f"discretegauss: warning: {message}", sys.stderr)
+
+    with warnings.catch_warnings():
+        usual, warnings.showwarning = warnings.showwarning, show  # type: ignore[assignment]
+        warnings.simplefilter("always", PrivacyWarning)
+        yield
 
 
 def _print(text: str, stream: TextIO | None) -> None:

@@ -18,8 +18,9 @@ from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._inputs.tensors import is_tensor, outside_of_graphs
+from .._law_functions.narrow import warn_of_narrow
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, Law
+from ..laws import Law
 from .addition import How, Overflow, noisy
 from .cells import Container, is_integer
 from .lists_and_arrays import open_array, open_objects
@@ -172,6 +173,11 @@ def add_noise(
     RangeError
         If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
 
+    Warns
+    -----
+    PrivacyWarning
+        If the noise is the same number in more than 999 of 1000 draws.
+
     Notes
     -----
     ``overflow="saturate"`` clamps the sum after the exact noise was added, so the privacy is that
@@ -287,10 +293,24 @@ def law_for(
     disjoint: object,
     statement: tuple[Any, Person | None, object],
 ) -> Law:
-    """Return the law that was passed, or else the law that a budget for all cells allows.
+    """Return the law that was passed, or that a budget for all cells allows; warn if it is narrow.
 
     `statement` is (values, person, by), as the user passed them.
     """
+    found = _law_for(container, law, numbers, sensitivity, rows_per_person, disjoint, statement)
+    warn_of_narrow([found])
+    return found
+
+
+def _law_for(
+    container: Container,
+    law: Law | Budget | None,
+    numbers: dict[str, object],
+    sensitivity: object,
+    rows_per_person: object,
+    disjoint: object,
+    statement: tuple[Any, Person | None, object],
+) -> Law:
     values, person, by = statement
     if person is None and by is not None:
         raise ParameterTypeError("by needs person, which was not given")
@@ -311,11 +331,12 @@ def law_for(
             from .person_noise import law_of_one
 
             return law_of_one(person, counting_of(values, container, person, by), budget)
-        from ..privacy import calibrate  # here, because workers have a law and do not need it
+        # here, because workers have a law and do not need it
+        from ..privacy.calibration import gaussian_for
 
         require_rows(rows, container.n_rows, sensitivity)
         queries = rows * (1 if disjoint else container.n_columns)
-        return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        return gaussian_for(budget, sensitivity, queries)
     named = others + ["person"] * (person is not None) + named
     if named:
         raise ParameterTypeError(f"give either a law or a budget: {named[0]} belongs to a budget")

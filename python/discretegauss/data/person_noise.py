@@ -15,7 +15,8 @@ from .._inputs.budget import Budget
 from .._inputs.messages import describe
 from ..errors import ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate, zcdp_epsilon, zcdp_rho
+from ..privacy import zcdp_epsilon, zcdp_rho
+from ..privacy.calibration import gaussian_for
 from ..utility import continuous_gaussian_delta
 from .person import Counting, Person, change, together
 
@@ -129,11 +130,11 @@ def law_of_one(person: Person, table: Counting, budget: Budget) -> DiscreteGauss
     changed = change(person, table)
     if changed.part is not None:
         sensitivity, queries = changed.part
-        return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        return gaussian_for(budget, sensitivity, queries)
     rho = budget.rho
     if budget.epsilon is not None and budget.delta is not None:
         rho = largest_rho(person, [table], [Fraction(1)], budget.epsilon, budget.delta)
-    return calibrate(DiscreteGaussian, Budget(rho=rho), queries=changed.norm2)
+    return gaussian_for(Budget(rho=rho), queries=changed.norm2)
 
 
 def _norm2_of_normal(

@@ -30,7 +30,7 @@ from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
-    positive_number,
+    integer_sensitivity,
     query_count,
     whole_sensitivity,
 )
@@ -263,7 +263,7 @@ def _cost(
     count, sample = query_count(queries), Sample.of(sampling, secret_sample)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
-        if sample != Sample(_ONE) or positive_number(sensitivity, "sensitivity") != 1:
+        if sample != Sample(_ONE) or integer_sensitivity(sensitivity) != 1:
             raise ParameterTypeError(
                 "sensitivity, sampling and secret_sample must not be given with a PrivacyLoss, "
                 "which already contains them"
@@ -373,7 +373,7 @@ def _needs_a_norm(law: Law, sensitivity: object, dimension: object, sum_norm: ob
         return False
     if is_vector(dimension, sum_norm):
         return True
-    return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
+    return kind is Kind.SKELLAM and integer_sensitivity(sensitivity).denominator > 1
 
 
 @dataclass(frozen=True)

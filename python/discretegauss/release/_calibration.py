@@ -29,12 +29,14 @@ from .._inputs.budget import Budget
 from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability
+from .._law_functions.narrow import warn_of_narrow
 from ..data.person import UNNAMED, Change, Counting, Part, Person, change, require_known
 from ..data.person_noise import COROLLARY, largest_rho, least_epsilon, rho_of, sigma2_of
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate, zcdp_epsilon
 from ..privacy import epsilon as tight_epsilon
+from ..privacy import zcdp_epsilon
+from ..privacy.calibration import gaussian_for, widest
 from ..privacy.plan_loss import Table, plan_loss
 from ..privacy.plan_loss import largest_rho as largest_rho_of
 
@@ -137,8 +139,9 @@ def budget_for_error(
 
     The confidence holds for `answers` answers at once.
     """
-    law = calibrate(DiscreteGaussian, error=error, confidence=confidence, queries=answers)
-    return Budget(rho=queries * sensitivity**2 / (2 * law.sigma2))
+    sure = "0.95" if confidence is None else confidence
+    sigma2 = widest(DiscreteGaussian, error, confidence=sure, queries=answers)
+    return Budget(rho=queries * sensitivity**2 / (2 * sigma2))
 
 
 def calibration(
@@ -157,7 +160,9 @@ def calibration(
     if person is not None:
         table = Counting(by=(UNNAMED,))
         return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
-    return _of_one(budget, Part(sensitivity, queries), _delta_of_report(budget, report_delta))
+    found = _of_one(budget, Part(sensitivity, queries), _delta_of_report(budget, report_delta))
+    warn_of_narrow([found.law])
+    return found
 
 
 def calibrations(
@@ -185,7 +190,21 @@ def calibrations(
     delta = _delta_of_report(budget, report_delta)
     if person is None:
         parts = [table for table in tables if isinstance(table, Part)]
-        return _of_parts(budget, parts, shares, delta)
+        noise, cost = _of_parts(budget, parts, shares, delta)
+    else:
+        noise, cost = _of_statement(budget, tables, shares, delta, person)
+    warn_of_narrow([one.law for one in noise])
+    return noise, cost
+
+
+def _of_statement(
+    budget: Budget,
+    tables: Sequence[Part | Counting],
+    shares: Sequence[Fraction],
+    delta: Fraction,
+    person: Person,
+) -> tuple[list[Calibration], Cost]:
+    """Return the noise and cost of tables of which a person is in a known number of records."""
     counting = [table for table in tables if isinstance(table, Counting)]
     require_known(person, counting)
     changes = [change(person, table) for table in counting]
@@ -215,7 +234,7 @@ def _of_parts(
     budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction], delta: Fraction
 ) -> tuple[list[Calibration], Cost]:
     """Return the noise and cost of tables if the same person is the worst case of each."""
-    if len(parts) == 1 and (budget.rho is not None or parts[0].sensitivity.denominator == 1):
+    if len(parts) == 1:
         only = _of_one(budget, parts[0], delta)
         return [only], only
     rho = _rho_of(budget, parts, shares)
@@ -255,7 +274,7 @@ def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -
     if budget.epsilon is None or budget.delta is None:
         return budget.rho or Fraction(0)
     sensitivity, queries = parts[0].sensitivity, sum(part.queries for part in parts)
-    if sensitivity.denominator == 1 and all(
+    if all(
         part.sensitivity == sensitivity and part.queries == share * queries
         for part, share in zip(parts, shares, strict=True)
     ):
@@ -278,7 +297,7 @@ def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -
 
 
 def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGaussian:
-    law = calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+    law = gaussian_for(budget, sensitivity, queries)
     if law.sigma2 >= _SIGMA2_BELOW:
         digits = mpz(math.isqrt(int(law.sigma2))).num_digits()
         raise ParameterOverflowError(

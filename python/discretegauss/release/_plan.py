@@ -18,7 +18,7 @@ from .._inputs.budget import Budget
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
 from .._inputs.paths import named_path
-from .._inputs.privacy_arguments import require_rows, whole_sensitivity
+from .._inputs.privacy_arguments import integer_sensitivity, require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..data.person import (
     UNNAMED,
@@ -127,8 +127,6 @@ def plan_of_one(
         for name, key in (("by", by), ("across", across)):
             if key is not None:
                 raise ParameterTypeError(f"{name} needs person, which was not given")
-        if budget.epsilon is not None:
-            whole_sensitivity(more["sensitivity"])
         return _calibrated(None, (one,), budget, report_delta, None)
     require_person(person)
     if one.sensitivity != 1 or one.rows_per_person != 1 or one.disjoint:
@@ -191,6 +189,9 @@ def _calibrated(
     report_delta: object,
     person: Person | None,
 ) -> FilePlan:
+    for one in tables if budget.epsilon is not None else ():
+        with named_in_errors(one.where):
+            whole_sensitivity(one.sensitivity)
     counted = [one.counting or one.part for one in tables]
     shares = [one.share for one in tables]
     noise, cost = calibrations(budget, counted, shares, report_delta, person)
@@ -359,7 +360,7 @@ def _planned_table(
         columns=column_names(item["column"]),
         out=folder / named_path(item["out"], "out"),
         share=share,
-        sensitivity=_sensitivity(item.get("sensitivity", 1)),
+        sensitivity=integer_sensitivity(item.get("sensitivity", 1)),
         rows_per_person=whole_number(item.get("rows_per_person", 1), "rows_per_person", minimum=1),
         disjoint=checked_flag(item.get("disjoint", False), "disjoint"),
         delimiter=checked_delimiter(item.get("delimiter")),
@@ -375,12 +376,3 @@ def column_names(column: object) -> tuple[str, ...]:
     if not names:
         raise ParameterValueError("column must name at least one column, got none")
     return names
-
-
-def _sensitivity(sensitivity: object) -> Fraction:
-    exact = exact_rational(sensitivity, "sensitivity")
-    if exact < 1:
-        raise refused(
-            "sensitivity", "be at least 1, because counts change by whole numbers", sensitivity
-        )
-    return exact

@@ -33,8 +33,8 @@ def narrow_noise(law: LawFunctions, clients: int = 1) -> str:
 
     Notes
     -----
-    The nearest integer to mu is the most probable draw. If none of the shares differs from it, their
-    sum does not vary, and the probability that one of them does is at most the sum of theirs.
+    The nearest integer to mu is the most probable draw. The sum of shares varies only if one of
+    them does, and the probability of that is at most the sum of theirs.
     """
     spec = law._spec
     if spec.parameter >= _WIDE_FROM:

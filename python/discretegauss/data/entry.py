@@ -23,6 +23,7 @@ from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
 from .addition import How, Overflow, noisy
 from .cells import Container, is_integer
+from .labelled_table import read_once
 from .lists_and_arrays import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
 
@@ -140,7 +141,8 @@ def add_noise(
         differ. A record counts in each of the columns.
     by : str or sequence of str, optional
         With a person: the columns by which the rows group the records. Rows must differ in them.
-        None means the columns without noise, and the index if it has names.
+        None means the columns without noise, and the index if it has names. In a DataArray they are
+        dimensions, and None means the first; a record counts in each place of the others.
     overflow : "raise" or "saturate", optional
         If a sum might be beyond int64 (or the type of Int128 and Decimals): raise an error before
         anything is drawn, or clamp the sum to the end of the type.
@@ -215,8 +217,8 @@ def add_noise(
             )
         noise = law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
         return outside_of_graphs(_noisy_tensor)(values, out, noise, how)
-    if person is not None and type(values).__name__ == "LazyFrame":
-        values = values.collect()  # only once: the statement needs the rows, too
+    if person is not None:
+        values = read_once(values)  # the statement needs the rows, too
     container = open_container(values, columns, floats=integral_floats)
     law = law_for(
         container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
@@ -277,6 +279,8 @@ by, integral_floats
     if is_tensor(values):
         container, _ = open_tensor(values)
     else:
+        if person is not None:
+            values = read_once(values)
         container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return law_for(

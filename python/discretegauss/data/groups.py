@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
@@ -84,6 +85,8 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
         The columns by which the rows group records. None means all columns except the counts.
     """
     require_person(person)
+    if hasattr(values, "dims") and hasattr(values, "coords"):  # a DataArray of xarray
+        return _counting_of_dimensions(values, person, by)
     counts = [one.label for one in container.cells]
     if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
         values, counts = values.to_frame(UNNAMED), [UNNAMED]
@@ -106,5 +109,25 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
         counting = Counting(by=keys, columns=container.n_columns)
     if table is not None:
         require_grouped(table, counting.by, counts)
+    require_known(person, [counting])
+    return counting
+
+
+def _counting_of_dimensions(values: Any, person: Person, by: object) -> Counting:
+    """Return the counting of a DataArray: some dimensions group records, the others are columns.
+
+    The places along a dimension must differ in its coordinate, so that no two are one group.
+    """
+    keys = names_of(values.dims[:1] if by is None else by, "by")
+    for name in keys:
+        if name not in values.dims:
+            raise ParameterValueError(
+                f"by must name dimensions of values, but {describe(name)} is not there"
+            )
+        places = values[name].values.tolist()  # 0, 1, ... without a coordinate
+        table = LabelledTable({name: places, UNNAMED: places}, "values")
+        require_grouped(table, [name], [UNNAMED])
+    columns = math.prod(size for name, size in values.sizes.items() if name not in keys)
+    counting = checked_counting(by=keys, columns=columns)
     require_known(person, [counting])
     return counting

@@ -12,19 +12,35 @@ from .._inputs.messages import describe
 from ..errors import ParameterTypeError
 
 
+def read_once(table: Any) -> Any:
+    """Return a lazy frame or a stream of a table as a table in memory; other objects unchanged.
+
+    A lazy frame may have other rows each time, and a stream has its rows only once.
+    """
+    library = type(table).__module__.partition(".")[0]
+    if library == "polars" and hasattr(table, "collect"):
+        return table.collect()
+    is_stream = hasattr(type(table), "__arrow_c_stream__")
+    if library in ("pandas", "polars", "xarray") or not is_stream:
+        return table
+    import pyarrow as pa
+
+    in_memory = pa.Table | pa.RecordBatch | pa.ChunkedArray
+    return table if isinstance(table, in_memory) else pa.table(table)
+
+
 class LabelledTable:
     """A table of any library. Errors call it by the name that is given here."""
 
     def __init__(self, table: Any, name: str) -> None:
+        table = read_once(table)
         library = type(table).__module__.partition(".")[0]
-        if library == "polars" and hasattr(table, "collect"):
-            table = table.collect()
         attribute = "column_names" if library == "pyarrow" else "columns"
         is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, attribute)
         if not is_frame and not isinstance(table, dict):
             raise ParameterTypeError(
-                f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of "
-                f"columns, got {describe(table)}"
+                f"{name} must be a frame of pandas or polars, a table of pyarrow or DuckDB, or a "
+                f"dict of columns, got {describe(table)}"
             )
         self.table, self._library = table, library
 

@@ -23,6 +23,7 @@ from fractions import Fraction
 
 from gmpy2 import mpz
 
+from .._certified.floats import float_at_least
 from .._certified.moments import standard_deviation
 from .._certified.quantile import lower_quantile
 from .._inputs.budget import Budget
@@ -57,7 +58,7 @@ class Cost:
     rho : Fraction
         Exact.
     epsilon : float
-        An upper bound at ``delta``.
+        An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`.
     epsilon_by : str
         The proof of that bound.
     asked_epsilon : Fraction or None
@@ -69,6 +70,12 @@ class Cost:
     delta: Fraction
     epsilon_by: str
     asked_epsilon: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if self.asked_epsilon is not None:  # the budget is met, which a computed bound may not show
+            object.__setattr__(
+                self, "epsilon", min(self.epsilon, float_at_least(self.asked_epsilon))
+            )
 
 
 class WithCost:

@@ -377,7 +377,7 @@ def law_and_budget(noise: Calibration) -> str:
 
 def _pair(cost: Cost) -> str:
     least: float | Fraction = cost.epsilon
-    if cost.asked_epsilon is not None:  # it is met, even if the float, rounded up, is above it
+    if cost.asked_epsilon is not None:  # it is met, and the float may be above it
         least = min(least, cost.asked_epsilon)
     text = rounded_up(Fraction(least)) if least != math.inf else "inf"
     return f"({text}, {rounded_up(cost.delta)})"

@@ -40,6 +40,7 @@ import numpy as np
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._certified.search import first_true
+from .._inputs.budget import Budget
 from .._inputs.draw_arguments import checked_source, checked_threads
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
@@ -48,8 +49,8 @@ from ..data.cells import is_integer
 from ..data.entry import open_container
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate
 from ..privacy import delta as delta_of
+from ..privacy.calibration import gaussian_for
 from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass
 
 _MOST = 10**4
@@ -149,7 +150,7 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
     """Return the rule with the least threshold below `below`, or None if none is found."""
-    least = calibrate(DiscreteGaussian, epsilon=epsilon, delta=delta, queries=most).sigma2
+    least = gaussian_for(Budget(epsilon=epsilon, delta=delta), queries=most).sigma2
     rule = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))

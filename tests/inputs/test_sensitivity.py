@@ -15,7 +15,7 @@ from discretegauss.errors import ParameterValueError
 
 privacy = dg.privacy
 LAW = dg.DiscreteGaussian(10)
-PAIR = {"epsilon": 1, "delta": "0.1"}
+PAIR: dict[str, Any] = {"epsilon": 1, "delta": "0.1"}
 
 DOORS: dict[str, Callable[..., Any]] = {
     "add_noise": lambda **how: dg.add_noise([3], rho="0.1", **how),

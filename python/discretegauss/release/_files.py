@@ -19,6 +19,7 @@ from .._system.atomic_file import Sink, errors_name, sink_to
 from ..errors import OutputError, TableError
 from ._chunks import SinkFile, Table
 from ._csv_table import CsvTable, column_text
+from ._first_bytes import looks_like
 from ._npy_table import NpyTable, npy_header
 
 # --- formats
@@ -122,7 +123,9 @@ def open_table(
                 fraction=content.fraction,
             )
     except TableError as error:
-        raise TableError(f"{path}: {error}") from None
+        words, advice = looks_like(path, expected=(of_table.kind, of_table.compression))
+        said = f"the file is {words}; {advice}" if words else str(error)
+        raise TableError(f"{path}: {said}") from None
 
 
 @contextmanager

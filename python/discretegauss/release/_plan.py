@@ -35,6 +35,7 @@ from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, Parame
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
 from ._files import checked_delimiter
+from ._first_bytes import looks_like
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}
@@ -285,12 +286,14 @@ def named_in_errors(
 def _content(path: Path) -> dict[str, Any]:
     try:
         with errors_name(path):
-            text = path.read_bytes().decode()
+            text = path.read_bytes().decode("utf-8-sig")  # some editors begin with a mark
         return tomllib.loads(text, parse_float=Decimal)
     except ValueError as error:  # its text may show cells, if the file is a table
         at = re.search(r"\(at ([\w ,]+)\)$", str(error))
         place = f" (at {at[1]})" if at else ""
-        raise ParameterValueError(f"{path} is not a TOML file{place}") from None
+        words, _ = looks_like(path)
+        said = f"; it is {words}, and a plan is text in UTF-8" if words else place
+        raise ParameterValueError(f"{path} is not a TOML file{said}") from None
 
 
 def _person(keys: object) -> Person:

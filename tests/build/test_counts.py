@@ -37,7 +37,7 @@ NEW = (dg.DiscreteGaussian(12345 + i) for i in count())
         (lambda: partial(dg.discrete_gaussian, 100, 1000), 4),
         (lambda: partial(LAW.sample, 1000), 2),
         (lambda: partial(next(NEW).sample, 1000), 15),
-        (lambda: partial(dg.add_noise, COUNTS, LAW), 32),
+        (lambda: partial(dg.add_noise, COUNTS, LAW), 33),
         (lambda: partial(dg.discrete_gaussian, SIGMA2, dtype=np.int32), 35),
     ],
     ids=["function", "law", "first call of a law", "add_noise", "array of sigma2"],
@@ -92,7 +92,7 @@ PUBLIC = {
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (
         "DiscreteGaussError EntropyError MissingCoreError OutputError ParameterOverflowError "
-        "ParameterTypeError ParameterValueError RangeError SourceError TableError"
+        "ParameterTypeError ParameterValueError PrivacyWarning RangeError SourceError TableError"
     ),
     "compat": "NumpyNoise SystemBits",
 }

@@ -8,6 +8,7 @@ import errno
 import inspect
 import io
 import os
+import re
 import sys
 import textwrap
 import warnings
@@ -16,6 +17,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, NoReturn, TextIO
 
+from .._inputs.keywords import hint_for
 from .._inputs.messages import describe, printable
 from .._system.atomic_file import write_all
 from ..errors import DiscreteGaussError, ParameterValueError, PrivacyWarning
@@ -140,7 +142,11 @@ class Parser(argparse.ArgumentParser):
         """Parse. The command itself refuses unknown options, because its help lists the others."""
         known, others = super().parse_known_args(args, namespace)
         if others:
-            self.error(f"unrecognized arguments: {' '.join(others)}")
+            options = [name.removeprefix("--") for name in self._option_string_actions]
+            name = others[0].partition("=")[0].removeprefix("--").replace("-", "_")
+            hint = hint_for(name, [option.replace("-", "_") for option in options])
+            hint = re.sub(r"mean (\w+)", lambda m: f"mean --{m[1].replace('_', '-')}", hint)
+            self.error(f"unrecognized arguments: {' '.join(others)}{hint}")
         return known, others
 
     def print_help(self, file: object = None) -> None:

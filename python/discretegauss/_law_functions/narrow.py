@@ -17,7 +17,7 @@ from ..errors import PrivacyWarning
 from .mixin import LawFunctions
 
 _NEARLY_ALWAYS = Fraction(999, 1000)
-_WIDE_FROM = 1
+WIDE_FROM = 1
 """From this sigma2, scale or variance on, no integer has a probability of more than 0.62."""
 
 
@@ -37,7 +37,7 @@ def narrow_noise(law: LawFunctions, clients: int = 1) -> str:
     them does, and the probability of that is at most the sum of theirs.
     """
     spec = law._spec
-    if spec.parameter >= _WIDE_FROM:
+    if spec.parameter >= WIDE_FROM:
         return ""
     usual = math.floor(spec.mu + Fraction(1, 2))
     lower, _ = law.pmf(usual, bounds=True)

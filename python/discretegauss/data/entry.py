@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked_out
+from .._inputs.keywords import with_hints
 from .._inputs.messages import if_loaded
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._inputs.tensors import is_tensor, outside_of_graphs
-from .._law_functions.narrow import warn_of_narrow
+from .._law_functions.narrow import WIDE_FROM, warn_of_narrow
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
 from .addition import How, Overflow, noisy
@@ -89,6 +90,7 @@ def add_noise(
 ) -> _Values: ...
 
 
+@with_hints
 def add_noise(
     values: Any,
     law: Law | Budget | None = None,
@@ -233,6 +235,7 @@ def _noisy_tensor(values: Any, out: Any, noise: tuple[Any, ...], how: How) -> An
     return add_to_tensor(out, memory, law_for(container, *noise), how)
 
 
+@with_hints
 def noise_for(
     values: Any,
     law: Law | Budget | None = None,
@@ -301,20 +304,6 @@ def law_for(
 
     `statement` is (values, person, by), as the user passed them.
     """
-    found = _law_for(container, law, numbers, sensitivity, rows_per_person, disjoint, statement)
-    warn_of_narrow([found])
-    return found
-
-
-def _law_for(
-    container: Container,
-    law: Law | Budget | None,
-    numbers: dict[str, object],
-    sensitivity: object,
-    rows_per_person: object,
-    disjoint: object,
-    statement: tuple[Any, Person | None, object],
-) -> Law:
     values, person, by = statement
     if person is None and by is not None:
         raise ParameterTypeError("by needs person, which was not given")
@@ -326,25 +315,32 @@ def _law_for(
     of_one = type(sensitivity) is int and sensitivity == 1
     all_others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
     others = [name for name, is_given in all_others.items() if is_given]
-    if law is None or isinstance(law, Budget):
+    if law is not None and not isinstance(law, Budget):
+        named = others + ["person"] * (person is not None) + named
+        if named:
+            raise ParameterTypeError(
+                f"give either a law or a budget: {named[0]} belongs to a budget"
+            )
+        found: Law = law
+    elif person is not None:
         budget = Budget.of(law, **numbers)
-        if person is not None:
-            if others:
-                raise ParameterTypeError(f"{others[0]} must not be given with person")
-            from .groups import counting_of
-            from .person_noise import law_of_one
+        if others:
+            raise ParameterTypeError(f"{others[0]} must not be given with person")
+        from .groups import counting_of
+        from .person_noise import law_of_one
 
-            return law_of_one(person, counting_of(values, container, person, by), budget)
+        found = law_of_one(person, counting_of(values, container, person, by), budget)
+    else:
+        budget = Budget.of(law, **numbers)
         # here, because workers have a law and do not need it
         from ..privacy.calibration import gaussian_for
 
         require_rows(rows, container.n_rows, sensitivity)
         queries = rows * (1 if disjoint else container.n_columns)
-        return gaussian_for(budget, sensitivity, queries)
-    named = others + ["person"] * (person is not None) + named
-    if named:
-        raise ParameterTypeError(f"give either a law or a budget: {named[0]} belongs to a budget")
-    return law
+        found = gaussian_for(budget, sensitivity, queries)
+    if found._spec.parameter < WIDE_FROM:
+        warn_of_narrow([found])
+    return found
 
 
 def check_law(law: object) -> None:

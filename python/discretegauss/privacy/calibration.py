@@ -82,6 +82,7 @@ from .._certified.search import (
 )
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
+from .._inputs.keywords import with_hints
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import MAX_BITS
@@ -127,6 +128,7 @@ _NOTHING = -1e4
 _TOO_MUCH = 1e-300
 
 
+@with_hints
 def calibrate(
     kind: type[_AnyLaw],
     budget: Budget | None = None,

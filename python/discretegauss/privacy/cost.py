@@ -26,6 +26,7 @@ from .._certified.floats import float_at_least
 from .._certified.interval import ZERO, arithmetic
 from .._certified.laws_of_integers import formulas_of
 from .._certified.skellam import LARGEST_TABLE
+from .._inputs.keywords import with_hints
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
@@ -57,6 +58,7 @@ Noise = Law | SumOfDraws | PrivacyLoss
 _MOST_COMPOSED = 10**9
 
 
+@with_hints
 def delta(
     law: Noise | Sequence[Noise],
     epsilon: object,
@@ -152,6 +154,7 @@ def delta(
     return cost.delta(at_least_zero(epsilon, "epsilon"))
 
 
+@with_hints
 def log_delta(
     law: Noise | Sequence[Noise],
     epsilon: object,
@@ -193,6 +196,7 @@ def log_delta(
     return cost.log_delta(at_least_zero(epsilon, "epsilon"))
 
 
+@with_hints
 def epsilon(
     law: Noise | Sequence[Noise],
     delta: object,

@@ -15,6 +15,7 @@ from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic
 from .._inputs.decimal_text import rounded_up
 from .._inputs.foreign_arrays import single
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
@@ -345,6 +346,7 @@ class PrivacyLoss:
         return f"PrivacyLoss({sum(self._releases.values())} releases)"
 
 
+@with_hints
 def loss(
     law: Law | SumOfDraws,
     sensitivity: object = 1,

@@ -74,6 +74,7 @@ import numpy as np
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ONE, ZERO, Arithmetic, Interval, arithmetic, fraction_of
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
     at_least_zero,
@@ -90,6 +91,7 @@ from ..laws import Law, centred
 from ._sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
 
 
+@with_hints
 def rho(
     law: Law | SumOfDraws | Sequence[Law | SumOfDraws],
     sensitivity: object = 1,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .._inputs.budget import Budget
+from .._inputs.keywords import hint_for
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
 from .._inputs.paths import named_path
@@ -326,7 +327,8 @@ def _require_keys(item: dict[str, Any], keys: set[str]) -> None:
     for key in item:
         if key not in keys:
             raise ParameterValueError(
-                f"{key!r} is not a key of this part of a plan, which has {', '.join(sorted(keys))}"
+                f"{key!r} is not a key of this part of a plan, which has "
+                f"{', '.join(sorted(keys))}{hint_for(key, keys)}"
             )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .._inputs.budget import Budget
+from .._inputs.keywords import with_hints
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows
@@ -40,6 +41,7 @@ from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
 
 
+@with_hints
 def release_table(
     table: str | os.PathLike[str],
     column: str | Sequence[str],
@@ -170,6 +172,7 @@ def release_table(
     ).tables[0]
 
 
+@with_hints
 def release_plan(
     path: str | os.PathLike[str],
     *,

@@ -42,6 +42,7 @@ from .._certified.interval import arithmetic
 from .._certified.search import first_true
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import checked_source, checked_threads
+from .._inputs.keywords import with_hints
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from .._inputs.source import Source
@@ -84,6 +85,7 @@ class KeepRule:
         return probability if probability.shape else float(probability)
 
 
+@with_hints
 def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> KeepRule:
     """Return the noise and the threshold by which `keep_groups` keeps groups.
 
@@ -189,6 +191,7 @@ def _gaussian_delta(
     return worst
 
 
+@with_hints
 def keep_groups(
     counts: Any,
     epsilon: object,

@@ -61,6 +61,7 @@ def test_columns_of_an_array_are_numbered_and_those_of_records_named(tmp_path: P
     assert (noisy["share"] == records["share"]).all()
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_an_array_may_be_compressed(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "t.npy.gz", "wb") as file:
         np.save(file, np.arange(1000))

@@ -96,6 +96,7 @@ def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
     ids=repr,
 )
 @pytest.mark.parametrize("queries", [1, 7])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_calibrate_laplace_by_rho(rho: str | Fraction | int, queries: int) -> None:
     law = privacy.calibrate(dg.DiscreteLaplace, rho=rho, queries=queries)
     cost = queries * dg.privacy.rho(law)

@@ -21,7 +21,7 @@ from .._inputs.source import Source
 from .._inputs.tensors import is_tensor, outside_of_graphs
 from .._law_functions.narrow import WIDE_FROM, warn_of_narrow
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import Law
+from ..laws import DiscreteGaussian, Law
 from .addition import How, Overflow, noisy
 from .cells import Container, is_integer
 from .labelled_table import read_once
@@ -333,11 +333,11 @@ def law_for(
     else:
         budget = Budget.of(law, **numbers)
         # here, because workers have a law and do not need it
-        from ..privacy.calibration import gaussian_for
+        from ..privacy.calibration import law_of_budget
 
         require_rows(rows, container.n_rows, sensitivity)
         queries = rows * (1 if disjoint else container.n_columns)
-        found = gaussian_for(budget, sensitivity, queries)
+        found = law_of_budget(DiscreteGaussian, budget, sensitivity, queries)
     if found._spec.parameter < WIDE_FROM:
         warn_of_narrow([found])
     return found

@@ -16,7 +16,7 @@ from .._inputs.messages import describe
 from ..errors import ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import zcdp_epsilon, zcdp_rho
-from ..privacy.calibration import gaussian_for
+from ..privacy.calibration import law_of_budget
 from ..utility import continuous_gaussian_delta
 from .person import Counting, Person, change, together
 
@@ -130,11 +130,11 @@ def law_of_one(person: Person, table: Counting, budget: Budget) -> DiscreteGauss
     changed = change(person, table)
     if changed.part is not None:
         sensitivity, queries = changed.part
-        return gaussian_for(budget, sensitivity, queries)
+        return law_of_budget(DiscreteGaussian, budget, sensitivity, queries)
     rho = budget.rho
     if budget.epsilon is not None and budget.delta is not None:
         rho = largest_rho(person, [table], [Fraction(1)], budget.epsilon, budget.delta)
-    return gaussian_for(Budget(rho=rho), queries=changed.norm2)
+    return law_of_budget(DiscreteGaussian, Budget(rho=rho), queries=changed.norm2)
 
 
 def _norm2_of_normal(

@@ -302,9 +302,15 @@ def calibrate(
     return found  # type: ignore[no-any-return]
 
 
-def gaussian_for(budget: Budget, sensitivity: object = 1, queries: object = 1) -> DiscreteGaussian:
-    """Return the Gaussian of `calibrate`, for callers that warn of narrow noise themselves."""
-    return _gaussian(_Request(budget, sensitivity, queries))  # type: ignore[return-value]
+def law_of_budget(
+    kind: type[_AnyLaw], budget: Budget, sensitivity: object = 1, queries: object = 1
+) -> _AnyLaw:
+    """Return the law of `calibrate` for callers that warn of narrow noise themselves, or need not.
+
+    The kind is not a GeneralizedGaussian, which has a beta, too.
+    """
+    found: Any = _BY_KIND[kind](_Request(budget, sensitivity, queries))
+    return found  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,7 @@ from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import epsilon as tight_epsilon
 from ..privacy import zcdp_epsilon
-from ..privacy.calibration import gaussian_for, widest
+from ..privacy.calibration import law_of_budget, widest
 from ..privacy.plan_loss import Table, plan_loss
 from ..privacy.plan_loss import largest_rho as largest_rho_of
 
@@ -304,7 +304,7 @@ def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -
 
 
 def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGaussian:
-    law = gaussian_for(budget, sensitivity, queries)
+    law = law_of_budget(DiscreteGaussian, budget, sensitivity, queries)
     if law.sigma2 >= _SIGMA2_BELOW:
         digits = mpz(math.isqrt(int(law.sigma2))).num_digits()
         raise ParameterOverflowError(

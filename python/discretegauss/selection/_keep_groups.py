@@ -51,7 +51,7 @@ from ..data.entry import open_container
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import delta as delta_of
-from ..privacy.calibration import gaussian_for
+from ..privacy.calibration import law_of_budget
 from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass
 
 _MOST = 10**4
@@ -152,7 +152,9 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
     """Return the rule with the least threshold below `below`, or None if none is found."""
-    least = gaussian_for(Budget(epsilon=epsilon, delta=delta), queries=most).sigma2
+    least = law_of_budget(
+        DiscreteGaussian, Budget(epsilon=epsilon, delta=delta), queries=most
+    ).sigma2
     rule = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))

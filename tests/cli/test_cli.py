@@ -213,7 +213,7 @@ OF_A_BUDGET: list[tuple[list[str], str]] = [
     ([*PAIR, "--report-delta", "1e-9"], ONCE_MORE),
     ([*PAIR, "--sensitivity", "3/2"], "must be a whole number"),
     (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),
-    (["--rho", "1", "--seed", "1"], "unrecognized arguments: --seed 1 (help: discretegauss "),
+    (["--rho", "1", "--seed", "1"], "unrecognized arguments: --seed 1; there is no seed"),
     (["--rh", "1"], "unrecognized arguments: --rh 1"),
     (["--rho"], "expected one argument"),
 ]

@@ -108,7 +108,7 @@ def test_rows_of_a_pipe_are_counted_as_they_come(rows: int, code: int) -> None:
     how = release("-", "--rho", 1, "--column", "n", "--rows-per-person", rows, table="-")
     done = process(*how, input="n\n4\n5\n")
     assert done.code == code
-    assert (done.out == "") == ("did you mean sensitivity=3?" in done.err) == (code == 2)
+    assert (done.out == "") == ("did you mean --sensitivity 3?" in done.err) == (code == 2)
 
 
 @pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")

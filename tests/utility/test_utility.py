@@ -259,6 +259,7 @@ def test_continuous_delta_below_every_float_or_too_far_away() -> None:
         utility.rounded_gaussian_variance(2**5000)
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_what_is_wrong_is_named() -> None:
     for call in (
         lambda k: privacy.calibrate(dg.DiscreteLaplace, epsilon=1, delta="1/2", queries=k),

@@ -53,6 +53,7 @@ from .parser import (
     exclude,
     fail,
     file_name,
+    in_options,
     plan_file,
     present,
     printed,
@@ -100,12 +101,15 @@ def program() -> int:
 
 
 def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
+    arguments = argparse.Namespace(hold_signals=stops.hold)
     try:
-        arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
+        _parser().parse_args(argv, arguments)
         with warnings_as_lines():
             return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _explained(error)
+        if isinstance(error, DiscreteGaussError):
+            message = in_options(message, arguments)
         notes = getattr(error, "__notes__", [])  # of a file that is written nevertheless
         if code == UNREAD and not notes:
             return code

@@ -16,8 +16,8 @@ from ..errors import ParameterTypeError
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _NO_SEED = (
-    "there is no seed, because whoever knows it can repeat the noise; for tests write "
-    "source=testing.seeded_source(...)"
+    "there is no seed, because whoever knows it can repeat the noise (tests in Python may pass "
+    "source=testing.seeded_source(...))"
 )
 
 #: Keyword names that users of other libraries try, and our names for them, the usual one first.

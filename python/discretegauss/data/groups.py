@@ -41,8 +41,11 @@ def require_groups(
     hashes: NDArray[np.int64],
     by: Sequence[object],
     error: type[DiscreteGaussError] = ParameterValueError,
+    place: tuple[str, int] = ("rows", 1),
 ) -> None:
     """Refuse two rows of one group; the error shows no key.
+
+    `place` is what the error counts, and the number of the first row.
 
     Equal hashes of different rows cause a wrong refusal. For up to 10**6 rows the probability of
     that is below 1 in 10**6.
@@ -54,9 +57,10 @@ def require_groups(
     again = np.flatnonzero(ordered[1:] == ordered[:-1])
     if again.size:
         one = again[np.argmin(order[again + 1])]  # hashes of texts differ from process to process
-        first, second = order[one] + 1, order[one + 1] + 1
+        what, start = place
+        first, second = order[one] + start, order[one + 1] + start
         names = ", ".join(map(str, by))
-        raise error(f"rows {first} and {second} must differ in by ({names})")
+        raise error(f"{what} {first} and {second} must differ in by ({names})")
 
 
 def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[Any]) -> None:

@@ -55,6 +55,8 @@ class ArrowTable:
         The format of the output.
     """
 
+    place = ("rows", 1)
+
     def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
         self._source, self._path, self._out_kind = source, path, out_kind
         schema = source.schema

@@ -59,11 +59,16 @@ class Table(Protocol):
         The names of the columns of counts, in the order of the table.
     other_columns : tuple[str, ...]
         The names of the other columns, which are published unchanged.
+    place : tuple
+        What errors count, rows or lines, and the number of the first row. An editor shows the
+        header of a text as line 1.
     """
 
     columns: tuple[str, ...]
 
     other_columns: tuple[str, ...]
+
+    place: tuple[str, int]
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table once. A TableError says what is wrong with it and where."""
@@ -85,7 +90,7 @@ class RowsBy:
         for name in counting.by:
             if name in table.columns:
                 raise TableError(f"by must not name a column of counts, got {name!r}")
-        self._by = counting.by
+        self._by, self._place = counting.by, table.place
         self._places = [column_index(table.other_columns, name) for name in counting.by]
         self._hashes: list[NDArray[np.int64]] = []
 
@@ -95,7 +100,7 @@ class RowsBy:
 
     def require_differing(self) -> None:
         """Refuse two rows of one group."""
-        require_groups(np.concatenate(self._hashes), self._by, TableError)
+        require_groups(np.concatenate(self._hashes), self._by, TableError, self._place)
 
 
 def column_index(

@@ -123,6 +123,8 @@ class CsvTable:
         The number of bytes to read at a time; only tests change it.
     """
 
+    place = ("lines", 2)
+
     def __init__(
         self,
         file: Readable,

@@ -40,6 +40,8 @@ class NpyTable:
         The names of the columns of counts.
     """
 
+    place = ("rows", 1)
+
     def __init__(self, file: Readable, columns: Sequence[str]) -> None:
         self._file, self._rows_read = file, 0
         dtype, shape = _read_header(file)

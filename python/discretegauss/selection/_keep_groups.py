@@ -152,9 +152,8 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
     """Return the rule with the least threshold below `below`, or None if none is found."""
-    least = law_of_budget(
-        DiscreteGaussian, Budget(epsilon=epsilon, delta=delta), queries=most
-    ).sigma2
+    budget = Budget(epsilon=epsilon, delta=delta)
+    least = law_of_budget(DiscreteGaussian, budget, queries=most).sigma2
     rule = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))

@@ -175,6 +175,8 @@ def _add_release(commands: Any) -> None:
     add_value(parser, "--out", "FILE", file_name, text)
     text = "';', '|', ',' or a tab; by default the endings of TABLE and FILE set it"
     add_value(parser, "--delimiter", "D", str, text)
+    text = "counts may be floats that are whole numbers, such as 12.0; FILE gets integers"
+    add_flag(parser, "--integral-floats", text)
     text = "a TOML file that lists tables with one budget; either all are written or none"
     add_value(parser, "--plan", "FILE", plan_file, text)
     text = "with --plan: also write to this folder tables that add up, as CSV with standard errors"
@@ -236,7 +238,8 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
     from ..release import plan_of_one, read_plan
 
     if arguments.plan is not None:
-        names = ("table", "out", "column", "delimiter", *_OF_PERSON, "disjoint", *_SPENT)
+        names = ("table", "out", "column", "delimiter", "integral_floats", *_OF_PERSON)
+        names += ("disjoint", *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)
@@ -249,6 +252,7 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
         budget=_budget(arguments),
         report_delta=arguments.report_delta,
         delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
         **_who(arguments),
     )
 
@@ -289,6 +293,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         delta=arguments.delta,
         groups_per_person=who.get("rows_per_person", 1),
         delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
         force=arguments.force,
         before_placing=arguments.hold_signals,
     )

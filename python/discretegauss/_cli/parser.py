@@ -64,19 +64,20 @@ def in_options(message: str, arguments: argparse.Namespace) -> str:
     """Return an error about parameters of Python with the names of the command's options.
 
     Parameters are the subject, which stands before "must" or "needs". After that, a name with an
-    underscore or before "=" is a parameter. The keys of a plan keep the names that they have there.
+    underscore or before "=" is a parameter, except in Python code such as force=True. The keys of
+    a plan keep the names that they have there.
     """
     if getattr(arguments, "plan", None) is not None:
         return message
-    shown = {name: _shown(name) for name, value in vars(arguments).items() if value is not True}
+    shown = {name: _shown(name) for name in vars(arguments)}
     shown["groups_per_person"] = _shown("rows_per_person")
     names = "|".join(shown)
     end = re.search(r" (?:must|needs) ", message)
     said = message[end.start() :] if end else message
     place, colon, subject = message.removesuffix(said).rpartition(": ")
     subject = re.sub(rf"(^|, | and )({names})(?=$|, | and )", lambda m: m[1] + shown[m[2]], subject)
-    said = re.sub(rf"\b({names})=", lambda m: f"{shown[m[1]]} ", said)
-    said = re.sub(rf"\b({names})\b", lambda m: shown[m[1]] if "_" in m[1] else m[1], said)
+    said = re.sub(rf"\b({names})=(?!True)", lambda m: f"{shown[m[1]]} ", said)
+    said = re.sub(rf"\b({names})\b(?!=True)", lambda m: shown[m[1]] if "_" in m[1] else m[1], said)
     return place + colon + subject + said
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,20 @@ from .._system.atomic_file import Sink
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
-from ._chunks import Chunk, Keys, SinkFile, column_index
+from ._chunks import OR_FLOATS, Chunk, Keys, SinkFile, column_index
 
 
-def _written_type(name: str, stored: Any) -> Any:
+def _written_type(name: str, stored: Any, floats: bool) -> Any:
     """Return the type of the noisy counts of a column."""
     if pa.types.is_dictionary(stored):
         stored = stored.value_type
     if pa.types.is_decimal(stored):
         return widest_decimal(stored)
-    if not pa.types.is_integer(stored):
+    if not pa.types.is_integer(stored) and not (floats and pa.types.is_floating(stored)):
+        hint = OR_FLOATS if pa.types.is_floating(stored) else ""
         raise TableError(
             f"column {name!r} must have integers or decimals without a fraction, got type {stored}"
+            f"{hint}"
         )
     return pa.int64()
 
@@ -53,16 +56,21 @@ class ArrowTable:
         The names of the columns of counts.
     out_kind : str
         The format of the output.
+    floats : bool
+        Whether counts may be floats that are whole numbers.
     """
 
     place = ("rows", 1)
 
-    def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
+    def __init__(
+        self, source: Any, path: Path, columns: Sequence[str], out_kind: str, floats: bool
+    ) -> None:
         self._source, self._path, self._out_kind = source, path, out_kind
+        self._floats = floats
         schema = source.schema
         self._at = sorted(column_index(schema.names, name) for name in columns)
         self.columns = tuple(schema.names[i] for i in self._at)
-        types = {i: _written_type(schema.names[i], schema.field(i).type) for i in self._at}
+        types = {i: _written_type(schema.names[i], schema.field(i).type, floats) for i in self._at}
         self.schema = with_types(schema, types)
         self._others = [i for i in range(len(schema.names)) if i not in self._at]
         self.other_columns = tuple(schema.names[i] for i in self._others)
@@ -91,20 +99,20 @@ class ArrowTable:
             return list(zip(*texts, strict=True)) if texts else [()] * rows.num_rows
 
         try:
-            cells, _, close = open_table(rows, self.columns, floats=False)
+            cells, _, close = open_table(rows, self.columns, floats=self._floats)
         except ParameterValueError:
             raise self._not_whole(rows) from None
         return Chunk(cells, close, other_cells, keys)
 
     def _not_whole(self, rows: Any) -> TableError:
-        """Return the error that names the first decimal that is not a whole number."""
+        """Return the error that names the first number that is not whole."""
         first = self._rows_read - rows.num_rows + 1
         for i, name in zip(self._at, self.columns, strict=True):
             for row, x in enumerate(rows.column(i).to_pylist(), first):
-                if isinstance(x, Decimal) and x != x.to_integral_value():
+                if isinstance(x, Decimal | float) and (not isfinite(x) or x != int(x)):
                     fault = "the value is not a whole number"
                     return TableError(f"row {row}, column {name!r}: {fault}")
-        return TableError("a count is not a whole number")
+        return TableError("a count is not a whole number of at most 2**53 in size")
 
     def fraction(self) -> float | None:
         """Return the fraction of the rows that have been read; None if their number is unknown."""
@@ -216,7 +224,7 @@ class IpcSource:
 
 @contextmanager
 def open_arrow_table(
-    path: Path, columns: Sequence[str], kind: str, out_kind: str
+    path: Path, columns: Sequence[str], kind: str, out_kind: str, *, floats: bool = False
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
     with open(path, "rb"):  # raises an OSError that names the file
@@ -224,7 +232,7 @@ def open_arrow_table(
     with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
     with closing(source.file):
-        yield ArrowTable(source, path, columns, out_kind)
+        yield ArrowTable(source, path, columns, out_kind, floats)
 
 
 @contextmanager

@@ -20,6 +20,9 @@ from ..data.groups import group_hashes, require_groups
 from ..data.person import Counting
 from ..errors import TableError
 
+OR_FLOATS = "; --integral-floats (in Python: integral_floats=True) also takes 12.0"
+"""The end of an error about a count that is not written as an integer."""
+
 Keys = Iterable[tuple[str, ...]]
 """The cells of some columns, row by row."""
 

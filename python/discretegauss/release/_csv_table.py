@@ -117,6 +117,8 @@ class CsvTable:
         The names of the columns of counts.
     delimiter, out_delimiter : str
         The delimiters of the table and of the output.
+    floats : bool
+        Whether a count may end with a point and zeros.
     fraction : callable, optional
         Returns the fraction of the file that has been read, or None if it is unknown.
     chunk : int
@@ -132,6 +134,7 @@ class CsvTable:
         *,
         delimiter: str = ",",
         out_delimiter: str = ",",
+        floats: bool = False,
         fraction: Callable[[], float | None] = lambda: None,
         chunk: int = _CHUNK,
     ) -> None:
@@ -145,7 +148,7 @@ class CsvTable:
         text = decoded(line, 1)
         if not text and not self._find_a_row():
             raise TableError("the file is empty; it must have a header and a row for each count")
-        self._header, self.layout = read_header(text, columns, delimiter)
+        self._header, self.layout = read_header(text, columns, delimiter, floats=floats)
         self._line_end = end.decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names

@@ -100,26 +100,36 @@ def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Fo
 
 @contextmanager
 def open_table(
-    path: Path, columns: Sequence[str], of_table: Format, of_out: Format
+    path: Path,
+    columns: Sequence[str],
+    of_table: Format,
+    of_out: Format,
+    *,
+    floats: bool = False,
 ) -> Iterator[Table]:
-    """Open a table and read its header; close it after the block. A TableError names the table."""
+    """Open a table and read its header; close it after the block. A TableError names the table.
+
+    ``floats``: counts may be whole numbers that are stored as floats, or written as in 12.0.
+    """
     try:
         if of_table.kind in _BY_PYARROW:
             pyarrow(f"a table in {of_table.kind}")  # an ImportError that says what to install
             from ._arrow_table import open_arrow_table
 
-            with open_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+            kinds = of_table.kind, of_out.kind
+            with open_arrow_table(path, columns, *kinds, floats=floats) as table:
                 yield table
             return
         with _open_content(path, of_table.compression) as content:
             if of_table.kind == ".npy":
-                yield NpyTable(content, columns)
+                yield NpyTable(content, columns, floats=floats)
                 return
             yield CsvTable(
                 content,
                 columns,
                 delimiter=of_table.delimiter,
                 out_delimiter=of_out.delimiter,
+                floats=floats,
                 fraction=content.fraction,
             )
     except TableError as error:

@@ -44,6 +44,7 @@ _OF_PERSON = {"records", "distinct", "per_cell", "neighbours"}
 _SHORT_FORM = ("sensitivity", "rows_per_person", "disjoint")
 _OF_COUNTING = ("by", "across", "values", "counts")
 _OF_TABLE = {"table", "column", "out", "share", "delimiter", "error", "weight", "cells"}
+_OF_TABLE |= {"integral_floats"}
 _OF_TABLE |= {*_SHORT_FORM, *_OF_COUNTING}
 
 _MOST_TABLES = 64
@@ -64,6 +65,7 @@ class PlannedTable:
     rows_per_person: int
     disjoint: bool
     delimiter: str | None
+    integral_floats: bool = False
     counting: Counting | None = None
     """What the table counts, if the plan has a statement about a person. Then sensitivity and
     rows_per_person are 1."""
@@ -369,6 +371,7 @@ def _planned_table(
         rows_per_person=whole_number(item.get("rows_per_person", 1), "rows_per_person", minimum=1),
         disjoint=checked_flag(item.get("disjoint", False), "disjoint"),
         delimiter=checked_delimiter(item.get("delimiter")),
+        integral_floats=checked_flag(item.get("integral_floats", False), "integral_floats"),
     )
 
 

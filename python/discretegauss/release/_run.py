@@ -57,6 +57,7 @@ def release_table(
     by: str | Sequence[str] | None = None,
     across: str | None = None,
     delimiter: str | None = None,
+    integral_floats: bool = False,
     report_delta: object = None,
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
@@ -101,6 +102,9 @@ def release_table(
         them all records of a person may be in one row, and in one column.
     delimiter : ",", ";", "|" or a tab, optional
         The delimiter of text in the table and in ``out``, if the name does not say it.
+    integral_floats : bool
+        Whether counts may be floats that are whole numbers, or text such as 12.0. The output has
+        integers. Beyond 2**53 in size they are refused, because they may be rounded.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
@@ -164,6 +168,7 @@ def release_table(
             by=by,
             across=across,
             delimiter=delimiter,
+            integral_floats=integral_floats,
         ),
         force=force,
         plot=plot,
@@ -353,7 +358,9 @@ def _open_planned(run: _Run) -> Iterator[Table]:
     one = run.one
     with (
         named_in_errors(one.where, (TableError, ParameterValueError)),
-        open_table(one.table, one.columns, run.of_table, run.of_out) as table,
+        open_table(
+            one.table, one.columns, run.of_table, run.of_out, floats=one.integral_floats
+        ) as table,
     ):
         yield table
 

@@ -310,7 +310,7 @@ def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cos
         known = Known.of({Query(spec, sensitivity): count})
         if known.one is not None:
             return known.one
-        if known.rho is not None and count > _MOST_COMPOSED:
+        if spec.kind is Kind.DISCRETE_GAUSSIAN and known.rho and count > _MOST_COMPOSED:
             return RenyiCurve.of_rho(known.rho)
     return loss_of_queries(spec, sensitivity, count, sampling_rate)
 

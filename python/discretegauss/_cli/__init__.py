@@ -238,8 +238,8 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
     from ..release import plan_of_one, read_plan
 
     if arguments.plan is not None:
-        names = ("table", "out", "column", "delimiter", "integral_floats", *_OF_PERSON)
-        names += ("disjoint", *_SPENT)
+        of_table = ("table", "out", "column", "delimiter", "integral_floats", "disjoint")
+        names = (*of_table, *_OF_PERSON, *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)

@@ -458,6 +458,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "table"): "a path: tests/release/test_release.py",
     ("release_table", "out"): "a path: tests/release/test_release.py",
     ("release_table", "column"): "the name of a column: tests/release/test_release.py",
+    ("release_table", "integral_floats"): "a bool: tests/release/test_integral_floats.py",
     ("release_table", "force"): "a bool: tests/release/test_release.py",
     ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
     **{

@@ -442,6 +442,10 @@ FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
         (lambda: ratio([1], [1, 2], LAW), ParameterValueError, "same shape"),
         (lambda: ratio([1], [1], LAW, at_least=1), ParameterValueError, "least"),
         (lambda: ratio([1], [1], LAW, 7), ParameterTypeError, "law_b"),
+        (lambda: ratio(1, total([1, 2], LAW), LAW), ParameterTypeError, "^b .* not an Estimate"),
+        (lambda: ratio(total([1, 2], LAW), 1, LAW), ParameterTypeError, "^a .* not an Estimate"),
+        (lambda: total(total([1, 2], LAW), LAW), ParameterTypeError, "^noisy .* Estimate"),
+        (lambda: interval(total([1, 2], LAW), LAW), ParameterTypeError, "^noisy .* Estimate"),
     ],
 )
 def test_what_is_wrong_is_named(call: Any, error: type[Exception], named: str) -> None:

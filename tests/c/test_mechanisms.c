@@ -101,6 +101,38 @@ static void test_errors_of_selections(void)
     dg_selection_free(NULL);
 }
 
+/** Words hold a gap times the rate up to 127 bits; GMP multiplies from 128 bits on. A product of 2^128 would be 0 in
+ *  words, and the worst candidate as likely as the best. */
+static void test_long_products(void)
+{
+    static const struct {
+        const char *rate; /* of 64, 65 and 66 bits */
+        uint64_t gap;     /* of 63, 63 and 64 bits */
+        bool in_words;
+    } cases[] = {{"0x8000000000000000", UINT64_C(1) << 62, true},
+                 {"0x10000000000000000", UINT64_C(1) << 62, false},
+                 {"0x20000000000000000", UINT64_C(1) << 63, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t gaps[2] = {0, cases[i].gap};
+        uint8_t as_bytes[16];
+        gaps_of(as_bytes, gaps, 2, 8);
+        dg_selection *selection;
+        CHECK(dg_selection_new(&selection, DG_EXPONENTIAL, cases[i].rate, as_bytes, 8, 1, 2,
+                               NULL) == DG_OK,
+              "case %zu", i);
+        CHECK(selection->in_words == (DG_HAVE_WORDS && cases[i].in_words), "case %zu", i);
+        int64_t out[N];
+        tape from = {bytes, TAPE, 0};
+        const dg_source source = tape_source(&from);
+        CHECK(dg_selection_fill(out, N, DG_INT64, selection, NULL, &source) == DG_OK, "case %zu",
+              i);
+        for (size_t k = 0; k < N; k++) {
+            CHECK(out[k] == 0, "case %zu: the worst candidate", i);
+        }
+        dg_selection_free(selection);
+    }
+}
+
 /** Draw sides of values in cells of (a/b) 2^doublings scales. Returns: the bytes used. */
 static size_t sides_with(int64_t *out, dg_arithmetic arithmetic, int64_t a, int64_t b,
                          size_t doublings)
@@ -174,6 +206,7 @@ int main(void)
     }
     test_selections();
     test_errors_of_selections();
+    test_long_products();
     test_sides();
     test_words();
     return report("selections and snapping");

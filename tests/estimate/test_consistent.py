@@ -305,6 +305,12 @@ def test_so_many_errors_hold_for_certain(sigma2: Any) -> None:
     assert law.sf(math.floor(times * table["error"][0])) <= 0.025
 
 
+def test_the_largest_counts_are_taken() -> None:
+    """2**53 is the last; ``test_what_is_wrong_is_named`` has the next one."""
+    (table,) = consistent([STATES | {"n": [2**53, -(2**53)]}], LAW, "n")
+    assert table["n"] == [2.0**53, -(2.0**53)]
+
+
 def test_frames_of_each_library_come_back() -> None:
     """Frames keep their kind, their order and their other columns."""
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
@@ -369,7 +375,7 @@ THREE: Table = {"a": [1, 1, 2], "b": [3, 4, 3], "c": [5, 5, 5], "n": [1, 1, 1]}
         (lambda: consistent([], LAW, "n"), "tables"),
         (lambda: consistent([5], LAW, "n"), "table 1"),
         (lambda: consistent([STATES], dg.DiscreteGaussian(10**400), "n"), "variances"),
-        (lambda: consistent([STATES | {"n": [2**60, 1]}], LAW, "n"), "2\\*\\*53"),
+        (lambda: consistent([STATES | {"n": [2**53 + 1, 1]}], LAW, "n"), "2\\*\\*53"),
         (lambda: consistent([{"n": np.ones((2, 2), int)}], LAW, "n"), "one axis"),
         (lambda: consistent([WIDE], LAW, "n"), "combinations"),
     ],

@@ -338,6 +338,22 @@ def test_tables_that_add_up_have_the_names_of_the_outputs_and_their_columns(tmp_
     release.release_plan(plan, consistent=folder, force=True)
 
 
+def test_tables_that_contradict_each_other_leave_none_written(tmp_path: Path) -> None:
+    """The error says which, by how much, and that this number has cost the budget."""
+    (tmp_path / "towns.csv").write_text("town,state,n\na,N,1204\nb,N,87\nc,S,5530\n")
+    (tmp_path / "states.csv").write_text("state,n\nN,1291\nS,9999\n")
+    tables = [{"table": f"{name}.csv", "out": f"{name}_noisy.csv"} for name in ("towns", "states")]
+    plan = write_plan(tmp_path, "rho = 1", *tables)
+    files = _files(plan)
+    with pytest.raises(ParameterValueError, match=r"same people.* table 1 and table 2 ") as caught:
+        release.release_plan(plan, consistent=tmp_path / "sums")
+    assert caught.value.__notes__ == [
+        "no table is written, but this error depends on the noisy counts, so the budget is spent"
+    ]
+    assert _files(plan) == files
+    assert not (tmp_path / "sums").exists()
+
+
 # --- the example
 
 EXAMPLES = FLIGHTS.parent

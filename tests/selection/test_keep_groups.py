@@ -14,7 +14,12 @@ from inputs import must_not_draw
 from scipy import stats
 
 import discretegauss as dg
-from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from discretegauss.errors import (
+    DiscreteGaussError,
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
 from discretegauss.selection import KeepRule, TruncatedLaplace, keep_groups, keep_rule
 
 FRAME = pytest.importorskip("pandas").DataFrame({"a": [1], "b": [2]})
@@ -194,6 +199,7 @@ def test_containers_come_back_without_the_groups_that_are_not_kept() -> None:
     ("counts", "named"),
     [
         ([1, -1], "from 0 to"),
+        ([1, 2**62 + 1], r"from 0 to 2\*\*62"),
         ([1, None], "nulls"),
         (np.ones((2, 2), int), "one axis"),
         (50, "one axis"),
@@ -205,6 +211,14 @@ def test_counts_that_are_none_are_refused(counts: Any, named: str) -> None:
     """They are refused before anything is drawn."""
     with pytest.raises((ParameterValueError, ParameterTypeError), match=named):
         keep_groups(counts, 1, "1e-6", source=must_not_draw)
+
+
+def test_the_largest_arguments_are_taken() -> None:
+    """One more of each is refused."""
+    assert keep_groups([2**62, 0], 1, "1e-6")[0].tolist() == [0]
+    assert keep_rule(1, "1e-6", groups_per_person=10**4).threshold > 0
+    with pytest.raises(ParameterOverflowError, match="groups_per_person must be at most 10000"):
+        keep_rule(1, "1e-6", groups_per_person=10**4 + 1)
 
 
 def test_a_failing_source_names_no_group() -> None:

@@ -1,4 +1,4 @@
-"""Make the noisy tables of a plan add up. Only noisy counts are read, so no budget is spent."""
+"""Make the noisy tables of a plan add up. Only noisy counts are read: this costs no more budget."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .._system.atomic_file import NewFile
 from ..data.person import Person
 from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
+from ..estimate._contradictions import ContradictionError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._chunks import Chunk
@@ -74,11 +75,15 @@ class ConsistentTables:
     def write(self) -> tuple[tuple[Path, float], ...]:
         """Write the files, which get their names later. Return each with its gain in variance."""
         label = "\0count"  # tables may have different names for their counts
-        fitted = consistent(
-            [table.as_columns(label) for table in self._tables],
-            [table.law for table in self._tables],
-            label,
-        )
+        tables = [table.as_columns(label) for table in self._tables]
+        try:
+            fitted = consistent(tables, [table.law for table in self._tables], label)
+        except ContradictionError as error:
+            error.add_note(
+                "no table is written, but this error depends on the noisy counts, so the budget is "
+                "spent"
+            )
+            raise
         gains = []
         for table, columns, count, file in zip(
             self._tables, fitted, self._counts, self.files, strict=True

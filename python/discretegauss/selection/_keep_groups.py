@@ -263,7 +263,7 @@ def keep_groups(
         raise ParameterTypeError("counts must have one axis: a count for each group")
     if cells.nulls is not None and cells.nulls.any():
         raise ParameterValueError("counts must have no nulls")
-    if integers.size and not 0 <= int(integers.min()) <= int(integers.max()) < _LARGEST:
+    if integers.size and not 0 <= int(integers.min()) <= int(integers.max()) <= _LARGEST:
         raise ParameterValueError("counts must be from 0 to 2**62")
     exact = integers.astype(np.int64, copy=False)
     noisy = rule.law.sample(exact.size, source=bits, threads=n_threads)

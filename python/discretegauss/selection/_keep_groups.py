@@ -238,7 +238,7 @@ def keep_groups(
     true count more rarely than it says.
 
     The result is built anew from the kept keys and their noisy counts, so that no place, order,
-    type, category or metadata tells about the groups that are dropped. Whole numbers become
+    type, category or metadata tells about the groups that are dropped. Whole floats become
     integers, categories lose their order (those of polars become text), and times have microseconds
     unless a kept one has nanoseconds. An index of pandas without a name may hold places. So it is
     dropped if the frame has other columns of keys, or if a kept label is a number: name the index

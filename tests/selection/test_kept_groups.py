@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ Rows = list[tuple[Any, int]]
 DROPPED = "m-SECRET-of-one-person-that-lies-out-of-line"
 TEXTS: tuple[Any, Any, Any] = ("alpha", DROPPED, "zulu")
 TIME = datetime.datetime(2026, 1, 1)
-NANOSECOND = pd.Timestamp("2026-01-01 00:00:00.000000001")
+TIMES = TIME, pd.Timestamp("2026-01-01 00:00:00.000000001"), TIME.replace(year=2027)
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +106,7 @@ CASES: list[Any] = [
         ("Series", "numbers without a name", lambda rows: _index(rows, name=None), (1, 7, 9)),
         ("Series", "numbers or text", lambda rows: _index(rows, name=None), (1, "m", 9)),
         ("Series", "categories", lambda rows: _index(rows, "category"), TEXTS),
-        ("Series", "dates", _index, (TIME, NANOSECOND, TIME.replace(year=2027))),
+        ("Series", "times", _index, TIMES),
         ("Series", "intervals", _index, tuple(pd.Interval(x, x + 1) for x in (1, 0.5, 7))),
         ("Series", "periods", _index, tuple(pd.period_range("2026-01", periods=3, freq="M"))),
         ("Series", "levels", _levels, TEXTS),
@@ -126,6 +127,7 @@ CASES: list[Any] = [
         ("polars", "a fraction", _polars(None), (1, 0.5, 2)),
         ("polars", "a null", _polars(None), (1, None, 2)),
         ("polars", "Decimal", _polars(None), (Decimal("1.5"), Decimal("1.25"), Decimal(2))),
+        ("polars", "times", lambda rows: pl.from_pandas(_frame(rows)), TIMES),
         ("polars", "LazyFrame", lambda rows: _polars(pl.String)(rows).lazy(), TEXTS),
         ("polars", "Series", lambda rows: _polars(pl.String)(rows)["n"], TEXTS),
         ("pyarrow", "string", _arrow(pa.string()), TEXTS),
@@ -135,6 +137,7 @@ CASES: list[Any] = [
         ("pyarrow", "binary", _arrow(pa.binary()), tuple(text.encode() for text in TEXTS)),
         ("pyarrow", "a null", _arrow(pa.int16()), (1, None, 2)),
         ("pyarrow", "decimal", _arrow(None), (Decimal("1.5"), Decimal("1.25"), Decimal(2))),
+        ("pyarrow", "times", lambda rows: pa.Table.from_pandas(_frame(rows)), TIMES),
         ("pyarrow", "of pandas", _pandas_in_arrow, TEXTS),
         ("pyarrow", "batch", lambda rows: _pandas_in_arrow(rows).to_batches()[0], TEXTS),
         ("pyarrow", "column", lambda rows: _arrow(pa.string())(rows)["n"], TEXTS),
@@ -184,7 +187,8 @@ def test_groups_are_in_the_order_of_their_keys() -> None:
     """The order of kept groups depends on the kept ones only, whatever their keys are."""
     keys = ["z", "a", 2.0, True, None, ("b", 2), ("b", 1.5), b"x", TIME, TIME.date(), float("nan")]
     keys += [Decimal("0.5"), np.int64(7), TIME.time(), datetime.timedelta(1), frozenset("q")]
-    keys.append(pd.NaT)
+    keys += [pd.NaT, TIME.time().replace(1, tzinfo=ZoneInfo("Europe/Berlin"))]
+    keys += [at.replace(tzinfo=datetime.UTC) for at in (TIME, TIME.time())]
     counts = {key: 100 + i for i, key in enumerate(keys)}
     forth = keep_groups(counts, 1, "1e-6")
     back = keep_groups(dict(reversed(counts.items())), 1, "1e-6")
@@ -253,6 +257,14 @@ def test_columns_and_levels_of_pandas_keep_their_names() -> None:
     assert series.index.equals(pd.MultiIndex.from_tuples([("x", "b"), ("y", "a")]))
     assert list(series.index.names) == [1, 0]
     assert (series.tolist(), series.name) == ([300, 200], 7)
+    for of_three in (
+        pd.CategoricalIndex(["g", "n", DROPPED]),
+        pd.MultiIndex.from_tuples([("g", 1), ("n", 1), (DROPPED, 1)]),
+    ):
+        frame = pd.DataFrame([["a", 20, 0]], columns=of_three).iloc[:, :2]
+        kept = keep_groups(frame, 1, "1e-6", columns=[frame.columns[1]])
+        assert list(kept.columns) == list(frame.columns)
+        assert b"SECRET" not in pickle.dumps(kept)
     for column in (pd.Index([30, 20, 1], name="n"), pd.array([30, 20, 1])):
         alone = keep_groups(column, 1, "1e-6")
         assert alone.tolist() == [20, 30]

@@ -64,7 +64,9 @@ def _rank(key: Any) -> tuple[Any, ...]:
     if isinstance(key, np.bool_ | np.integer | np.floating):
         return "number", key.item()
     if isinstance(key, datetime | time):
-        return f"{'time' if isinstance(key, time) else 'date'}, {key.tzinfo is None}", key
+        kind = "time" if isinstance(key, time) else "datetime"
+        # one with an offset compares only with others that have one
+        return f"{kind} {key.utcoffset() is None}", key
     if isinstance(key, date | timedelta | bytes):
         return type(key).__name__, key
     if hasattr(key, "left") and hasattr(key, "right"):  # an interval of pandas
@@ -104,13 +106,8 @@ def microseconds(times: Sequence[Any], unit: str) -> tuple[Any, list[Any]]:
 
     They stay where one of them is no whole number of microseconds, or one that is too large.
     """
-    factor = {
-        "s": Fraction(10**6),
-        "ms": Fraction(1000),
-        "us": Fraction(1),
-        "ns": Fraction(1, 1000),
-    }
-    exact = [None if x is None else x * factor[unit] for x in times]
+    factor = {"s": 10**6, "ms": 1000, "us": 1, "ns": Fraction(1, 1000)}[unit]
+    exact = [None if x is None else x * factor for x in times]
     if any(x is not None and (x.denominator > 1 or abs(x) >= 2**63) for x in exact):
         return unit, list(times)
     return "us", [None if x is None else int(x) for x in exact]

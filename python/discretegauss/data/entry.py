@@ -364,6 +364,14 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
+def library_of(values: object) -> str:
+    """Return the library whose module opens these values; "" for others."""
+    libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
+    if hasattr(type(values), "__arrow_c_stream__"):
+        libraries.add("pyarrow")
+    return next((known for known in _LIBRARIES if known in libraries), "")
+
+
 def open_container(
     values: Any, columns: object = None, *, floats: bool, name: str = "values"
 ) -> Container:
@@ -382,10 +390,7 @@ def _open(values: Any, columns: object, *, floats: bool) -> Container:
     if type(values) is np.ndarray and columns is None:
         return open_array(values, floats=floats)
     container: Container | None = None
-    libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
-    if hasattr(type(values), "__arrow_c_stream__"):
-        libraries.add("pyarrow")
-    if library := next((known for known in _LIBRARIES if known in libraries), ""):
+    if library := library_of(values):
         open_any = import_module(f".from_{library}", __package__).open_values
         container = open_any(values, columns, floats=floats)
     elif columns is not None:

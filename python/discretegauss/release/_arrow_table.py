@@ -10,6 +10,7 @@ all columns are computed anew.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
@@ -25,6 +26,9 @@ from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
 from ._chunks import Chunk, Keys, SinkFile, column_index
+
+_FRACTION = re.compile(r"\.[0-9]+")
+"""The digits of a decimal or a time after the point."""
 
 
 def _written_type(name: str, stored: Any) -> Any:
@@ -243,7 +247,19 @@ def _understood(path: Path, if_not: str) -> Iterator[None]:
 
 
 def _texts(column: Any) -> list[str]:
+    """Return cells as texts; a cell that has none is blank.
+
+    No cell changes the text of another one: neither a cell without a text, nor one with more digits
+    after the point, which is the reason for zeros in all others of its column.
+    """
     try:
-        return [text or "" for text in column.cast(pa.string()).to_pylist()]
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        texts = [text or "" for text in column.cast(pa.string()).to_pylist()]
+    except pa.ArrowNotImplementedError:
         return [""] * len(column)
+    except pa.ArrowInvalid:
+        if len(column) == 1:
+            return [""]
+        return [text for i in range(len(column)) for text in _texts(column.slice(i, 1))]
+    if pa.types.is_decimal(column.type) or pa.types.is_temporal(column.type):
+        texts = [_FRACTION.sub(lambda found: found[0].rstrip(".0"), text) for text in texts]
+    return texts

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .._system.atomic_file import Sink
 from ..data.cells import Cells
+from ..data.keys import plain
 from ..errors import TableError
 from ._chunks import Chunk, Keys, Readable, column_index, read_all
 
@@ -74,7 +75,8 @@ class NpyTable:
 
     def _chunk(self, rows: NDArray[Any]) -> Chunk:
         def keys(places: Sequence[int]) -> Keys:
-            columns = [map(str, rows[self.other_columns[i]].tolist()) for i in places]
+            others = [rows[self.other_columns[i]].tolist() for i in places]
+            columns = [map(str, map(plain, cells)) for cells in others]
             return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
 
         return Chunk(

@@ -1,4 +1,4 @@
-"""The files of a release: their formats, how they are read, and where output may go."""
+"""The files of a release: their formats, how they are read, and output to stdout."""
 
 from __future__ import annotations
 
@@ -224,50 +224,7 @@ def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
         raise
 
 
-# --- destinations
-
-
-def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
-    """Return the path of the output with links resolved, or refuse it.
-
-    ``table`` is the file that the output is made from. If it is None, replacing the output spends
-    no budget, so the error does not warn of that.
-    """
-    destination = Path(os.path.realpath(out))
-    if not destination.exists():
-        if out.exists():  # /dev/stdout as a pipe: its link in /proc names no path
-            raise OutputError(f"{out} exists and is not a regular file")
-        if not destination.parent.is_dir():
-            raise OutputError(f"{out} must be in a folder that exists")
-        return destination
-    if table is not None and table.exists() and destination.samefile(table):
-        raise OutputError(f"{out} is the table itself; the output must be another file")
-    if not destination.is_file():
-        raise OutputError(f"{out} exists and is not a regular file")
-    for number, stream in ((1, "stdout"), (2, "stderr")):
-        if _is_open_as(number, destination):  # the stream's own text would be lost
-            raise OutputError(f"{stream} goes to {out}; the output must be another file")
-    if not force and table is None:
-        raise OutputError(f"{out} already exists; use --force to replace it")
-    if not force:
-        raise exists_already(out)
-    return destination
-
-
-def exists_already(out: Path) -> OutputError:
-    """Return the error for an output that exists."""
-    return OutputError(
-        f"{out} already exists; use --force (in Python: force=True) to replace it. "
-        "A second release of the same counts spends the budget again"
-    )
-
-
-def _is_open_as(number: int, path: Path) -> bool:
-    """Return whether the process has the file open under that descriptor."""
-    try:
-        return os.path.samestat(os.fstat(number), path.stat())
-    except OSError:  # the descriptor is closed
-        return False
+# --- stdout
 
 
 @contextmanager

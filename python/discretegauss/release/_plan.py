@@ -31,9 +31,10 @@ from ..data.person import (
     require_person,
 )
 from ..data.person_noise import rho_of
-from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
+from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
+from ._destinations import File, require_other_files
 from ._files import checked_delimiter
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
@@ -159,7 +160,7 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
             )
         person = _person(content["person"]) if "person" in content else None
     tables = tuple(_table(path, i, item, len(items), person) for i, item in enumerate(items, 1))
-    _check_outputs(path, tables)
+    require_other_files(outputs_of(path, tables), inputs_of(path, tables))
     with named_in_errors(str(path)):
         budget = {key: content[key] for key in _OF_BUDGET if key in content}
         for key in ("share", "error"):
@@ -252,20 +253,19 @@ def _with_shares(
     return tuple(replace(one, share=share) for one, share in zip(tables, shares, strict=True))
 
 
-def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
-    inputs = {os.path.realpath(file) for file in (path, *(one.table for one in tables))}
-    outputs = set()
-    for one in tables:
-        out = os.path.realpath(one.out)
-        if out in inputs:
-            raise OutputError(
-                f"{one.where}: out must not be the plan itself or a table that it reads"
-            )
-        if out in outputs:
-            raise OutputError(
-                f"{one.where}: out must be a file of its own, got {describe(str(one.out))}"
-            )
-        outputs.add(out)
+def inputs_of(path: Path | None, tables: Sequence[PlannedTable]) -> list[File]:
+    """Return the files that a release of these tables reads."""
+    if path is None:
+        return [File(tables[0].table, "the table itself")]
+    read = [File(one.table, f"table {i} of the plan") for i, one in enumerate(tables, 1)]
+    return [File(path, "the plan itself"), *read]
+
+
+def outputs_of(path: Path | None, tables: Sequence[PlannedTable]) -> list[File]:
+    """Return the files for the noisy tables."""
+    if path is None:
+        return [File(tables[0].out, "the output")]
+    return [File(one.out, f"the output of table {i}", one.where) for i, one in enumerate(tables, 1)]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ all columns are computed anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +25,7 @@ from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
 from ._chunks import Chunk, Keys, SinkFile, column_index
+from ._csv_rows import BLANKS
 
 
 def _written_type(name: str, stored: Any) -> Any:
@@ -53,11 +54,23 @@ class ArrowTable:
         The names of the columns of counts.
     out_kind : str
         The format of the output.
+    left_out : collection of str
+        The names of columns to leave out.
     """
 
-    def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
+    def __init__(
+        self,
+        source: Any,
+        path: Path,
+        columns: Sequence[str],
+        out_kind: str,
+        left_out: Collection[str] = (),
+    ) -> None:
         self._source, self._path, self._out_kind = source, path, out_kind
-        schema = source.schema
+        names = source.schema.names
+        self.left_out = tuple(name for name in names if name.strip(BLANKS) in left_out)
+        self._kept = [i for i, name in enumerate(names) if name not in self.left_out]
+        schema = pa.schema([source.schema.field(i) for i in self._kept], source.schema.metadata)
         self._at = sorted(column_index(schema.names, name) for name in columns)
         self.columns = tuple(schema.names[i] for i in self._at)
         types = {i: _written_type(schema.names[i], schema.field(i).type) for i in self._at}
@@ -75,6 +88,8 @@ class ArrowTable:
             if rows is None:
                 return
             if rows.num_rows:
+                if self.left_out:
+                    rows = rows.select(self._kept)
                 self._rows_read += rows.num_rows
                 yield self._chunk(rows)
             del rows  # frees memory before the next ones are read
@@ -113,7 +128,7 @@ class ArrowTable:
     def writer(self, sink: Sink) -> Iterator[Callable[[Any], object]]:
         """Yield a function that writes row groups or record batches."""
         is_parquet = self._out_kind == "Parquet"
-        options = self._source.parquet_options(set(self._at)) if is_parquet else {}
+        options = self._source.parquet_options(self.columns) if is_parquet else {}
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
             yield lambda table: file.write_table(table, table.num_rows)  # one row group or batch
 
@@ -167,7 +182,7 @@ class ParquetSource:
             yield self.file.read_row_group(i, use_threads=False)
             pa.default_memory_pool().release_unused()  # otherwise it keeps the group's memory
 
-    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+    def parquet_options(self, counts: Collection[str]) -> dict[str, Any]:
         """Return the options with which a writer stores a new file as this one is stored."""
         options: dict[str, Any] = {"store_schema": True}
         if not self.file.num_row_groups:
@@ -179,8 +194,8 @@ class ParquetSource:
         }
         options["use_dictionary"] = [
             leaf.path_in_schema
-            for j, leaf in enumerate(leaves)
-            if leaf.has_dictionary_page and j not in counts
+            for leaf in leaves
+            if leaf.has_dictionary_page and leaf.path_in_schema not in counts
         ]
         return options
 
@@ -207,14 +222,14 @@ class IpcSource:
         for batch in self._batches:
             yield pa.Table.from_batches([batch])
 
-    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+    def parquet_options(self, counts: Collection[str]) -> dict[str, Any]:
         """Return no options, so that the writer's defaults apply."""
         return {}
 
 
 @contextmanager
 def open_arrow_table(
-    path: Path, columns: Sequence[str], kind: str, out_kind: str
+    path: Path, columns: Sequence[str], kind: str, out_kind: str, left_out: Collection[str]
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
     with open(path, "rb"):  # raises an OSError that names the file
@@ -222,7 +237,7 @@ def open_arrow_table(
     with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
     with closing(source.file):
-        yield ArrowTable(source, path, columns, out_kind)
+        yield ArrowTable(source, path, columns, out_kind, left_out)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
@@ -99,24 +99,32 @@ def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Fo
 
 @contextmanager
 def open_table(
-    path: Path, columns: Sequence[str], of_table: Format, of_out: Format
+    path: Path,
+    columns: Sequence[str],
+    of_table: Format,
+    of_out: Format,
+    left_out: Collection[str] = (),
 ) -> Iterator[Table]:
-    """Open a table and read its header; close it after the block. A TableError names the table."""
+    """Open a table and read its header; close it after the block. A TableError names the table.
+
+    Columns with a name in `left_out` are not read.
+    """
     try:
         if of_table.kind in _BY_PYARROW:
             pyarrow(f"a table in {of_table.kind}")  # an ImportError that says what to install
             from ._arrow_table import open_arrow_table
 
-            with open_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+            with open_arrow_table(path, columns, of_table.kind, of_out.kind, left_out) as table:
                 yield table
             return
         with _open_content(path, of_table.compression) as content:
             if of_table.kind == ".npy":
-                yield NpyTable(content, columns)
+                yield NpyTable(content, columns, left_out)
                 return
             yield CsvTable(
                 content,
                 columns,
+                left_out=left_out,
                 delimiter=of_table.delimiter,
                 out_delimiter=of_out.delimiter,
                 fraction=content.fraction,

@@ -343,7 +343,7 @@ def _open_planned(run: _Run) -> Iterator[Table]:
     one = run.one
     with (
         named_in_errors(one.where, (TableError, ParameterValueError)),
-        open_table(one.table, one.columns, run.of_table, run.of_out) as table,
+        open_table(one.table, one.columns, run.of_table, run.of_out, one.left_out) as table,
     ):
         yield table
 
@@ -396,6 +396,7 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
             out=one.out,
             rows=0,
             other_columns=len(table.other_columns),
+            left_out=table.left_out,
             disjoint=one.disjoint,
             seconds=0.0,
         )

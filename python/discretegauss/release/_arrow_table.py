@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
+from struct import unpack_from
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from .._system.atomic_file import Sink
+from ..data.arrow_buffers import Recode, SharedWords, bare, bare_table, has_words, keep_used_words
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
@@ -52,8 +54,8 @@ class ArrowTable:
         The file.
     columns : sequence of str
         The names of the columns of counts.
-    out_kind : str
-        The format of the output.
+    in_kind, out_kind : str
+        The formats of the file and of the output.
     left_out : collection of str
         The names of columns to leave out.
     """
@@ -63,10 +65,12 @@ class ArrowTable:
         source: Any,
         path: Path,
         columns: Sequence[str],
+        in_kind: str,
         out_kind: str,
         left_out: Collection[str] = (),
     ) -> None:
-        self._source, self._path, self._out_kind = source, path, out_kind
+        self._source, self._path = source, path
+        self._in_kind, self._out_kind = in_kind, out_kind
         names = source.schema.names
         self.left_out = tuple(name for name in names if name.strip(BLANKS) in left_out)
         self._kept = [i for i, name in enumerate(names) if name not in self.left_out]
@@ -81,17 +85,10 @@ class ArrowTable:
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, a row group or a record batch at a time."""
-        tables = self._source.tables()
-        while True:
-            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
-                rows = next(tables, None)
-            if rows is None:
-                return
-            if rows.num_rows:
-                if self.left_out:
-                    rows = rows.select(self._kept)
-                self._rows_read += rows.num_rows
-                yield self._chunk(rows)
+        tables = self._tables(self._source)
+        while (rows := next(tables, None)) is not None:
+            self._rows_read += rows.num_rows
+            yield self._chunk(rows)
             del rows  # frees memory before the next ones are read
 
     def _chunk(self, rows: Any) -> Chunk:
@@ -127,10 +124,39 @@ class ArrowTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Callable[[Any], object]]:
         """Yield a function that writes row groups or record batches."""
-        is_parquet = self._out_kind == "Parquet"
-        options = self._source.parquet_options(self.columns) if is_parquet else {}
+        is_parquet, source = self._out_kind == "Parquet", self._source
+        options = source.parquet_options(self.columns) if is_parquet else source.ipc_options()
+        recode: Recode = keep_used_words
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
-            yield lambda table: file.write_table(table, table.num_rows)  # one row group or batch
+            if not is_parquet and any(has_words(kind) for kind in self.schema.types):
+                recode = self._words_of_all().recode
+
+            def write(table: Any) -> None:  # as one row group or batch
+                file.write_table(bare_table(table, recode), table.num_rows)
+
+            yield write
+
+    def _words_of_all(self) -> SharedWords:
+        """Read the file once more, because its batches share one dictionary for each column."""
+        words = SharedWords()
+        with _source(self._path, self._in_kind) as source:
+            tables = self._tables(source)
+            while (rows := next(tables, None)) is not None:
+                for i in self._others:
+                    bare(rows.column(i), words.see, (i,))
+        return words
+
+    def _tables(self, source: Any) -> Iterator[Any]:
+        """Yield the columns that are not left out, a row group or a record batch at a time."""
+        tables = source.tables()
+        while True:
+            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+                rows = next(tables, None)
+            if rows is None:
+                return
+            if rows.num_rows:
+                yield rows.select(self._kept) if self.left_out else rows
+            del rows  # frees memory before the next ones are read
 
 
 @contextmanager
@@ -154,7 +180,7 @@ def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> I
         if is_parquet:
             writer = parquet.ParquetWriter(file, schema, **options)
         else:
-            writer = pa.ipc.new_file(file, schema)
+            writer = pa.ipc.new_file(file, schema, options=pa.ipc.IpcWriteOptions(**options))
         yield writer
         writer.close()
     except BaseException as error:
@@ -199,12 +225,16 @@ class ParquetSource:
         ]
         return options
 
+    def ipc_options(self) -> dict[str, Any]:
+        """Return the options of an Arrow file that is compressed, too."""
+        return {"compression": "zstd"}
+
 
 class IpcSource:
     """An Arrow IPC file or stream, record batch by record batch."""
 
     def __init__(self, path: Path) -> None:
-        self.file = pa.OSFile(str(path))
+        self._path, self.file = path, pa.OSFile(str(path))
         try:
             self._reader = pa.ipc.open_file(self.file)
             self._batches = (
@@ -226,18 +256,60 @@ class IpcSource:
         """Return no options, so that the writer's defaults apply."""
         return {}
 
+    def ipc_options(self) -> dict[str, Any]:
+        """Return the options with which a writer compresses a new file as this one is."""
+        with pa.OSFile(str(self._path)) as file:
+            if file.read(8) != b"ARROW1\0\0":  # a stream
+                file.seek(0)
+            for message in pa.ipc.MessageReader.open_stream(file):
+                if message.type == "record batch":
+                    return {"compression": _codec(message.metadata.to_pybytes())}
+        return {}
+
+
+def _codec(message: bytes) -> str | None:
+    """Return the compression of a record batch.
+
+    pyarrow does not tell it, so it is read from the flatbuffer: `compression` is the field 3 of the
+    RecordBatch, which is the field 2 of the Message.
+    """
+
+    def field(table: int, number: int) -> int:
+        """Return where a field of a table is; 0 if it is not there."""
+        fields = table - unpack_from("<i", message, table)[0]
+        at = 4 + 2 * number
+        if at >= unpack_from("<H", message, fields)[0]:
+            return 0
+        offset = unpack_from("<H", message, fields + at)[0]
+        return table + offset if offset else 0
+
+    def pointed(at: int) -> int:
+        return int(at + unpack_from("<I", message, at)[0])
+
+    batch = pointed(field(pointed(0), 2))
+    if not (at := field(batch, 3)):
+        return None
+    codec = field(pointed(at), 0)
+    return "zstd" if codec and message[codec] == 1 else "lz4"
+
 
 @contextmanager
 def open_arrow_table(
     path: Path, columns: Sequence[str], kind: str, out_kind: str, left_out: Collection[str]
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
+    with _source(path, kind) as source:
+        yield ArrowTable(source, path, columns, kind, out_kind, left_out)
+
+
+@contextmanager
+def _source(path: Path, kind: str) -> Iterator[ParquetSource | IpcSource]:
     with open(path, "rb"):  # raises an OSError that names the file
         pass
     with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
     with closing(source.file):
-        yield ArrowTable(source, path, columns, out_kind, left_out)
+        yield source
 
 
 @contextmanager

@@ -56,10 +56,14 @@ COLUMNS: dict[str, Any] = {
     "large list view": pa.array(LISTS, pa.large_list_view(pa.int64())),
     "fixed list": pa.array([[1, 2], [3, SECRET], [4, 5]], pa.list_(pa.int64(), 2)),
     "list of texts": pa.array([["x"], [TEXT, "y"], ["z"]]),
+    "list of views": pa.array([["x"], [TEXT + " and more"], ["z"]], pa.list_(pa.string_view())),
     "list of words": pa.ListArray.from_arrays([0, 1, 2, 3], TEXTS.dictionary_encode()),
     "map": pa.array(PAIRS, pa.map_(pa.string(), pa.int64())),
     "struct": pa.array([{"a": x, "b": y} for x, y in ((1, "x"), (SECRET, TEXT), (7, "z"))]),
     "words": TEXTS.dictionary_encode(),
+    "words in views": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2]), TEXTS.cast(pa.string_view())
+    ),
     "tensor": pa.FixedShapeTensorArray.from_numpy_ndarray(np.array([[1], [SECRET], [7]])),
     "dense union": pa.UnionArray.from_dense(
         pa.array([0, 0, 0], pa.int8()), pa.array([0, 1, 2], pa.int32()), [INTEGERS]
@@ -83,7 +87,7 @@ def with_second_null(column: Any) -> Any:
         children, n_buffers = [column.field(i) for i in range(kind.num_fields)], 1
     elif kind.num_fields:
         children = [column.values]
-        n_buffers = 1 if pa.types.is_fixed_size_list(kind) else 3 if "view" in str(kind) else 2
+        n_buffers = 1 if pa.types.is_fixed_size_list(kind) else 3 if "list_view" in str(kind) else 2
     buffers = [SECOND_IS_NULL, *buffers[1:n_buffers]]
     return pa.Array.from_buffers(kind, len(column), buffers, children=children)
 

@@ -41,7 +41,7 @@ def used_codes(array: Any, used: Flags) -> Flags:
 
 
 def _among(words: Any, are_used: Flags) -> tuple[NDArray[np.intp], Any]:
-    return np.cumsum(are_used) - 1, words.take(_places(np.flatnonzero(are_used)))
+    return np.cumsum(are_used) - 1, _taken(words, np.flatnonzero(are_used))
 
 
 class SharedWords:
@@ -184,7 +184,7 @@ def _list(array: Any, hidden: Flags, valid: Any, recode: Recode, place: Place) -
     if len(places) and (np.diff(places) == 1).all():
         child = child.slice(int(places[0]), len(places))
     else:
-        child = child.take(_places(places))
+        child = _taken(child, places)
     child = _bare(child, np.zeros(len(child), np.bool_), recode, (*place, 0))
     buffers = [valid, pa.py_buffer(starts)]
     if are_views:
@@ -218,7 +218,7 @@ def _union(array: Any, dead: Flags, recode: Recode, place: Place) -> Any:
     for i, code in enumerate(kind.type_codes):
         mine, child = codes == code, array.field(i)
         if is_dense:
-            child = child.take(_places(offsets[mine]))
+            child = _taken(child, offsets[mine])
             starts[mine] = np.arange(len(child))
             children.append(_bare(child, dead[mine], recode, (*place, i)))
         else:
@@ -248,11 +248,15 @@ def _offsets(array: Any) -> NDArray[Any]:
     return np.frombuffer(data, width)[array.offset :][: len(array) + 1]
 
 
-def _places(places: NDArray[Any]) -> Any:
-    """Return an Array of places; `pa.array` would import pandas."""
-    return pa.Array.from_buffers(
-        pa.int64(), len(places), [None, pa.py_buffer(places.astype(np.int64))]
-    )
+def _taken(array: Any, places: NDArray[Any]) -> Any:
+    """Return the rows at these places."""
+    integers = pa.py_buffer(places.astype(np.int64))  # `pa.array` would import pandas
+    try:
+        return array.take(pa.Array.from_buffers(pa.int64(), len(places), [None, integers]))
+    except pa.ArrowNotImplementedError:  # views of texts
+        runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
+        parts = [array.slice(int(run[0]), len(run)) for run in runs if len(run)]
+        return pa.concat_arrays(parts) if parts else array.slice(0, 0)
 
 
 def _starts(sizes: NDArray[Any], dtype: Any) -> NDArray[Any]:

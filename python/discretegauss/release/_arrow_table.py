@@ -2,8 +2,8 @@
 
 A count may be any integer, or a decimal that is whole. Integers are written as int64, decimals with
 as many digits as their width holds. A null stays null. Row groups and record batches, schema
-metadata, and the other columns with their compression and dictionaries are kept. The statistics of
-all columns are computed anew.
+metadata, and the other columns with their compression are kept. Their memory is written without
+what no cell shows (`..data.arrow_buffers`). The statistics of all columns are computed anew.
 
 `_files.py` imports this module only for such files, because pyarrow is optional.
 """
@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
-from struct import unpack_from
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +25,7 @@ from ..data.arrow_buffers import Recode, SharedWords, bare, bare_table, has_word
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
+from ._arrow_codec import codec_of
 from ._chunks import Chunk, Keys, SinkFile, column_index
 from ._csv_rows import BLANKS
 
@@ -258,39 +258,9 @@ class IpcSource:
 
     def ipc_options(self) -> dict[str, Any]:
         """Return the options with which a writer compresses a new file as this one is."""
-        with pa.OSFile(str(self._path)) as file:
-            if file.read(8) != b"ARROW1\0\0":  # a stream
-                file.seek(0)
-            for message in pa.ipc.MessageReader.open_stream(file):
-                if message.type == "record batch":
-                    return {"compression": _codec(message.metadata.to_pybytes())}
-        return {}
-
-
-def _codec(message: bytes) -> str | None:
-    """Return the compression of a record batch.
-
-    pyarrow does not tell it, so it is read from the flatbuffer: `compression` is the field 3 of the
-    RecordBatch, which is the field 2 of the Message.
-    """
-
-    def field(table: int, number: int) -> int:
-        """Return where a field of a table is; 0 if it is not there."""
-        fields = table - unpack_from("<i", message, table)[0]
-        at = 4 + 2 * number
-        if at >= unpack_from("<H", message, fields)[0]:
-            return 0
-        offset = unpack_from("<H", message, fields + at)[0]
-        return table + offset if offset else 0
-
-    def pointed(at: int) -> int:
-        return int(at + unpack_from("<I", message, at)[0])
-
-    batch = pointed(field(pointed(0), 2))
-    if not (at := field(batch, 3)):
-        return None
-    codec = field(pointed(at), 0)
-    return "zstd" if codec and message[codec] == 1 else "lz4"
+        is_stream = not isinstance(self._reader, pa.RecordBatchFileReader)
+        with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+            return {"compression": codec_of(self._path, is_stream=is_stream)}
 
 
 @contextmanager

@@ -114,6 +114,20 @@ def test_a_bare_column_of_arrow_has_the_same_cells_and_nothing_else(name: str) -
     assert [len(chunk) for chunk in whole.chunks] == [3, 1]
 
 
+def test_children_without_nulls_stay_so_under_a_null() -> None:
+    """Parquet refuses nulls in a field that may have none, even under a null of its struct."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = [TEXTS.dictionary_encode(), INTEGERS, TEXTS, COLUMNS["list"]]
+    fields = [pa.field(str(i), x.type, nullable=False) for i, x in enumerate(columns)]
+    mask = pa.array([False, True, False])
+    structs = pa.StructArray.from_arrays(columns, fields=fields, mask=mask)
+    found = bare(structs, keep_used_words)
+    found.validate(full=True)
+    parquet.write_table(pa.table({"s": found}), io.BytesIO())
+    assert found.to_pylist() == structs.to_pylist()
+    assert not holds_secret(arrow_file(found))
+
+
 def test_nothing_is_copied_if_nothing_is_hidden() -> None:
     """Whole columns of numbers and texts come back as they are."""
     for column in (INTEGERS, TEXTS, COLUMNS["bytes"]):

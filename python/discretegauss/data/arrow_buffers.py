@@ -108,7 +108,7 @@ def _bare(array: Any, dead: Flags, recode: Recode, place: Place) -> Any:
     hidden = dead | ~flags(array.is_valid())
     valid = _validity(~hidden | dead)
     if pa.types.is_dictionary(kind):
-        return _dictionary(array, hidden, recode, place)
+        return _dictionary(array, hidden, dead, recode, place)
     if pa.types.is_struct(kind):
         children = [
             _bare(array.field(i), hidden, recode, (*place, i)) for i in range(kind.num_fields)
@@ -143,8 +143,8 @@ def _numbers(array: Any, hidden: Flags, valid: Any) -> Any:
         return array
     cells = np.zeros((n, width), np.uint8)
     if cells.size:
-        cells[:] = np.frombuffer(data, np.uint8, n * width, array.offset * width).reshape(n, width)
-        cells[hidden] = 0
+        cells = np.frombuffer(data, np.uint8, n * width, array.offset * width).copy()
+        cells.reshape(n, width)[hidden] = 0
     return pa.Array.from_buffers(kind, n, [valid, pa.py_buffer(cells)])
 
 
@@ -176,15 +176,14 @@ def _list(array: Any, hidden: Flags, valid: Any, recode: Recode, place: Place) -
         sizes = np.frombuffer(array.buffers()[2], offsets.dtype)[array.offset :][:n].copy()
     else:
         sizes = np.diff(offsets)
-    first = offsets[:n].astype(np.int64)
-    sizes[hidden] = 0
-    starts = _starts(sizes, offsets.dtype)
-    within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-    places = np.repeat(first, sizes) + within
-    if len(places) and (np.diff(places) == 1).all():
-        child = child.slice(int(places[0]), len(places))
+    if are_views or sizes[hidden].any():
+        sizes[hidden] = 0
+        starts = _starts(sizes, offsets.dtype)
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+        child = _taken(child, np.repeat(offsets[:n].astype(np.int64), sizes) + within)
     else:
-        child = _taken(child, places)
+        starts = _starts(sizes, offsets.dtype)
+        child = child.slice(int(offsets[0]), int(starts[-1]))
     child = _bare(child, np.zeros(len(child), np.bool_), recode, (*place, 0))
     buffers = [valid, pa.py_buffer(starts)]
     if are_views:
@@ -192,13 +191,14 @@ def _list(array: Any, hidden: Flags, valid: Any, recode: Recode, place: Place) -
     return pa.Array.from_buffers(kind, n, buffers, children=[child])
 
 
-def _dictionary(array: Any, hidden: Flags, recode: Recode, place: Place) -> Any:
-    """Return an array of codes. Rows under a null of a parent become null, as they need no word."""
+def _dictionary(array: Any, hidden: Flags, dead: Flags, recode: Recode, place: Place) -> Any:
+    """Return an array of codes. Rows that are dead get the first word, or a null if there is none."""
     new_codes, words = recode(place, array, ~hidden)
     indices, index_type = _integers(array.indices), array.type.index_type
     codes = np.zeros(len(array), indices.dtype)
     codes[~hidden] = new_codes[indices[~hidden]]
-    buffers = [_validity(~hidden), pa.py_buffer(codes)]
+    valid = ~hidden | dead if len(words) else ~hidden
+    buffers = [_validity(valid), pa.py_buffer(codes)]
     return pa.DictionaryArray.from_arrays(
         pa.Array.from_buffers(index_type, len(array), buffers),
         bare(words, recode, (*place, 0)),

@@ -143,7 +143,8 @@ class ArrowTable:
             tables = self._tables(source)
             while (rows := next(tables, None)) is not None:
                 for i in self._others:
-                    bare(rows.column(i), words.see, (i,))
+                    if has_words(rows.schema.field(i).type):
+                        bare(rows.column(i), words.see, (i,))
         return words
 
     def _tables(self, source: Any) -> Iterator[Any]:

@@ -192,7 +192,7 @@ def _list(array: Any, hidden: Flags, valid: Any, recode: Recode, place: Place) -
 
 
 def _dictionary(array: Any, hidden: Flags, dead: Flags, recode: Recode, place: Place) -> Any:
-    """Return an array of codes. Rows that are dead get the first word, or a null if there is none."""
+    """Return an array of codes. Dead rows get the first word, or a null if there is none."""
     new_codes, words = recode(place, array, ~hidden)
     indices, index_type = _integers(array.indices), array.type.index_type
     codes = np.zeros(len(array), indices.dtype)

@@ -24,12 +24,13 @@ feather = pytest.importorskip("pyarrow.feather")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 PEOPLE, INCOME = 31337, 41414
-PAGE = (Path(__file__).parents[2] / "docs" / "person.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "plans.md").read_text(encoding="utf-8")
 
 
 def test_the_recipe_of_the_page(tmp_path: Path, run: Command) -> None:
     """Each output has its own count alone, and the report says which column it lacks."""
-    (plan,) = re.findall(r"```toml\n(.*?)```", PAGE, re.S)
+    section = PAGE.partition("## A count and an income in one file\n")[2]
+    plan = re.findall(r"```toml\n(.*?)```", section, re.S)[0]
     (tmp_path / "plan.toml").write_text(plan.replace("rho = 0.1", "rho = 1e-9"))
     text = "".join(f"{town},{PEOPLE},{INCOME}\n" for town in "ABC")
     (tmp_path / "people.csv").write_text(f"town,people,income\n{text}")

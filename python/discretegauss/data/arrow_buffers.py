@@ -141,8 +141,8 @@ def _numbers(array: Any, hidden: Flags, valid: Any) -> Any:
     width = kind.bit_width // 8
     if not hidden.any() and array.offset == 0 and data is not None and data.size == n * width:
         return array
-    cells = np.zeros((n, width), np.uint8)
-    if cells.size:
+    cells = np.zeros(0, np.uint8)
+    if n * width:
         cells = np.frombuffer(data, np.uint8, n * width, array.offset * width).copy()
         cells.reshape(n, width)[hidden] = 0
     return pa.Array.from_buffers(kind, n, [valid, pa.py_buffer(cells)])

@@ -157,11 +157,13 @@ class CsvTable:
         self._line_end = end.decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names
-        out = [i for i, name in enumerate(self._header) if name in left_out]
-        self.left_out = tuple([self._header[i] for i in out])
-        self._written = [i for i in range(self.layout.width) if i not in out]
+        name_of = self._header.__getitem__
+        self._written: Sequence[int] = range(self.layout.width)
+        self.left_out = tuple(filter(left_out.__contains__, self._header))
+        if self.left_out:
+            self._written = [i for i in self._written if name_of(i) not in left_out]
         self._others = [i for i in self._written if i not in self.layout.indices]
-        self.other_columns = tuple([self._header[i] for i in self._others])
+        self.other_columns = tuple(map(name_of, self._others))
 
     def _find_a_row(self) -> bool:
         """Read on until there is a line that is not blank; keep only the first blank block."""
@@ -225,7 +227,7 @@ class CsvTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
         """Write the header, then yield a function that writes closed chunks."""
-        header = [self._header[i] for i in self._written]
+        header = map(self._header.__getitem__, self._written)
         sink(self._mark + csv_bytes([header], self._out_delimiter, self._line_end))
         yield sink
 

@@ -41,13 +41,14 @@ class File(NamedTuple):
 
 def require_other_files(outputs: Sequence[File], inputs: Sequence[File]) -> None:
     """Refuse an output that is an input, or another output, by any name."""
-    used = {identity: one.name for one in inputs if (identity := identity_of(one.path))}
+    used: dict[tuple[object, ...] | None, str] = {}
+    for one in inputs:
+        used.setdefault(identity_of(one.path), one.name)
     for one in outputs:
         identity = identity_of(one.path)
-        if identity in used:
+        if identity is not None and identity in used:
             raise _error(one, f"is {used[identity]}; {one.name} must be another file")
-        if identity is not None:
-            used[identity] = one.name
+        used[identity] = one.name
 
 
 def checked_destinations(
@@ -55,7 +56,10 @@ def checked_destinations(
 ) -> list[Path]:
     """Return the paths of the outputs with links resolved, or refuse one of them."""
     require_other_files(outputs, inputs)
-    return [_checked(one, force=force) for one in outputs]
+    destinations = []
+    for one in outputs:
+        destinations.append(_checked(one, force=force))
+    return destinations
 
 
 def _checked(one: File, *, force: bool) -> Path:

@@ -263,7 +263,11 @@ def execute(
     """
     force, progress = checked_flag(force, "force"), checked_flag(progress, "progress")
     outputs, inputs = outputs_of(plan.path, plan.tables), inputs_of(plan.path, plan.tables)
-    formats = [_formats(one, to_stdout=to_stdout) for one in plan.tables]
+    formats = []
+    for one in plan.tables:
+        with named_in_errors(one.where):
+            out = one.table if to_stdout else one.out
+            formats.append(formats_of(one.table, out, one.delimiter))
     streams: list[Stdout] = []
     observers: list[Observer] = []
     added_up = picture = None
@@ -286,7 +290,9 @@ def execute(
     n = len(plan.tables)
     sinks: Sequence[NewFile | Stdout] = streams or files[:n]
     each_table = zip(plan.tables, plan.noise, formats, sinks, strict=True)
-    runs = [_Run(one, noise, *of_one, sink) for one, noise, of_one, sink in each_table]
+    runs = []
+    for one, noise, of_one, sink in each_table:
+        runs.append(_Run(one, noise, *of_one, sink))
     for run in runs:
         _look_through(run)
     shares = tuple([one.share for one in plan.tables])
@@ -330,11 +336,6 @@ def execute(
             written = "the tables of the plan are" if plan.path else f"{plan.tables[0].out} is"
             error.add_note(f"{written} written; the budget is spent")
         raise
-
-
-def _formats(one: PlannedTable, *, to_stdout: bool) -> tuple[Format, Format]:
-    with named_in_errors(one.where):
-        return formats_of(one.table, one.table if to_stdout else one.out, one.delimiter)
 
 
 @contextmanager

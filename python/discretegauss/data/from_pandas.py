@@ -42,8 +42,10 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
 
     def replaced(noisy: dict[int, Any]) -> pd.DataFrame:
         frame = values.copy(deep=False)
-        for i in range(frame.shape[1]):
-            array = noisy[i] if i in noisy else _bare(frame.iloc[:, i].array)
+        for i, dtype in enumerate(values.dtypes):
+            array = noisy.get(i)
+            if array is None and not isinstance(dtype, np.dtype):
+                array = _bare(frame.iloc[:, i].array)
             if array is not None:
                 frame.isetitem(i, pd.Series(array, frame.index, copy=False))
         return frame

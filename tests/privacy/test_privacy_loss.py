@@ -387,3 +387,16 @@ def test_losses_beyond_floats_are_infinite(law: Any) -> None:
     assert many.delta(10**9) == 1.0
     assert many.epsilon("1/2") == float("inf")
     assert dg.privacy.delta(law, 1, queries=3) == 1.0
+
+
+@pytest.mark.parametrize("secret", [True, False])
+def test_delta_is_at_most_the_chance_of_taking_part(secret: bool) -> None:
+    """Noise that hides nothing costs just that chance, also if it is as small as 2e-9."""
+    narrow, rate = dg.DiscreteGaussian("4/125"), Fraction(1, 10**9)
+    chance = 1 - (1 - rate) ** 2
+    how: dict[str, Any] = {"queries": 2, "sampling": rate, "secret_sample": secret}
+    for law in (narrow, narrow.sum(8)):
+        found = dg.privacy.delta(law, "1e-12", **how)
+        assert Fraction(found) >= chance * Fraction(997, 1000)
+        assert Fraction(found) <= chance * (1 + Fraction(1, 10**15))
+        assert dg.privacy.epsilon(law, chance * (1 + Fraction(1, 10**15)), **how) == 0

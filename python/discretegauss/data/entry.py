@@ -159,10 +159,11 @@ def add_noise(
     Returns
     -------
     As `values`
-        A new container with the same kind, shape, labels, metadata and nulls. A relation of DuckDB,
-        and any other stream of a table, becomes a Table of pyarrow. Integers of any width become
-        int64 (Int128 stays), or uint64 if the modulus is above 2**63. Lists, tuples, dicts and
-        arrays of objects hold Python integers of any size; Decimals stay Decimals.
+        A new container with the same kind, shape, labels, metadata and nulls. Nothing is left in
+        memory under the nulls of a frame or table (of polars, if pyarrow is installed). A relation
+        of DuckDB, and any other stream of a table, becomes a Table of pyarrow. Integers of any
+        width become int64 (Int128 stays), or uint64 if the modulus is above 2**63. Lists, tuples,
+        dicts and arrays of objects hold Python integers of any size; Decimals stay Decimals.
 
     Raises
     ------

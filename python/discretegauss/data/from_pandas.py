@@ -42,14 +42,36 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
 
     def replaced(noisy: dict[int, Any]) -> pd.DataFrame:
         frame = values.copy(deep=False)
-        for i, array in noisy.items():
-            frame.isetitem(i, pd.Series(array, frame.index, copy=False))
+        for i, dtype in enumerate(values.dtypes):
+            array = noisy.get(i)
+            if array is None and not isinstance(dtype, np.dtype):
+                array = _bare(frame.iloc[:, i].array)
+            if array is not None:
+                frame.isetitem(i, pd.Series(array, frame.index, copy=False))
         return frame
 
     def open_one(i: int) -> Column:
         return _column(values.iloc[:, i], floats=floats)
 
     return open_frame(list(values.columns), columns, open_one, replaced)
+
+
+def _bare(array: Any) -> Any | None:
+    """Return a column whose memory holds nothing under its nulls; None if it needs no change.
+
+    A column of Arrow's may be a slice of others, too, and files would get some rows of these.
+    """
+    dtype = array.dtype
+    if isinstance(dtype, (*_NULLABLE, pd.BooleanDtype)):
+        nulls = np.array(array.isna())
+        if not nulls.any():
+            return None
+        return type(array)(array.to_numpy(dtype.numpy_dtype, na_value=0), nulls)
+    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
+        from .arrow_buffers import bare
+
+        return dtype.__from_arrow__(bare(array.__arrow_array__()))
+    return None
 
 
 def _column(series: pd.Series, *, floats: bool) -> Column:

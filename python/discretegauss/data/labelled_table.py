@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,15 @@ class LabelledTable:
         numbers: dict[Any, int] = {}
         listed = [numbers.setdefault(value, len(numbers)) for value in self.column(label)]
         return np.array(listed, np.intp), list(numbers)
+
+    def without(self, labels: Sequence[Any]) -> Any:
+        """Return the table without the columns of these labels."""
+        kept = [i for i, label in enumerate(self.labels()) if label not in labels]
+        if self._library == "pandas":
+            return self.table.iloc[:, kept]
+        if self._library == "polars":
+            return self.table[:, kept]
+        return self.table.select(kept)
 
     def with_columns(self, columns: dict[Any, Any]) -> Any:
         """Return a new table of the same kind, with these arrays as columns."""

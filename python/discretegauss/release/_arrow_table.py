@@ -2,8 +2,8 @@
 
 A count may be any integer, or a decimal that is whole. Integers are written as int64, decimals with
 as many digits as their width holds. A null stays null. Row groups and record batches, schema
-metadata, and the other columns with their compression and dictionaries are kept. The statistics of
-all columns are computed anew.
+metadata, and the other columns with their compression are kept. Their memory is written without
+what no cell shows (`..data.arrow_buffers`). The statistics of all columns are computed anew.
 
 `_files.py` imports this module only for such files, because pyarrow is optional.
 """
@@ -11,7 +11,7 @@ all columns are computed anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -22,10 +22,13 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from .._system.atomic_file import Sink
+from ..data.arrow_buffers import Recode, SharedWords, bare, bare_table, has_words, keep_used_words
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
+from ._arrow_codec import codec_of
 from ._chunks import Chunk, Keys, SinkFile, column_index
+from ._csv_rows import BLANKS
 
 _FRACTION = re.compile(r"\.[0-9]+")
 """The digits of a decimal or a time after the point."""
@@ -55,13 +58,27 @@ class ArrowTable:
         The file.
     columns : sequence of str
         The names of the columns of counts.
-    out_kind : str
-        The format of the output.
+    in_kind, out_kind : str
+        The formats of the file and of the output.
+    left_out : collection of str
+        The names of columns to leave out.
     """
 
-    def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
-        self._source, self._path, self._out_kind = source, path, out_kind
-        schema = source.schema
+    def __init__(
+        self,
+        source: Any,
+        path: Path,
+        columns: Sequence[str],
+        in_kind: str,
+        out_kind: str,
+        left_out: Collection[str] = (),
+    ) -> None:
+        self._source, self._path = source, path
+        self._in_kind, self._out_kind = in_kind, out_kind
+        names = source.schema.names
+        self.left_out = tuple(name for name in names if name.strip(BLANKS) in left_out)
+        self._kept = [i for i, name in enumerate(names) if name not in self.left_out]
+        schema = pa.schema([source.schema.field(i) for i in self._kept], source.schema.metadata)
         self._at = sorted(column_index(schema.names, name) for name in columns)
         self.columns = tuple(schema.names[i] for i in self._at)
         types = {i: _written_type(schema.names[i], schema.field(i).type) for i in self._at}
@@ -72,15 +89,10 @@ class ArrowTable:
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, a row group or a record batch at a time."""
-        tables = self._source.tables()
-        while True:
-            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
-                rows = next(tables, None)
-            if rows is None:
-                return
-            if rows.num_rows:
-                self._rows_read += rows.num_rows
-                yield self._chunk(rows)
+        tables = self._tables(self._source)
+        while (rows := next(tables, None)) is not None:
+            self._rows_read += rows.num_rows
+            yield self._chunk(rows)
             del rows  # frees memory before the next ones are read
 
     def _chunk(self, rows: Any) -> Chunk:
@@ -116,10 +128,40 @@ class ArrowTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Callable[[Any], object]]:
         """Yield a function that writes row groups or record batches."""
-        is_parquet = self._out_kind == "Parquet"
-        options = self._source.parquet_options(set(self._at)) if is_parquet else {}
+        is_parquet, source = self._out_kind == "Parquet", self._source
+        options = source.parquet_options(self.columns) if is_parquet else source.ipc_options()
+        recode: Recode = keep_used_words
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
-            yield lambda table: file.write_table(table, table.num_rows)  # one row group or batch
+            if not is_parquet and any(has_words(kind) for kind in self.schema.types):
+                recode = self._words_of_all().recode
+
+            def write(table: Any) -> None:  # as one row group or batch
+                file.write_table(bare_table(table, recode), table.num_rows)
+
+            yield write
+
+    def _words_of_all(self) -> SharedWords:
+        """Read the file once more, because its batches share one dictionary for each column."""
+        words = SharedWords()
+        with _source(self._path, self._in_kind) as source:
+            tables = self._tables(source)
+            while (rows := next(tables, None)) is not None:
+                for i in self._others:
+                    if has_words(rows.schema.field(i).type):
+                        bare(rows.column(i), words.see, (i,))
+        return words
+
+    def _tables(self, source: Any) -> Iterator[Any]:
+        """Yield the columns that are not left out, a row group or a record batch at a time."""
+        tables = source.tables()
+        while True:
+            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+                rows = next(tables, None)
+            if rows is None:
+                return
+            if rows.num_rows:
+                yield rows.select(self._kept) if self.left_out else rows
+            del rows  # frees memory before the next ones are read
 
 
 @contextmanager
@@ -143,7 +185,7 @@ def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> I
         if is_parquet:
             writer = parquet.ParquetWriter(file, schema, **options)
         else:
-            writer = pa.ipc.new_file(file, schema)
+            writer = pa.ipc.new_file(file, schema, options=pa.ipc.IpcWriteOptions(**options))
         yield writer
         writer.close()
     except BaseException as error:
@@ -171,7 +213,7 @@ class ParquetSource:
             yield self.file.read_row_group(i, use_threads=False)
             pa.default_memory_pool().release_unused()  # otherwise it keeps the group's memory
 
-    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+    def parquet_options(self, counts: Collection[str]) -> dict[str, Any]:
         """Return the options with which a writer stores a new file as this one is stored."""
         options: dict[str, Any] = {"store_schema": True}
         if not self.file.num_row_groups:
@@ -183,17 +225,21 @@ class ParquetSource:
         }
         options["use_dictionary"] = [
             leaf.path_in_schema
-            for j, leaf in enumerate(leaves)
-            if leaf.has_dictionary_page and j not in counts
+            for leaf in leaves
+            if leaf.has_dictionary_page and leaf.path_in_schema not in counts
         ]
         return options
+
+    def ipc_options(self) -> dict[str, Any]:
+        """Return the options of an Arrow file that is compressed, too."""
+        return {"compression": "zstd"}
 
 
 class IpcSource:
     """An Arrow IPC file or stream, record batch by record batch."""
 
     def __init__(self, path: Path) -> None:
-        self.file = pa.OSFile(str(path))
+        self._path, self.file = path, pa.OSFile(str(path))
         try:
             self._reader = pa.ipc.open_file(self.file)
             self._batches = (
@@ -211,22 +257,34 @@ class IpcSource:
         for batch in self._batches:
             yield pa.Table.from_batches([batch])
 
-    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+    def parquet_options(self, counts: Collection[str]) -> dict[str, Any]:
         """Return no options, so that the writer's defaults apply."""
         return {}
+
+    def ipc_options(self) -> dict[str, Any]:
+        """Return the options with which a writer compresses a new file as this one is."""
+        is_stream = not isinstance(self._reader, pa.RecordBatchFileReader)
+        with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+            return {"compression": codec_of(self._path, is_stream=is_stream)}
 
 
 @contextmanager
 def open_arrow_table(
-    path: Path, columns: Sequence[str], kind: str, out_kind: str
+    path: Path, columns: Sequence[str], kind: str, out_kind: str, left_out: Collection[str]
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
+    with _source(path, kind) as source:
+        yield ArrowTable(source, path, columns, kind, out_kind, left_out)
+
+
+@contextmanager
+def _source(path: Path, kind: str) -> Iterator[ParquetSource | IpcSource]:
     with open(path, "rb"):  # raises an OSError that names the file
         pass
     with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
     with closing(source.file):
-        yield ArrowTable(source, path, columns, out_kind)
+        yield source
 
 
 @contextmanager

@@ -59,11 +59,15 @@ class Table(Protocol):
         The names of the columns of counts, in the order of the table.
     other_columns : tuple[str, ...]
         The names of the other columns, which are published unchanged.
+    left_out : tuple[str, ...]
+        The names of the columns that are neither read nor published.
     """
 
     columns: tuple[str, ...]
 
     other_columns: tuple[str, ...]
+
+    left_out: tuple[str, ...]
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table once. A TableError says what is wrong with it and where."""

@@ -156,11 +156,6 @@ def rows_again(data: bytes | memoryview, layout: Layout) -> list[Row]:
     return [_cells(line.rstrip("\r\n"), 0, layout.delimiter) for line in text]
 
 
-def others(row: Row, layout: Layout) -> tuple[str, ...]:
-    """Return the cells of a row that are not counts."""
-    return tuple(cell for i, cell in enumerate(row) if i not in layout.indices)
-
-
 def with_counts(
     rows: Iterable[Row], indices: Sequence[int], counts: Iterable[Sequence[int]]
 ) -> Iterator[Row]:

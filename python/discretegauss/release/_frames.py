@@ -21,6 +21,7 @@ from ..data.person import Counted, Counting, Person, checked_counting, require_p
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ._calibration import Cost, WithCost, calibrations
+from ._left_out import refuse_keys
 from ._plan import column_names, named_in_errors, require_whole
 from ._report import noise_text
 
@@ -188,14 +189,15 @@ class Plan(WithCost):
         Returns
         -------
         dict
-            New frames, by the same names.
+            New frames, by the same names. A frame lacks the columns that another frame's table
+            counts, because they would be published without noise.
 
         Raises
         ------
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.add_noise`. Also if frames are not those of the plan, if a column of
-            `by` is missing, or if two rows are one group. All tables are checked before anything is
-            drawn.
+            `by` is missing or is counted by another table, or if two rows are one group. All tables
+            are checked before anything is drawn.
 
         Notes
         -----
@@ -209,16 +211,40 @@ class Plan(WithCost):
         if set(frames) != set(self.tables):
             names = ", ".join(map(repr, self.tables))
             raise ParameterValueError(f"frames must have the names of the plan's tables, {names}")
-        laws, tables = self.laws, {}
+        laws, opened = self.laws, dict[str, tuple[LabelledTable, Container]]()
         for name, table in self.tables.items():
             with named_in_errors(f"frames[{name!r}]"):
-                tables[name] = _open(frames[name], table, columns, integral_floats)
-                require_room(tables[name].cells, laws[name])
+                opened[name] = _open(frames[name], table, columns, integral_floats)
+                require_room(opened[name][1].cells, laws[name])
+        labels = {name: [x.label for x in one.cells] for name, (_, one) in opened.items()}
+        tables = {}
+        for name, (frame, one) in opened.items():
+            others = [label for of_one in labels.values() for label in of_one]
+            others = [label for label in others if label not in labels[name]]
+            with named_in_errors(f"frames[{name!r}]"):
+                refuse_keys(self.tables[name].counting, others)
+                tables[name] = one
+                if _has_any(frame, others):
+                    rest = frame.without(others)
+                    tables[name] = open_container(rest, labels[name], floats=integral_floats)
         how = How(floats=integral_floats, source=source)
         return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
 
 
-def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
+def _has_any(table: LabelledTable, labels: Sequence[Any]) -> bool:
+    """Return whether a table has columns of these labels; refuse an index that has them."""
+    for level in table.levels():
+        if level in labels:
+            raise ParameterValueError(
+                f"the index must not have the level {describe(level)}, which another table of the "
+                "plan counts: it would be published without noise"
+            )
+    return any(label in labels for label in table.labels())
+
+
+def _open(
+    frame: Any, table: Table, columns: object, floats: bool
+) -> tuple[LabelledTable, Container]:
     """Open a frame; refuse it if it does not have what its table says."""
     labelled = LabelledTable(frame, "the table")
     if isinstance(labelled.table, dict):
@@ -237,4 +263,4 @@ def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
             "have several"
         )
     require_grouped(labelled, table.counting.by, [one.label for one in values.cells])
-    return values
+    return labelled, values

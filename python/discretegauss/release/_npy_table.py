@@ -8,7 +8,7 @@ integers, but the other fields of records keep their types.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..data.cells import Cells
 from ..data.keys import plain
 from ..errors import TableError
 from ._chunks import Chunk, Keys, Readable, column_index, read_all
+from ._csv_rows import BLANKS
 
 _CHUNK = 2**20
 """Bytes that are read at a time, or one row if it is longer."""
@@ -39,9 +40,13 @@ class NpyTable:
         The bytes of the file.
     columns : sequence of str
         The names of the columns of counts.
+    left_out : collection of str
+        The names of columns to leave out. Those of an array are numbered again without them.
     """
 
-    def __init__(self, file: Readable, columns: Sequence[str]) -> None:
+    def __init__(
+        self, file: Readable, columns: Sequence[str], left_out: Collection[str] = ()
+    ) -> None:
         self._file, self._rows_read = file, 0
         dtype, shape = _read_header(file)
         self._shape = shape
@@ -56,7 +61,9 @@ class NpyTable:
         self._dtype, self._names = dtype, dtype.names or ()
         at = {column_index(self._names, name) for name in columns}
         self.columns = tuple(name for i, name in enumerate(self._names) if i in at)
-        self.other_columns = tuple(name for i, name in enumerate(self._names) if i not in at)
+        self.left_out = tuple(name for name in self._names if name.strip(BLANKS) in left_out)
+        self._written_names = tuple(name for name in self._names if name not in self.left_out)
+        self.other_columns = tuple(name for name in self._written_names if name not in self.columns)
         for name in self.columns if self._are_records else self._names[:1]:
             stored = dtype[name]
             if stored.kind not in "iu" or stored.names is not None:
@@ -93,13 +100,17 @@ class NpyTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
         """Write the header, then yield a function that writes closed chunks."""
-        sink(npy_header(self._out_dtype() if self._are_records else _INT64, self._shape))
+        if self._are_records:
+            sink(npy_header(self._out_dtype(), self._shape))
+        else:
+            width = (len(self._written_names),) if len(self._shape) == 2 else ()
+            sink(npy_header(_INT64, (self._shape[0], *width)))
         yield sink
 
     def _out_dtype(self) -> np.dtype[Any]:
         same = self.other_columns if self._are_records else ()
         return np.dtype(
-            [(name, self._dtype[name] if name in same else _INT64) for name in self._names]
+            [(name, self._dtype[name] if name in same else _INT64) for name in self._written_names]
         )
 
     def _written(self, rows: NDArray[Any], results: list[NDArray[Any]]) -> NDArray[Any]:

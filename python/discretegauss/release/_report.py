@@ -42,6 +42,8 @@ class Release(Calibration):
         The columns of counts, in the order of the table.
     other_columns : int
         How many columns are published unchanged.
+    left_out : tuple[str, ...]
+        The columns that are not published, because another table of the plan counts them.
     disjoint : bool
         Whether nobody changes counts in two of the columns.
     person : Person or None
@@ -56,6 +58,7 @@ class Release(Calibration):
     disjoint: bool
     seconds: float
     person: Person | None = None
+    left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return aligned([*_person_lines(self.person), *_table_lines(self)])
@@ -135,6 +138,7 @@ def release_json(release: PlanRelease) -> str:
             "columns": one.columns,
             "rows": one.rows,
             "other_columns": one.other_columns,
+            "left_out": one.left_out,
             "out": str(one.out),
             **_noise_fields(one, "counts_per_person"),
             "disjoint": one.disjoint,
@@ -275,10 +279,18 @@ def _table_lines(release: Release) -> Lines:
         ("columns" if several else "column", printable(", ".join(release.columns))),
         ("rows", str(release.rows)),
         ("other columns", f"{others} (published unchanged)" if others else "none"),
+        *_left_out_lines(release.left_out),
         ("written to", _name(release.out)),
         *_noise_lines(release, "count" if several else "row", "count"),
         ("time", f"{release.seconds:.2f} s"),
     ]
+
+
+def _left_out_lines(names: Sequence[str]) -> Lines:
+    if not names:
+        return []
+    count = "counts it" if len(names) == 1 else "counts them"
+    return [("left out", printable(f"{', '.join(names)} (another table of the plan {count})"))]
 
 
 def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:

@@ -21,21 +21,22 @@ from .._system.signals import signals_deferred
 from ..data.addition import How, has_room, noisy
 from ..data.cells import INT64_RANGE
 from ..data.person import Person
-from ..errors import OutputError, ParameterValueError, TableError
+from ..errors import ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._chunks import Chunk, RowsBy, Table
 from ._consistent import ConsistentTables
-from ._files import (
-    Format,
-    Stdout,
-    checked_destination,
-    compressed,
-    exists_already,
-    formats_of,
-    open_table,
+from ._destinations import File, checked_destinations, exists_already, require_other_files
+from ._files import Format, Stdout, compressed, formats_of, open_table
+from ._plan import (
+    FilePlan,
+    PlannedTable,
+    inputs_of,
+    named_in_errors,
+    outputs_of,
+    plan_of_one,
+    read_plan,
 )
-from ._plan import FilePlan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
 
@@ -124,8 +125,8 @@ def release_table(
         not fit the format, which the counts and the law decide, and no draw. This error and the
         next are in `discretegauss.errors`, too.
     OutputError
-        If out is the table itself, exists without force, is not a regular file, or is the file
-        that stdout or stderr goes to.
+        If out or plot is the table, or the same file as the other; exists without force; is not a
+        regular file; or is the file that stdout or stderr goes to.
     TypeError, ValueError, OverflowError
         If a parameter is wrong: `discretegauss.errors.ParameterTypeError` and so on.
     ImportError
@@ -261,24 +262,37 @@ def execute(
     ``before_placing`` is called when the files are complete and lack only their names.
     """
     force, progress = checked_flag(force, "force"), checked_flag(progress, "progress")
-    runs = [
-        _checked(one, noise, force=force, to_stdout=to_stdout)
-        for one, noise in zip(plan.tables, plan.noise, strict=True)
-    ]
-    streams = [run.file for run in runs if isinstance(run.file, Stdout)]  # at most one
-    files = [run.file for run in runs if isinstance(run.file, NewFile)]
+    outputs, inputs = outputs_of(plan.path, plan.tables), inputs_of(plan.path, plan.tables)
+    formats = []
+    for one in plan.tables:
+        with named_in_errors(one.where):
+            out = one.table if to_stdout else one.out
+            formats.append(formats_of(one.table, out, one.delimiter))
+    streams: list[Stdout] = []
     observers: list[Observer] = []
     added_up = picture = None
+    if to_stdout:
+        streams, outputs = [Stdout()], []
+        require_other_files([File(Path("/dev/stdout"), "the output")], inputs)
     if consistent is not None:
         folder = named_path(consistent, "consistent")
-        added_up = ConsistentTables(folder, plan.tables, plan.person, force=force)
+        added_up = ConsistentTables(folder, plan.tables, plan.person)
         observers.append(added_up)
-        files += added_up.files
+        outputs += added_up.outputs
     if plot is not None:
         path = named_path(plot, "plot")
-        files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
+        require_plot(path)
+        outputs.append(File(path, "the plot"))
         picture = Picture(path.suffix, of_plan=plan.path is not None)
         observers.append(picture)
+    destinations = checked_destinations(outputs, inputs, force=force)
+    files = [NewFile(path, replace=force) for path in destinations]
+    n = len(plan.tables)
+    sinks: Sequence[NewFile | Stdout] = streams or files[:n]
+    each_table = zip(plan.tables, plan.noise, formats, sinks, strict=True)
+    runs = []
+    for one, noise, of_one, sink in each_table:
+        runs.append(_Run(one, noise, *of_one, sink))
     for run in runs:
         _look_through(run)
     shares = tuple([one.share for one in plan.tables])
@@ -297,7 +311,7 @@ def execute(
                     tables=tuple(tables),
                     cost=plan.cost,
                     person=plan.person,
-                    consistent=() if added_up is None else added_up.write(),
+                    consistent=() if added_up is None else added_up.write(files[n : 2 * n]),
                 )
                 if picture is not None:
                     with files[-1].content() as write:
@@ -324,33 +338,13 @@ def execute(
         raise
 
 
-def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: bool) -> _Run:
-    with named_in_errors(one.where):
-        formats = formats_of(one.table, one.table if to_stdout else one.out, one.delimiter)
-        if to_stdout:
-            return _Run(one, noise, *formats, Stdout())
-        destination = checked_destination(one.table, one.out, force=force)
-        return _Run(one, noise, *formats, NewFile(destination, replace=force))
-
-
-def _checked_plot(plan: FilePlan, outputs: Sequence[NewFile], plot: Path, force: bool) -> Path:
-    require_plot(plot)
-    destination = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
-    tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
-    if destination in tables | {output.path for output in outputs}:
-        raise OutputError(
-            f"{plot} is a table or an output of the release; the plot must be another file"
-        )
-    return destination
-
-
 @contextmanager
 def _open_planned(run: _Run) -> Iterator[Table]:
     """Open a table; errors about its content name its place in the plan."""
     one = run.one
     with (
         named_in_errors(one.where, (TableError, ParameterValueError)),
-        open_table(one.table, one.columns, run.of_table, run.of_out) as table,
+        open_table(one.table, one.columns, run.of_table, run.of_out, one.left_out) as table,
     ):
         yield table
 
@@ -403,6 +397,7 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
             out=one.out,
             rows=0,
             other_columns=len(table.other_columns),
+            left_out=table.left_out,
             disjoint=one.disjoint,
             seconds=0.0,
         )

@@ -19,7 +19,8 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
-from ._files import checked_delimiter, checked_destination, formats_of, open_table
+from ._destinations import File, checked_destinations
+from ._files import checked_delimiter, formats_of, open_table
 from ._plan import column_names
 from ._report import aligned
 
@@ -115,7 +116,9 @@ def release_groups(
         raise ParameterValueError(f"column must name one column of counts, got {len(names)}")
     delimiter = checked_delimiter(delimiter)
     of_table, _ = formats_of(read, read, delimiter)
-    destination = checked_destination(read, written, force=force)
+    (destination,) = checked_destinations(
+        [File(written, "the output")], [File(read, "the table itself")], force=force
+    )
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written} must end in .csv, because groups are written as CSV")
     with open_table(read, names, of_table, of_table) as table_file:

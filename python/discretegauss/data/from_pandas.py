@@ -41,10 +41,13 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
         return None
 
     def replaced(noisy: dict[int, Any]) -> pd.DataFrame:
-        frame = values.copy(deep=False)
-        for i, array in noisy.items():
-            frame.isetitem(i, pd.Series(array, frame.index, copy=False))
-        return frame
+        # One new frame, because each isetitem copies the list of the other columns.
+        index = values.index
+        columns = {i: pd.Series(array, index, copy=False) for i, array in noisy.items()}
+        each = {i: columns.get(i, one) for i, (_, one) in enumerate(values.items())}
+        frame = pd.DataFrame(each, index, copy=False)
+        frame.columns = values.columns
+        return cast("pd.DataFrame", values._constructor(frame).__finalize__(values))
 
     def open_one(i: int) -> Column:
         return _column(values.iloc[:, i], floats=floats)

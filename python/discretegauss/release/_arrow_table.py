@@ -24,7 +24,7 @@ from .._system.atomic_file import Sink
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
-from ._chunks import Chunk, Keys, SinkFile, column_index
+from ._chunks import Chunk, Keys, SinkFile, column_indices, key_text
 
 
 def _written_type(name: str, stored: Any) -> Any:
@@ -58,12 +58,13 @@ class ArrowTable:
     def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
         self._source, self._path, self._out_kind = source, path, out_kind
         schema = source.schema
-        self._at = sorted(column_index(schema.names, name) for name in columns)
-        self.columns = tuple(schema.names[i] for i in self._at)
-        types = {i: _written_type(schema.names[i], schema.field(i).type) for i in self._at}
+        names = schema.names  # a new list each time
+        self._at = sorted(column_indices(names, columns))
+        self.columns = tuple(names[i] for i in self._at)
+        types = {i: _written_type(names[i], schema.field(i).type) for i in self._at}
         self.schema = with_types(schema, types)
-        self._others = [i for i in range(len(schema.names)) if i not in self._at]
-        self.other_columns = tuple(schema.names[i] for i in self._others)
+        self._others = [i for i in range(len(names)) if i not in types]
+        self.other_columns = tuple(names[i] for i in self._others)
         self._rows_read = 0
 
     def chunks(self) -> Iterator[Chunk]:
@@ -80,9 +81,10 @@ class ArrowTable:
             del rows  # frees memory before the next ones are read
 
     def _chunk(self, rows: Any) -> Chunk:
-        def keys(places: Sequence[int]) -> Keys:
-            columns = [map(repr, rows.column(self._others[i]).to_pylist()) for i in places]
-            return list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
+        def keys(places: Sequence[int], most: int | None = None) -> Keys:
+            first = rows.slice(0, most)
+            columns = [map(key_text, first.column(self._others[i]).to_pylist()) for i in places]
+            return list(zip(*columns, strict=True)) if columns else [()] * first.num_rows
 
         def other_cells() -> Keys:
             texts = [_texts(rows.column(i)) for i in self._others]

@@ -197,9 +197,10 @@ class CsvTable:
                 start = stop
             return written[0] if len(written) == 1 else b"".join(written)
 
-        other = [i for i in range(layout.width) if i not in layout.indices]
+        counts_at = set(layout.indices)
+        other = [i for i in range(layout.width) if i not in counts_at]
 
-        def keys(places: Sequence[int]) -> Keys:
+        def keys(places: Sequence[int], _: int | None = None) -> Keys:
             at = [other[i] for i in places]
             return chain.from_iterable(part.cells(at, layout) for part in parts)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._system.atomic_file import Sink
 from ..data.cells import Cells
 from ..errors import TableError
-from ._chunks import Chunk, Keys, Readable, column_index, read_all
+from ._chunks import Chunk, Keys, Readable, column_indices, read_all, without_sign_of_zero
 
 _CHUNK = 2**20
 """Bytes that are read at a time, or one row if it is longer."""
@@ -53,7 +53,7 @@ class NpyTable:
             width = shape[1] if len(shape) == 2 else 1
             dtype = np.dtype([(str(i), dtype) for i in range(width)])
         self._dtype, self._names = dtype, dtype.names or ()
-        at = {column_index(self._names, name) for name in columns}
+        at = set(column_indices(self._names, columns))
         self.columns = tuple(name for i, name in enumerate(self._names) if i in at)
         self.other_columns = tuple(name for i, name in enumerate(self._names) if i not in at)
         for name in self.columns if self._are_records else self._names[:1]:
@@ -73,9 +73,11 @@ class NpyTable:
             yield self._chunk(np.frombuffer(data, self._dtype))
 
     def _chunk(self, rows: NDArray[Any]) -> Chunk:
-        def keys(places: Sequence[int]) -> Keys:
-            columns = [map(str, rows[self.other_columns[i]].tolist()) for i in places]
-            return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+        def keys(places: Sequence[int], most: int | None = None) -> Keys:
+            first = rows[:most]
+            names = [self.other_columns[i] for i in places]
+            columns = [map(str, map(without_sign_of_zero, first[name].tolist())) for name in names]
+            return list(zip(*columns, strict=True)) if columns else [()] * len(first)
 
         return Chunk(
             [Cells(rows[name], label=name) for name in self.columns],

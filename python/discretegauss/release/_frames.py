@@ -15,12 +15,21 @@ from .._inputs.source import Source
 from ..data.addition import How, noisy, require_room
 from ..data.cells import Container
 from ..data.entry import open_container
-from ..data.groups import require_grouped
+from ..data.groups import require_counts, require_grouped
 from ..data.labelled_table import LabelledTable
 from ..data.person import Counted, Counting, Person, checked_counting, require_person
+from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ._calibration import Cost, WithCost, calibrations
+from ._groupings import (
+    TableOfPlan,
+    Values,
+    require_one_grouping,
+    require_values,
+    shared_keys,
+    value,
+)
 from ._plan import column_names, named_in_errors, require_whole
 from ._report import noise_text
 
@@ -209,22 +218,37 @@ class Plan(WithCost):
         if set(frames) != set(self.tables):
             names = ", ".join(map(repr, self.tables))
             raise ParameterValueError(f"frames must have the names of the plan's tables, {names}")
-        laws, tables = self.laws, {}
+        laws, tables = self.laws, dict[str, Container]()
+        counted, values = list[TableOfPlan](), list[Values]()
+        shared = shared_keys(table.counting for table in self.tables.values())
         for name, table in self.tables.items():
             with named_in_errors(f"frames[{name!r}]"):
-                tables[name] = _open(frames[name], table, columns, integral_floats)
-                require_room(tables[name].cells, laws[name])
+                labelled = _labelled(frames[name])
+                tables[name] = one = _open(labelled, table, columns, integral_floats)
+                alone = alone_by(self.person, table.counting)
+                require_counts(labelled.table, one, alone, table.counting.by)
+                require_room(one.cells, laws[name])
+            labels = [str(cells.label) for cells in one.cells]
+            counted.append((f"frames[{name!r}]", table.counting, labels))
+            keys = [key for key in table.counting.by if key in shared]
+            values.append({key: set(map(value, labelled.distinct(key))) for key in keys})
+        require_values(counted)
+        require_one_grouping(counted, values)
         how = How(floats=integral_floats, source=source)
         return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
 
 
-def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
-    """Open a frame; refuse it if it does not have what its table says."""
+def _labelled(frame: Any) -> LabelledTable:
     labelled = LabelledTable(frame, "the table")
     if isinstance(labelled.table, dict):
         raise ParameterTypeError(
             "the table must be a frame of pandas, polars or pyarrow, got a dict"
         )
+    return labelled
+
+
+def _open(labelled: LabelledTable, table: Table, columns: object, floats: bool) -> Container:
+    """Open a frame; refuse it if it does not have what its table says."""
     names = columns if table.columns is None else list(table.columns)
     if names is None:
         raise ParameterValueError(

@@ -35,6 +35,7 @@ from ..privacy.joint import Part
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
 from ._files import checked_delimiter
+from ._groupings import require_values
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}
@@ -161,6 +162,9 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
     tables = tuple(_table(path, i, item, len(items), person) for i, item in enumerate(items, 1))
     _check_outputs(path, tables)
     with named_in_errors(str(path)):
+        require_values(
+            [(f"table {i}", x.counting, x.columns) for i, x in enumerate(tables, 1) if x.counting]
+        )
         budget = {key: content[key] for key in _OF_BUDGET if key in content}
         for key in ("share", "error"):
             if len({key in item for item in items}) > 1:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked_out
 from .._inputs.messages import if_loaded
-from .._inputs.numbers import checked_flag, whole_number
+from .._inputs.numbers import checked_flag, exact_rational, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._inputs.tensors import is_tensor, outside_of_graphs
@@ -25,6 +25,7 @@ from .addition import How, Overflow, noisy
 from .cells import Container, is_integer
 from .lists_and_arrays import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
+from .totals import Alone, alone_by
 
 if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
@@ -169,8 +170,10 @@ def add_noise(
     ------
     TypeError, ValueError, OverflowError, OSError
         As `discretegauss.discrete_gaussian`; if values are not integers; if there are both a law
-        and a budget, or neither; or if a sum might not fit. In all cases nothing was drawn. No
-        message shows a value or a draw.
+        and a budget, or neither; or if a sum might not fit. With a budget also if a labelled row or
+        column is the total of the others, though a person is said to be counted once, or if a
+        column of identifiers says that rows are people (docs/data.md). In all cases nothing was
+        drawn. No message shows a value or a draw.
     RangeError
         If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
 
@@ -211,15 +214,18 @@ def add_noise(
             )
         noise = law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
         return outside_of_graphs(_noisy_tensor)(values, out, noise, how)
-    if person is not None and type(values).__name__ == "LazyFrame":
-        values = values.collect()  # only once: the statement needs the rows, too
+    is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
+    if is_lazy:
+        values = values.collect()  # only once: the law needs the rows, too
     container = open_container(values, columns, floats=integral_floats)
     law = law_for(
         container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
     )
     result = None if out is None else _checked_out(out, values)
     results = noisy(container.cells, law, how, out=result)
-    return container.close(results) if out is None else out
+    if out is not None:
+        return out
+    return container.close(results).lazy() if is_lazy else container.close(results)
 
 
 def _noisy_tensor(values: Any, out: Any, noise: tuple[Any, ...], how: How) -> Any:
@@ -273,6 +279,8 @@ by, integral_floats
     if is_tensor(values):
         container, _ = open_tensor(values)
     else:
+        if isinstance(values, if_loaded("polars", "LazyFrame")):
+            values = values.collect()
         container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return law_for(
@@ -309,17 +317,27 @@ def law_for(
         if person is not None:
             if others:
                 raise ParameterTypeError(f"{others[0]} must not be given with person")
-            from .groups import counting_of
+            from .groups import counting_of, require_counts
             from .person import joint
 
-            table = joint(person, [counting_of(values, container, person, by)])
+            counting = counting_of(values, container, person, by)
+            keys = None if by is None else counting.by
+            require_counts(values, container, alone_by(person, counting), keys)
+            table = joint(person, [counting])
             rho = table.rho_of(budget, [Fraction(1)])
             return DiscreteGaussian(*table.sigma2([Fraction(1)], rho))
         from ..privacy import calibrate  # here, because workers have a law and do not need it
 
         require_rows(rows, container.n_rows, sensitivity)
         queries = rows * (1 if disjoint else container.n_columns)
-        return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        chosen = calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        if not isinstance(values, np.ndarray | list):
+            from .groups import require_counts
+
+            is_whole = exact_rational(sensitivity, "sensitivity").denominator == 1
+            one_row = rows == 1 and is_whole  # another sensitivity is the norm of several changes
+            require_counts(values, container, Alone(one_row, bool(disjoint), has_person=False))
+        return chosen
     named = others + ["person"] * (person is not None) + named
     if named:
         raise ParameterTypeError(f"give either a law or a budget: {named[0]} belongs to a budget")

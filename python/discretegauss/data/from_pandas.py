@@ -41,14 +41,16 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
         return None
 
     def replaced(noisy: dict[int, Any]) -> pd.DataFrame:
-        frame = values.copy(deep=False)
-        for i, dtype in enumerate(values.dtypes):
+        # One new frame, because each isetitem copies the list of the other columns.
+        each: dict[int, Any] = {}
+        for i, (_, column) in enumerate(values.items()):
             array = noisy.get(i)
-            if array is None and not isinstance(dtype, np.dtype):
-                array = _bare(frame.iloc[:, i].array)
-            if array is not None:
-                frame.isetitem(i, pd.Series(array, frame.index, copy=False))
-        return frame
+            if array is None and not isinstance(column.dtype, np.dtype):
+                array = _bare(column.array)
+            each[i] = column if array is None else pd.Series(array, values.index, copy=False)
+        frame = pd.DataFrame(each, values.index, copy=False)
+        frame.columns = values.columns
+        return cast("pd.DataFrame", values._constructor(frame).__finalize__(values))
 
     def open_one(i: int) -> Column:
         return _column(values.iloc[:, i], floats=floats)

@@ -27,7 +27,7 @@ from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
 from ._arrow_codec import codec_of
-from ._chunks import Chunk, Keys, SinkFile, column_index
+from ._chunks import Chunk, Keys, SinkFile, column_indices, key_text
 from ._csv_rows import BLANKS
 
 _FRACTION = re.compile(r"\.[0-9]+")
@@ -75,16 +75,17 @@ class ArrowTable:
     ) -> None:
         self._source, self._path = source, path
         self._in_kind, self._out_kind = in_kind, out_kind
-        names = source.schema.names
-        self.left_out = tuple(name for name in names if name.strip(BLANKS) in left_out)
-        self._kept = [i for i, name in enumerate(names) if name not in self.left_out]
+        every = source.schema.names  # a new list each time
+        self.left_out = tuple(name for name in every if name.strip(BLANKS) in left_out)
+        self._kept = [i for i, name in enumerate(every) if name not in self.left_out]
         schema = pa.schema([source.schema.field(i) for i in self._kept], source.schema.metadata)
-        self._at = sorted(column_index(schema.names, name) for name in columns)
-        self.columns = tuple(schema.names[i] for i in self._at)
-        types = {i: _written_type(schema.names[i], schema.field(i).type) for i in self._at}
+        names = schema.names
+        self._at = sorted(column_indices(names, columns))
+        self.columns = tuple(names[i] for i in self._at)
+        types = {i: _written_type(names[i], schema.field(i).type) for i in self._at}
         self.schema = with_types(schema, types)
-        self._others = [i for i in range(len(schema.names)) if i not in self._at]
-        self.other_columns = tuple(schema.names[i] for i in self._others)
+        self._others = [i for i in range(len(names)) if i not in types]
+        self.other_columns = tuple(names[i] for i in self._others)
         self._rows_read = 0
 
     def chunks(self) -> Iterator[Chunk]:
@@ -96,9 +97,10 @@ class ArrowTable:
             del rows  # frees memory before the next ones are read
 
     def _chunk(self, rows: Any) -> Chunk:
-        def keys(places: Sequence[int]) -> Keys:
-            columns = [map(repr, rows.column(self._others[i]).to_pylist()) for i in places]
-            return list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
+        def keys(places: Sequence[int], most: int | None = None) -> Keys:
+            first = rows.slice(0, most)
+            columns = [map(key_text, first.column(self._others[i]).to_pylist()) for i in places]
+            return list(zip(*columns, strict=True)) if columns else [()] * first.num_rows
 
         def other_cells() -> Keys:
             texts = [_texts(rows.column(i)) for i in self._others]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
 from ..errors import TableError
-from ._chunks import column_index
+from ._chunks import column_indices
 
 MAX_DIGITS = 600
 """The most digits of a count, below any limit that Python can be set to (640 or more)."""
@@ -119,10 +119,9 @@ def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row,
     """Return the names in the header, stripped, and the layout of the rows."""
     header = _cells(text, 1, delimiter)
     hint = ": commas delimit, or tabs if the file ends in .tsv or .tab; or set delimiter=';'"
-    by_place = {
-        column_index(header, column.strip(BLANKS), "line 1: ", "the header", hint): column
-        for column in columns
-    }
+    names = [column.strip(BLANKS) for column in columns]
+    places = column_indices(header, names, "line 1: ", "the header", hint)
+    by_place = dict(zip(places, columns, strict=True))
     if len(by_place) < len(columns):  # they differ only in blanks
         raise TableError(
             "column must name each column once, but two of the names differ only in blanks"

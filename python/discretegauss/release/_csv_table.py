@@ -217,7 +217,7 @@ class CsvTable:
                 start = stop
             return written[0] if len(written) == 1 else b"".join(written)
 
-        def keys(places: Sequence[int]) -> Keys:
+        def keys(places: Sequence[int], _: int | None = None) -> Keys:
             at = [self._others[i] for i in places]
             return chain.from_iterable(part.cells(at, layout) for part in parts)
 

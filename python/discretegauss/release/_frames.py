@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,12 +15,21 @@ from .._inputs.source import Source
 from ..data.addition import How, noisy, require_room
 from ..data.cells import Container
 from ..data.entry import open_container
-from ..data.groups import require_grouped
+from ..data.groups import require_counts, require_grouped
 from ..data.labelled_table import LabelledTable
 from ..data.person import Counted, Counting, Person, checked_counting, require_person
+from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ._calibration import Cost, WithCost, calibrations
+from ._groupings import (
+    TableOfPlan,
+    Values,
+    require_one_grouping,
+    require_values,
+    shared_keys,
+    value,
+)
 from ._left_out import refuse_keys
 from ._plan import column_names, named_in_errors, require_whole
 from ._report import noise_text
@@ -212,26 +221,34 @@ class Plan(WithCost):
             names = ", ".join(map(repr, self.tables))
             raise ParameterValueError(f"frames must have the names of the plan's tables, {names}")
         laws, opened = self.laws, dict[str, tuple[LabelledTable, Container]]()
+        counted, values = list[TableOfPlan](), list[Values]()
+        shared = shared_keys(table.counting for table in self.tables.values())
         for name, table in self.tables.items():
             with named_in_errors(f"frames[{name!r}]"):
-                opened[name] = _open(frames[name], table, columns, integral_floats)
-                require_room(opened[name][1].cells, laws[name])
+                frame, one = opened[name] = _open(frames[name], table, columns, integral_floats)
+                alone = alone_by(self.person, table.counting)
+                require_counts(frame.table, one, alone, table.counting.by)
+                require_room(one.cells, laws[name])
+            counted.append((f"frames[{name!r}]", table.counting, [str(x.label) for x in one.cells]))
+            keys = [key for key in table.counting.by if key in shared]
+            values.append({key: set(map(value, frame.distinct(key))) for key in keys})
         labels = {name: [x.label for x in one.cells] for name, (_, one) in opened.items()}
-        tables = {}
+        every, tables = {label for of_one in labels.values() for label in of_one}, {}
         for name, (frame, one) in opened.items():
-            others = [label for of_one in labels.values() for label in of_one]
-            others = [label for label in others if label not in labels[name]]
+            others = every.difference(labels[name])
             with named_in_errors(f"frames[{name!r}]"):
                 refuse_keys(self.tables[name].counting, others)
                 tables[name] = one
                 if _has_any(frame, others):
                     rest = frame.without(others)
                     tables[name] = open_container(rest, labels[name], floats=integral_floats)
+        require_values(counted)
+        require_one_grouping(counted, values)
         how = How(floats=integral_floats, source=source)
         return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
 
 
-def _has_any(table: LabelledTable, labels: Sequence[Any]) -> bool:
+def _has_any(table: LabelledTable, labels: Collection[Any]) -> bool:
     """Return whether a table has columns of these labels; refuse an index that has them."""
     for level in table.levels():
         if level in labels:

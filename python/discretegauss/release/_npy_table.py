@@ -20,7 +20,7 @@ from .._system.atomic_file import Sink
 from ..data.cells import Cells
 from ..data.keys import plain
 from ..errors import TableError
-from ._chunks import Chunk, Keys, Readable, column_index, read_all
+from ._chunks import Chunk, Keys, Readable, column_indices, read_all
 from ._csv_rows import BLANKS
 
 _CHUNK = 2**20
@@ -59,7 +59,7 @@ class NpyTable:
             width = shape[1] if len(shape) == 2 else 1
             dtype = np.dtype([(str(i), dtype) for i in range(width)])
         self._dtype, self._names = dtype, dtype.names or ()
-        at = {column_index(self._names, name) for name in columns}
+        at = set(column_indices(self._names, columns))
         self.columns = tuple(name for i, name in enumerate(self._names) if i in at)
         self.left_out = tuple(name for name in self._names if name.strip(BLANKS) in left_out)
         self._written_names = tuple(name for name in self._names if name not in self.left_out)
@@ -81,10 +81,11 @@ class NpyTable:
             yield self._chunk(np.frombuffer(data, self._dtype))
 
     def _chunk(self, rows: NDArray[Any]) -> Chunk:
-        def keys(places: Sequence[int]) -> Keys:
-            others = [rows[self.other_columns[i]].tolist() for i in places]
-            columns = [map(str, map(plain, cells)) for cells in others]
-            return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+        def keys(places: Sequence[int], most: int | None = None) -> Keys:
+            first = rows[:most]
+            names = [self.other_columns[i] for i in places]
+            columns = [map(str, map(plain, first[name].tolist())) for name in names]
+            return list(zip(*columns, strict=True)) if columns else [()] * len(first)
 
         return Chunk(
             [Cells(rows[name], label=name) for name in self.columns],

@@ -36,6 +36,7 @@ from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
 from ._destinations import File, require_other_files
 from ._files import checked_delimiter
+from ._groupings import require_values
 from ._left_out import left_out, refuse_keys
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
@@ -166,6 +167,9 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
     require_other_files(outputs_of(path, tables), inputs_of(path, tables))
     tables = tuple(_without_counts_of_others(tables))
     with named_in_errors(str(path)):
+        require_values(
+            [(f"table {i}", x.counting, x.columns) for i, x in enumerate(tables, 1) if x.counting]
+        )
         budget = {key: content[key] for key in _OF_BUDGET if key in content}
         for key in ("share", "error"):
             if len({key in item for item in items}) > 1:

@@ -61,7 +61,8 @@ class Release(Calibration):
     left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return aligned([*_person_lines(self.person), *_table_lines(self)])
+        who = _person_lines(self.person) or _assumed_lines(self)
+        return aligned([*who, *_table_lines(self)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +92,7 @@ class PlanRelease(WithCost):
         if self.path is None:
             return str(self.tables[0])
         parts = [
-            [_share(share), *_table_lines(one)]
+            [_share(share), *(() if self.person else _assumed_lines(one)), *_table_lines(one)]
             for share, one in zip(self.shares, self.tables, strict=True)
         ]
         for part, (file, gain) in zip(parts, self.consistent, strict=False):
@@ -262,6 +263,21 @@ def _with_total(
 
 def _person_lines(person: Person | None) -> Lines:
     return [] if person is None else [("person", printable(str(person)))]
+
+
+def _assumed_lines(release: Release) -> Lines:
+    """Return what was assumed of a person, where there is no statement."""
+    most, n_columns = _rounded_down(release.sensitivity), len(release.columns)
+    if release.sensitivity.denominator != 1:
+        return [("assumed", f"the Euclidean norm of all that one person changes is at most {most}")]
+    n_rows = release.queries // (1 if release.disjoint else n_columns)
+    rows = "one row" if n_rows == 1 else f"at most {_rounded_down(Fraction(n_rows))} rows"
+    counts = "its count" if n_rows == 1 else "the count of each"
+    if release.disjoint and n_columns > 1:
+        rows, counts = f"{rows} and in one of {n_columns} columns", "a count"
+    elif n_columns > 1:
+        counts = f"each of its {n_columns} counts" if n_rows == 1 else "each of their counts"
+    return [("assumed", f"one person is in {rows}, and changes {counts} by at most {most}")]
 
 
 def _name(path: Path | None) -> str:

@@ -21,6 +21,7 @@ from .._system.signals import signals_deferred
 from ..data.addition import How, has_room, noisy
 from ..data.cells import INT64_RANGE
 from ..data.person import Person
+from ..data.totals import RunningTotal, refusal_of_row
 from ..errors import ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
@@ -28,6 +29,8 @@ from ._chunks import Chunk, RowsBy, Table
 from ._consistent import ConsistentTables
 from ._destinations import File, checked_destinations, exists_already, require_other_files
 from ._files import Format, Stdout, compressed, formats_of, open_table
+from ._first_look import FirstLook, alone_of
+from ._groupings import Values, require_one_grouping, shared_keys
 from ._plan import (
     FilePlan,
     PlannedTable,
@@ -293,8 +296,11 @@ def execute(
     runs = []
     for one, noise, of_one, sink in each_table:
         runs.append(_Run(one, noise, *of_one, sink))
-    for run in runs:
-        _look_through(run)
+    shared = [] if plan.person is None else [x.counting for x in plan.tables if x.counting]
+    values = [_look_through(run, plan.person, shared_keys(shared)) for run in runs]
+    with named_in_errors(str(plan.path or "")):
+        counted = [(x.where, x.counting, x.columns) for x in plan.tables if x.counting]
+        require_one_grouping(counted, values if counted else [])
     shares = tuple([one.share for one in plan.tables])
     try:
         with nullcontext() if added_up is None else folder_made(added_up.folder):
@@ -303,7 +309,7 @@ def execute(
                 # (of a debugger that quits) raises inside one skips the `finally` below.
                 tables = []
                 for run in runs:
-                    table = _write(run, source, observers, progress=progress)
+                    table = _write(run, source, observers, plan.person, progress=progress)
                     tables.append(replace(table, person=plan.person))
                 release = PlanRelease(
                     path=plan.path,
@@ -349,28 +355,31 @@ def _open_planned(run: _Run) -> Iterator[Table]:
         yield table
 
 
-def _look_through(run: _Run) -> None:
+def _look_through(run: _Run, person: Person | None, shared: frozenset[str]) -> Values:
     """Refuse a table by its shape, its counts and the law, before anything is drawn for any table.
 
-    A pipe can be read only once, so `_write` checks it instead, by the same rules.
+    Return the values of the shared keys. A pipe can be read only once, so `_write` checks it
+    instead, by the same rules, if they need only one row at a time.
     """
     one, has_any_room = run.one, run.of_table.kind == "text"
     is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
-    if is_pipe or (has_any_room and one.rows_per_person == 1 and not one.has_groups):
-        return
+    if is_pipe:
+        return {}
     rows = 0
     with _open_planned(run) as table:
         if one.counting is not None and one.has_groups:
             RowsBy(one.counting, table)  # refuses columns that are missing
-        if has_any_room and one.rows_per_person == 1:
-            return
+        look = FirstLook(one, table, person, shared)
         for chunk in table.chunks():
             _require_room(chunk, run.noise.law, rows)
             rows += chunk.n_rows
-            if has_any_room and rows >= one.rows_per_person:
-                return
+            look.add(chunk)
+            if has_any_room and rows >= one.rows_per_person and look.is_done:
+                break
             del chunk  # frees memory before the next one is read
-        require_rows(one.rows_per_person, rows, one.sensitivity)
+        if rows:
+            require_rows(one.rows_per_person, rows, one.sensitivity)
+        return look.finish()
 
 
 def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
@@ -385,7 +394,14 @@ def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
             )
 
 
-def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress: bool) -> Release:
+def _write(
+    run: _Run,
+    source: Source,
+    observers: Sequence[Observer],
+    person: Person | None,
+    *,
+    progress: bool,
+) -> Release:
     """Write a table with noise on its counts to its output, which has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
     how = How(source=source)
@@ -402,6 +418,7 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
             seconds=0.0,
         )
         by = RowsBy(one.counting, table) if one.counting and one.has_groups else None
+        totals = RunningTotal() if alone_of(one, person).rows else None
         collectors = [each.next_table(release, table.other_columns) for each in observers]
         with (
             compressed(whole, run.of_out.compression) as sink,
@@ -414,6 +431,8 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
                 write(chunk.close(sums))
                 if by is not None:
                     by.add(chunk)
+                if totals is not None:
+                    totals.add(chunk.cells)
                 rows += chunk.n_rows
                 bar.update(rows, table.fraction())
                 for each in collectors:
@@ -424,4 +443,6 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
             require_rows(one.rows_per_person, rows, one.sensitivity)
             if by is not None:
                 by.require_differing()
+            if totals is not None and totals.total is not None:
+                raise TableError(refusal_of_row(totals.total, alone_of(one, person)))
     return replace(release, rows=rows, seconds=time.perf_counter() - start)

@@ -221,7 +221,8 @@ def test_counts_that_are_none_are_refused(counts: Any, named: str) -> None:
 
 def test_the_largest_arguments_are_taken() -> None:
     """One more of each is refused."""
-    assert keep_groups([2**62, 0], 1, "1e-6")[0].tolist() == [0]
+    (noisy,) = keep_groups([2**62, 0], 1, "1e-6")
+    assert abs(noisy - 2**62) <= 14
     assert keep_rule(1, "1e-6", groups_per_person=10**4).threshold > 0
     with pytest.raises(ParameterOverflowError, match="groups_per_person must be at most 10000"):
         keep_rule(1, "1e-6", groups_per_person=10**4 + 1)

@@ -92,8 +92,9 @@ PUBLIC = {
     "verify": "verify",
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (
-        "DiscreteGaussError EntropyError MissingCoreError OutputError ParameterOverflowError "
-        "ParameterTypeError ParameterValueError RangeError SourceError TableError"
+        "ContradictionError DiscreteGaussError EntropyError MissingCoreError OutputError "
+        "ParameterOverflowError ParameterTypeError ParameterValueError PrivacyWarning RangeError "
+        "SourceError TableError"
     ),
     "compat": "NumpyNoise SystemBits",
 }

@@ -197,8 +197,8 @@ def test_other_libraries_read_dictionaries_that_lost_words(tmp_path: Path, out: 
     """Each reads the same texts, from categories of pandas and from an Enum of polars."""
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     texts, kinds = ["b", None, "b"], ["SECRETTEXT", "b", "c"]
-    of_pandas = pd.DataFrame({"n": [1, 2, 3], "t": pd.Categorical(texts, kinds, ordered=True)})
-    of_polars = pl.DataFrame({"n": [1, 2, 3], "t": pl.Series(texts, dtype=pl.Enum(kinds))})
+    of_pandas = pd.DataFrame({"n": [1, 2, 4], "t": pd.Categorical(texts, kinds, ordered=True)})
+    of_polars = pl.DataFrame({"n": [1, 2, 4], "t": pl.Series(texts, dtype=pl.Enum(kinds))})
     is_parquet = out == "o.parquet"
     for frame in (of_pandas, of_polars):
         path = tmp_path / f"t{Path(out).suffix}"

@@ -44,7 +44,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterValueError
+from ..errors import ContradictionError
 from ..laws import DiscreteGaussian
 from ._nested import Floats, Index
 
@@ -56,10 +56,6 @@ _FLOATS_ERR = 1e-9
 
 _HALF = 2.0**27
 """Counts are below 2**53. Sums of their upper and lower halves are exact in floats."""
-
-
-class ContradictionError(ParameterValueError):
-    """Noisy tables are not of the same people. Its text depends on noisy counts."""
 
 
 @lru_cache(maxsize=64)

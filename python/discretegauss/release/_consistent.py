@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from .._system.atomic_file import NewFile
 from ..data.person import Person
-from ..errors import OutputError, ParameterValueError
+from ..errors import ContradictionError, OutputError, ParameterValueError
 from ..estimate import consistent
-from ..estimate._contradictions import ContradictionError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._chunks import Chunk

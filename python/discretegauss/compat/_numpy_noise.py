@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._drawing.engines import native
 from .._inputs.draw_arguments import Size, checked_size, checked_source
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import positive_number
@@ -155,6 +156,7 @@ class NumpyNoise(np.random.Generator):
         """
         return noise(self._grid, laplace, loc, scale, size)
 
+    @outside_of_graphs
     def choice(  # type: ignore[override]
         self,
         a: int | ArrayLike,

@@ -27,8 +27,8 @@ _JAX = (
 NO_ROOM = "values with noise must fit {} with Pr[outside] < 2**-128, but they might not"
 
 _ELSEWHERE = (
-    "{name} must lie in memory of its own, and torch does not show that of a {kind}: pass the plain "
-    "tensor behind it, outside of torch.func and FakeTensorMode"
+    "{name} must lie in memory of its own, and torch does not show that of a {kind}: pass the "
+    "plain tensor behind it, outside of torch.func and FakeTensorMode"
 )
 
 

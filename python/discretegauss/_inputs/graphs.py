@@ -57,7 +57,8 @@ def refuse_recorded() -> None:
         if transforms and functions.TransformType.Vmap in (one.key() for one in transforms):
             raise ParameterTypeError(_MAPPED)
     except AttributeError:
-        if not getattr(sys.modules["torch"].__spec__, "_initializing", False):
+        spec = getattr(sys.modules.get("torch"), "__spec__", None)
+        if not getattr(spec, "_initializing", False):  # else another thread imports it
             raise ParameterTypeError(_UNKNOWN) from None
 
 

@@ -229,14 +229,15 @@ def test_with_flwr(recipe: Any) -> None:
         FedAvg(), noise_multiplier=1.0, num_sampled_clients=20
     )
     old, local = np.ones(3), [np.ones(3)]
-    for ask in (
+    asks: Any = (
         lambda: adaptive._add_noise_to_aggregated_arrays(mean),
         lambda: localdp_mod.add_gaussian_noise_inplace(local, 1.0),
         lambda: dpfedavg_fixed.add_gaussian_noise([old], 1.0),
         lambda: differential_privacy.add_gaussian_noise_to_params(
             ndarrays_to_parameters(local), 1.0, 1.0, 4
         ),
-    ):
+    )
+    for ask in asks:
         with pytest.raises(NotImplementedError, match="fixed clipping"):
             ask()
 
@@ -257,14 +258,15 @@ def test_with_diffprivlib(recipe: Any) -> None:
     geometric = Geometric(epsilon=0.5)
     drawn = np.array([geometric.randomise(0) for _ in range(10_000)])
     assert rejected(drawn, laplace_table(Fraction(2))) == []
-    exact = {GaussianDiscrete, Geometric, GeometricTruncated, GeometricFolded}
-    others = {x for x in vars(mechanisms).values() if isinstance(x, type)} - exact
+    exact: set[Any] = {GaussianDiscrete, Geometric, GeometricTruncated, GeometricFolded}
+    others: set[Any] = {x for x in vars(mechanisms).values() if isinstance(x, type)} - exact
     assert len(others) > 15
     assert all(other.randomise is recipe.refuse for other in others)
-    for ask in (
+    asks: Any = (
         lambda: mechanisms.Laplace(epsilon=1, sensitivity=1).randomise(0),
         lambda: tools.mean([0.5, 1.0], epsilon=1, bounds=(0, 1)),
-    ):
+    )
+    for ask in asks:
         with pytest.raises(NotImplementedError, match=r"Laplace.* decides by floats"):
             ask()
     assert GeometricTruncated(epsilon=1, lower=0, upper=5).randomise(3) in range(6)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from sys import maxsize
+from sys import maxsize, modules
 from threading import RLock
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import INT64, Method, fits_dtype
+from .._inputs.graphs import outside_of_graphs, refuse_recorded
 from .._inputs.messages import describe
 from .._inputs.parameter_arrays import Laws
 from .._inputs.source import Source, check_filled
@@ -105,6 +106,8 @@ class Call:
     """
 
     def __init__(self, source: Source, threads: int = 1) -> None:
+        if "torch" in modules:
+            refuse_recorded()
         # C gets objects that do not refer to this one, so that no cycle keeps it alive
         self.errors: list[BaseException] = []
         errors = ffi.cast("void *", id(self.errors))
@@ -223,6 +226,8 @@ class NativeSampler:
 
     def draw(self, source: Source) -> int:
         """Return one draw, of any size."""
+        if "torch" in modules:
+            refuse_recorded()
         if not self.is_int64:
             return self._integers(1, source)[0]
         call = None if isinstance(source, str) else Call(source)
@@ -233,6 +238,8 @@ class NativeSampler:
 
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out`, C-contiguous: native integers that hold the law, or objects."""
+        if "torch" in modules:
+            refuse_recorded()
         code = _CODES.get(out.dtype.num)
         if code is None:
             self._fill_objects(out.reshape(-1), source, threads)
@@ -271,6 +278,7 @@ class NativeSampler:
         lib.dg_sampler_describe(info, self._handle)
         return int(info.noise_words)
 
+    @outside_of_graphs
     def _fill_objects(self, out: NDArray[Any], source: Source, threads: int) -> None:
         """Fill `out`, one axis of objects, piece by piece, with draws from an int64 array."""
         chunk = lib.dg_sampler_chunk(self._handle)

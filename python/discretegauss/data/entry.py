@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked_out
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import if_loaded
 from .._inputs.numbers import checked_flag, exact_rational, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
-from .._inputs.tensors import is_tensor, outside_of_graphs
+from .._inputs.tensors import is_tensor
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 from .addition import How, Overflow, noisy
@@ -89,6 +90,7 @@ def add_noise(
 ) -> _Values: ...
 
 
+@outside_of_graphs
 def add_noise(
     values: Any,
     law: Law | Budget | None = None,
@@ -212,8 +214,11 @@ def add_noise(
             raise ParameterTypeError(
                 "columns, modulus, overflow and integral_floats must not be given with a tensor"
             )
-        noise = law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
-        return outside_of_graphs(_noisy_tensor)(values, out, noise, how)
+        container, memory = open_tensor(values)
+        law = law_for(
+            container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
+        )
+        return add_to_tensor(out, memory, law, how)
     is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
     if is_lazy:
         values = values.collect()  # only once: the law needs the rows, too
@@ -228,11 +233,7 @@ def add_noise(
     return container.close(results).lazy() if is_lazy else container.close(results)
 
 
-def _noisy_tensor(values: Any, out: Any, noise: tuple[Any, ...], how: How) -> Any:
-    container, memory = open_tensor(values)
-    return add_to_tensor(out, memory, law_for(container, *noise), how)
-
-
+@outside_of_graphs
 def noise_for(
     values: Any,
     law: Law | Budget | None = None,

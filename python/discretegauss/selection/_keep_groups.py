@@ -40,6 +40,7 @@ from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._certified.search import first_true
 from .._inputs.draw_arguments import checked_source, checked_threads
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from .._inputs.source import Source
@@ -186,6 +187,7 @@ def _gaussian_delta(
     return worst
 
 
+@outside_of_graphs
 def keep_groups(
     counts: Any,
     epsilon: object,

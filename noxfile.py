@@ -325,7 +325,8 @@ def adopters(session: nox.Session, library: str) -> None:
     tests = ("-m", "repository", "tests/docs/test_adopters.py", "-k", f"with_{library}")
     pytest(session, *tests, DG_ADOPTER=library)
     if library in ("opacus", "jax_privacy"):  # with torch and jax, which the default tier lacks
-        pytest(session, "tests/drawing/test_tensors.py", "-k", "torch or jax")
+        files = ("tests/drawing/test_tensors.py", "tests/drawing/test_torch.py")
+        pytest(session, *files, "-k", "torch or jax")
 
 
 @nox.session(requires=["wheels"])

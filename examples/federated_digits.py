@@ -151,7 +151,12 @@ def main() -> None:
         for kind in ("discrete Gaussian", "Skellam"):
             law = share_of(epsilon, kind, clients, length)
             secure = distributed.SecureSum(
-                weights, clip=CLIP, steps=STEPS, law=law, most_clients=clients
+                weights,
+                clip=CLIP,
+                steps=STEPS,
+                law=law,
+                most_clients=clients,
+                fewest_clients=clients,
             )
             spent = dg.privacy.epsilon(
                 law.sum(clients),

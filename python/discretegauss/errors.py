@@ -6,6 +6,7 @@ Each exception is also the builtin exception that a caller expects.
 from __future__ import annotations
 
 __all__ = [
+    "ContradictionError",
     "DiscreteGaussError",
     "EntropyError",
     "MissingCoreError",
@@ -34,6 +35,10 @@ class ParameterValueError(DiscreteGaussError, ValueError):
 
 class ParameterOverflowError(DiscreteGaussError, OverflowError):
     """A parameter is too long, or its law does not provably fit the output; nothing was drawn."""
+
+
+class ContradictionError(ParameterValueError):
+    """Noisy tables are not of the same people. The message depends on noisy counts."""
 
 
 class RangeError(DiscreteGaussError, OverflowError):

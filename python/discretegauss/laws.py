@@ -33,13 +33,14 @@ from ._inputs.draw_arguments import (
     checked_threads,
     require_fit,
 )
+from ._inputs.graphs import outside_of_graphs
 from ._inputs.keywords import with_hints
 from ._inputs.law_parameters import exact_spec, parameter_name, sigma2_of
 from ._inputs.messages import describe, written
 from ._inputs.numbers import whole_number
 from ._inputs.privacy_arguments import word_count
 from ._inputs.source import Source
-from ._inputs.tensors import in_memory, is_tensor, outside_of_graphs, require_defaults
+from ._inputs.tensors import in_memory, is_tensor, require_defaults
 from ._law import Kind, LawSpec
 from ._law_functions.mixin import LawFunctions
 from ._system.progress import Progress

@@ -20,6 +20,7 @@ from ._inputs.draw_arguments import (
     checked_out,
     checked_target,
 )
+from ._inputs.graphs import outside_of_graphs
 from ._inputs.law_parameters import NUMBERS, columns_of, parameter_name, parameter_shape, sigma2_of
 from ._inputs.numbers import Number
 from ._inputs.parameter_arrays import Laws, ParameterColumn
@@ -630,6 +631,7 @@ def _draw(
     return made.sample(size, dtype=dtype, out=out, method=method, source=source, threads=threads)
 
 
+@outside_of_graphs
 def _draw_many(
     kind: Kind,
     columns: list[ParameterColumn],

@@ -55,9 +55,25 @@ def test_only_parameters_are_renamed() -> None:
     assert in_options("rho must be 1", argparse.Namespace(rho=None, plan="p")) == "rho must be 1"
 
 
+def test_errors_about_totals_and_people_name_what_the_command_has(
+    tmp_path: Path, run: Command
+) -> None:
+    """It takes no law, and has no `person` or `by`."""
+    table = tmp_path / "t.csv"
+    how = ("release", table, "--out", tmp_path / "o.csv", "--rho", 1, "--column", "n")
+    table.write_text("g,n,m,both\na,1,4,5\nb,2,1,3\nc,3,5,8\n")
+    said = run(*how).err
+    assert said.startswith(f"discretegauss: error: {table}: line 4 is in every column of counts")
+    assert said.endswith("if it is no total, say --rows-per-person 2\n")
+    said = run(*how, "--column", "m", "--column", "both", "--disjoint", "--rows-per-person", 2).err
+    assert said.endswith("do not say that nobody is counted in two of the columns\n")
+    table.write_text("user_id,n\n" + "".join(f"{i},{i**3}\n" for i in range(99)))
+    assert run(*how).err.endswith("with person= and by='user_id', in a plan or in Python\n")
+
+
 def test_rows_that_agree_are_named_by_their_lines(tmp_path: Path, run: Command) -> None:
     """Line 1 is the header. A table that is not text has rows only."""
-    (tmp_path / "t.csv").write_text("g,n\na,1\nb,2\na,3\n")
+    (tmp_path / "t.csv").write_text("g,n\na,1\nb,2\na,4\n")
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'rho = 1\n[person]\nrecords = 1\n[[tables]]\ntable = "t.csv"\ncolumn = "n"\n'

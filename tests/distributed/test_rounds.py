@@ -126,7 +126,7 @@ def test_the_signs_are_fair_and_of_the_source() -> None:
 def test_a_rotation_travels_as_a_bit_for_each_sign(d: int) -> None:
     """A pickle of it, or of the round that has it, holds N bits and little more."""
     rotation = Rotation(d)
-    secure = SecureSum(d, clip=1, steps=8, law=Skellam(9), most_clients=9)
+    secure = SecureSum(d, clip=1, steps=8, law=Skellam(9), most_clients=9, fewest_clients=1)
     again, secure_again = (pickle.loads(pickle.dumps(one)) for one in (rotation, secure))
     for one, found in ((rotation, again), (secure.rotation, secure_again.rotation)):
         assert found.signs.dtype == np.int64
@@ -144,7 +144,13 @@ def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
     x[0] *= 1e6
     x[1] = 0
     secure = SecureSum(
-        d, clip=10, steps=400, law=law, most_clients=n, source=testing.seeded_source(6)
+        d,
+        clip=10,
+        steps=400,
+        law=law,
+        most_clients=n,
+        fewest_clients=1,
+        source=testing.seeded_source(6),
     )
     source = testing.seeded_source(7)
     messages = [secure.message(row, source=source) for row in x]
@@ -160,7 +166,7 @@ def test_a_round_gives_the_clipped_sum_with_its_noise(law: Any) -> None:
 def test_the_longest_vectors_are_clipped_without_a_warning(largest: float) -> None:
     """A short vector beside it does not change, and a rotation refuses an overflow."""
     law = dg.DiscreteGaussian("1/1000")
-    secure = SecureSum(10, clip=1, steps=2**20, law=law, most_clients=2)
+    secure = SecureSum(10, clip=1, steps=2**20, law=law, most_clients=2, fewest_clients=1)
     vectors = np.array([[largest] * 10, [1e-2] * 10])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -175,12 +181,13 @@ def test_the_longest_vectors_are_clipped_without_a_warning(largest: float) -> No
 def test_the_modulus_holds_the_sum_or_is_refused() -> None:
     law = Skellam(4)
     least = least_modulus(law, most_clients=10, largest=50)
-    secure = SecureSum(1, clip=1, steps=50, law=law, most_clients=10)
+    secure = SecureSum(1, clip=1, steps=50, law=law, most_clients=10, fewest_clients=1)
     assert secure.modulus >= least == 2048
     for vector in (1.0, -1.0):
         full = secure.total([secure.message([vector]) for _ in range(10)])
         assert abs(full[0] - 10 * vector) < 2
-    how: dict[str, Any] = {"clip": 1, "steps": 50, "law": law, "most_clients": 10, "modulus": 256}
+    how: dict[str, Any] = {"clip": 1, "steps": 50, "law": law, "modulus": 256}
+    how |= {"most_clients": 10, "fewest_clients": 1}
     with pytest.raises(ValueError, match=r"modulus must be at least 2048 .* got 256"):
         SecureSum(1, source=must_not_draw, **how)
     wrapped = SecureSum(1, wrap=True, **how)
@@ -188,23 +195,83 @@ def test_the_modulus_holds_the_sum_or_is_refused() -> None:
     assert abs(lost[0] - 10) > 2  # 500 modulo 256
 
 
+@pytest.mark.parametrize("dimension", [1, 3, 1000])
+def test_the_modulus_is_for_the_rounded_norm(dimension: int) -> None:
+    """Rounding makes a vector longer than its steps; of some of these, twice the modulus is due."""
+    law, n, larger = Skellam(4), 9, []
+    for steps in range(20, 120):
+        secure = SecureSum(
+            dimension, clip=1, steps=steps, law=law, most_clients=n, fewest_clients=1
+        )
+        how: dict[str, Any] = {"most_clients": n, "dimension": secure.rotation.padded}
+        assert secure.modulus == least_modulus(law, largest=secure.sensitivity, **how)
+        larger.append(secure.modulus > least_modulus(law, largest=steps, **how))
+    assert any(larger)
+
+
 def test_more_messages_than_the_modulus_holds_are_refused() -> None:
     """The sum of 140 messages of 1 wraps to -122 if the modulus is made for 130."""
-    secure = SecureSum(1, clip=1, steps=1000, law=Skellam(40), most_clients=130)
+    secure = SecureSum(1, clip=1, steps=1000, law=Skellam(40), most_clients=130, fewest_clients=1)
     messages = [secure.message([1.0]) for _ in range(140)]
-    with pytest.raises(ValueError, match="messages must be at most most_clients = 130, got 140"):
+    with pytest.raises(ValueError, match="to most_clients, 1 to 130, got 140"):
         secure.total(messages)
-    summed = np.sum(messages[:130], axis=0)
     assert abs(secure.total(messages[:130])[0] - 130) < 2
-    assert secure.total([summed]).tolist() == secure.total(messages[:130]).tolist()
-    with pytest.raises(ValueError, match=r"messages must have the shape .* got \(1,\)"):
-        secure.total(summed)
+
+
+def test_a_sum_of_fewer_clients_than_the_calibration_has_is_not_opened() -> None:
+    """One message of noise for 400 clients would cost an epsilon of thousands, where 4 is asked."""
+    law = dg.privacy.calibrate(Skellam, epsilon=4, delta="1e-6", sensitivity=9, clients=5)
+    secure = SecureSum(64, clip=1, steps=8, law=law, most_clients=9, fewest_clients=5)
+    messages = [secure.message(np.full(64, 0.1)) for _ in range(9)]
+    for few in (messages[:1], messages[:4], np.zeros((0, 64), int), [np.sum(messages, axis=0)]):
+        with pytest.raises(ValueError, match=f"fewest_clients to .*, 5 to 9, got {len(few)}$"):
+            secure.total(few)
+    assert np.abs(secure.total(messages[:5]) - 0.5).max() < 10
+    of_sum = np.sum(messages, axis=0) % secure.modulus
+    assert secure.total(of_sum, clients=9).tolist() == secure.total(messages).tolist()
+    for clients in (4, 10):
+        with pytest.raises(ValueError, match=f"5 to 9, got {clients}$"):
+            secure.total(of_sum, clients=clients)
+    for wrong, how in ((of_sum, {}), (messages, {"clients": 9})):
+        with pytest.raises(TypeError, match="clients must be given with a sum of messages"):
+            secure.total(wrong, **how)
+    for wrong in (of_sum[:9], 3, np.zeros((2, 5, 64), int)):
+        with pytest.raises(ValueError, match="messages must have the shape"):
+            secure.total(wrong, clients=9)
+
+
+@pytest.mark.parametrize("modulus", [2**20, 2**70])
+def test_a_message_that_comes_twice_is_refused_if_chance_does_not_explain_it(modulus: int) -> None:
+    """Messages that little noise makes equal by chance are those of different clients."""
+    how: dict[str, Any] = {"clip": 1, "steps": 8, "most_clients": 9, "fewest_clients": 2}
+    secure = SecureSum(64, law=Skellam(9), modulus=modulus, **how)
+    messages = [secure.message(np.full(64, 0.1)) for _ in range(4)]
+    assert secure.total(messages).shape == (64,)
+    again = [*messages, np.asarray(messages[2]) - modulus]  # the same modulo the modulus
+    with pytest.raises(ValueError, match="one of each client, but two of them are the same"):
+        secure.total(again)
+    for law, d in ((Skellam("1/1000"), 64), (Skellam(9), 4)):
+        narrow = SecureSum(d, law=law, **how)
+        message = narrow.message(np.zeros(d))
+        assert narrow.total([message, message]).shape == (d,)
+
+
+def test_the_bound_on_equal_messages_is_their_probability() -> None:
+    """For the vector of the most likely messages, 9 clients have some 36 pairs of 81."""
+    for law in (Skellam(9), dg.DiscreteGaussian("1/3"), Skellam(2**40)):
+        how: dict[str, Any] = {"clip": 1, "steps": 8, "most_clients": 9, "fewest_clients": 1}
+        secure = SecureSum(4, law=law, **how)
+        bound = secure._equal_by_chance(9)
+        if law.var() < 1000:
+            residues = float(law.pmf(np.arange(-500, 501) * secure.modulus).sum())
+            assert 81 * residues**4 < bound < 81 * (residues * 1.02 + 2 / secure.modulus) ** 4
+        assert bound < 81 * 0.1**4 or law.var() < 10
 
 
 def test_noise_std_is_that_of_the_law() -> None:
     """If sigma2 is small, the variance is far below it: 0.0000908 for 1/20."""
     for law in (dg.DiscreteGaussian("1/20"), dg.DiscreteGaussian("1/1000"), Skellam("1/20")):
-        secure = SecureSum(1, clip=2, steps=1, law=law, most_clients=9)
+        secure = SecureSum(1, clip=2, steps=1, law=law, most_clients=9, fewest_clients=1)
         wanted = 6 * law.std()
         assert wanted * (1 - 1e-15) <= secure.noise_std <= wanted * (1 + 1e-15)
 
@@ -231,7 +298,8 @@ def test_what_is_refused_draws_nothing() -> None:
     assert round_conditionally([3.0, 4.0], 5).tolist() == [3, 4]
     with pytest.raises(ValueError, match="dimension must be at least 1"):
         Rotation(0, source=must_not_draw)
-    right: dict[str, Any] = {"clip": 1, "steps": 50, "law": Skellam(4), "most_clients": 10}
+    right: dict[str, Any] = {"clip": 1, "steps": 50, "law": Skellam(4)}
+    right |= {"most_clients": 10, "fewest_clients": 3}
     secure = SecureSum(3, **right)
     for vector, message in (([1.0], "3 numbers along the last"), ([1, np.inf, 0], "be finite")):
         with pytest.raises(ValueError, match=message):
@@ -243,6 +311,8 @@ def test_what_is_refused_draws_nothing() -> None:
         (ValueError, "steps must be from", {"steps": "1e-400"}),
         (OverflowError, "clip must be from", {"clip": "1e-400"}),
         (ValueError, "mu = 0", {"law": dg.DiscreteGaussian(4, mu=1)}),
+        (ValueError, "fewest_clients must be at most most_clients = 10", {"fewest_clients": 11}),
+        (ValueError, "fewest_clients must be at least 1", {"fewest_clients": 0}),
     ]
     for kind, message, wrong in refused:
         with pytest.raises(kind, match=message):
@@ -260,7 +330,7 @@ def test_a_vector_just_too_long_is_refused_however_small(exponent: int) -> None:
 def test_a_coin_decides_about_the_vector_and_never_about_the_noise() -> None:
     """4000 messages, seeded: the vector is in a quarter of them, the noise in all."""
     law, rate, n = dg.DiscreteGaussian(4), Fraction(1, 4), 4000
-    secure = SecureSum(2, clip=1, steps=1000, law=law, most_clients=n)
+    secure = SecureSum(2, clip=1, steps=1000, law=law, most_clients=n, fewest_clients=1)
     vectors = np.tile([1.0, 0.0], (n, 1))
     sent = secure.message(vectors, sampling=rate, source=testing.seeded_source(4))
     base = secure.modulus

@@ -29,7 +29,9 @@ def test_sums_are_exact_at_the_ends(modulus: int) -> None:
 
 @pytest.mark.parametrize("modulus", [2, 3, 2**62, 2**62 + 1, 10**30])
 def test_a_message_is_the_vector_modulo_an_integer(modulus: int) -> None:
-    secure = SecureSum(1, clip=1, steps=8, law=NONE, most_clients=2, modulus=modulus, wrap=True)
+    secure = SecureSum(
+        1, clip=1, steps=8, law=NONE, most_clients=2, fewest_clients=1, modulus=modulus, wrap=True
+    )
     message = secure.message([[0.5], [-0.5]])
     assert message.dtype == (np.int64 if modulus <= 2**62 else object)
     step = 4 * int(secure.rotation.signs[0])
@@ -57,7 +59,7 @@ def test_integers_that_numpy_would_make_floats_of_stay_integers() -> None:
     assert sorted(abs(turned).tolist()) == [2 / 2**0.5, 2.0**64 / 2**0.5]
     for take in (
         Rotation(1).apply,
-        SecureSum(1, clip=1, steps=8, law=NONE, most_clients=2).message,
+        SecureSum(1, clip=1, steps=8, law=NONE, most_clients=2, fewest_clients=1).message,
     ):
         with pytest.raises(OverflowError, match="vectors must be floats, below"):
             take([2**1024])
@@ -72,7 +74,7 @@ def test_sums_follow_the_convolution(native_engine: None, s: object) -> None:
     law, n = dg.DiscreteGaussian(s), 5
     with pytest.warns(testing.NotPrivateWarning):
         source = testing.seeded_source(1)
-    secure = SecureSum(1, clip=1, steps=8, law=law, most_clients=n)
+    secure = SecureSum(1, clip=1, steps=8, law=law, most_clients=n, fewest_clients=1)
     zeros = np.zeros((20000, 1))
     sums = total([secure.message(zeros, source=source) for _ in range(n)], secure.modulus)
     p = reduce(np.convolve, [law.pmf(np.arange(-30, 31))] * n)

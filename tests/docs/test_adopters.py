@@ -81,6 +81,7 @@ def test_with_mbi(recipe: Any) -> None:
 
 
 def test_with_opacus(recipe: Any) -> None:
+    import opacus.optimizers
     import torch
     from opacus import PrivacyEngine
     from opacus.accountants import RDPAccountant
@@ -115,6 +116,29 @@ def test_with_opacus(recipe: Any) -> None:
     with pytest.raises(ValueError, match="finite"):
         optimizer.clip_and_accumulate()
 
+    # what would add floats is refused, when it is made
+    others: list[dict[str, Any]] = [
+        {"clipping": "per_layer", "max_grad_norm": [1.0, 1.0]},
+        {"clipping": "adaptive", "target_unclipped_quantile": 0.5, "clipbound_learning_rate": 0.1}
+        | {"min_clipbound": 0.1, "max_clipbound": 9.0, "unclipped_num_std": 1.0},
+        {"grad_sample_mode": "ghost", "criterion": torch.nn.CrossEntropyLoss()},
+    ]
+    for other in others:
+        plain = torch.nn.Linear(20, 3)
+        with pytest.raises(NotImplementedError, match=r"Optimizer.* is not exact: clip flat"):
+            PrivacyEngine().make_private(
+                module=plain,
+                optimizer=torch.optim.SGD(plain.parameters(), lr=0.1),
+                data_loader=torch.utils.data.DataLoader(data, batch_size=8),
+                **{"noise_multiplier": 1.0, "max_grad_norm": 1.0} | other,
+            )
+    kinds = [kind for kind in vars(opacus.optimizers).values() if isinstance(kind, type)]
+    base: Any = recipe.ExactOptimizer.__base__
+    assert len(kinds) >= 8
+    assert all(issubclass(kind, base) for kind in kinds)  # so all are refused
+    with pytest.raises(NotImplementedError, match="DPOptimizer is not exact"):
+        base(optimizer.original_optimizer, noise_multiplier=1.0)
+
     theirs = RDPAccountant()
     theirs.history = [(1.5, 0.04, 2250)]
     law, whole = dg.DiscreteGaussian(sigma=1.5 * recipe.STEPS), recipe.STEPS
@@ -122,7 +146,8 @@ def test_with_opacus(recipe: Any) -> None:
     assert dg.privacy.epsilon(law, 1e-5, whole, **how) < theirs.get_epsilon(1e-5)
 
     # Left out: tests that depend on a seed, and validators, which need torchvision.
-    # compare_to_vanilla adds noise of 10^4 and trains to nan, which the recipe refuses.
+    # compare_to_vanilla adds noise of 10^4 and trains to nan, which the recipe refuses, as it
+    # refuses to clip per layer.
     run_tests_of_the_library(
         recipe,
         "--pyargs",
@@ -130,7 +155,7 @@ def test_with_opacus(recipe: Any) -> None:
         "opacus.tests.privacy_engine_test",
         "-k",
         "(OptimizerRandomnessTest or PrivacyEngineCustomLayerTest) "
-        "and not (seed or deterministic or noise_level or validat or vanilla)",
+        "and not (seed or deterministic or noise_level or validat or vanilla or per_layer)",
         first="import hypothesis, sys, unittest.mock as m; "
         "hypothesis.settings.register_profile('few', max_examples=5); "
         "hypothesis.settings.load_profile('few'); "
@@ -174,7 +199,15 @@ def test_with_jax_privacy(recipe: Any) -> None:
 def test_with_flwr(recipe: Any) -> None:
     """The mean moves by at most half a step, for both widths of floats; the noise is exact."""
     from flwr.app import Array, ArrayRecord
-    from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg
+    from flwr.clientapp.mod import localdp_mod
+    from flwr.common import ndarrays_to_parameters
+    from flwr.server.strategy import dpfedavg_fixed
+    from flwr.serverapp.strategy import (
+        DifferentialPrivacyServerSideAdaptiveClipping,
+        DifferentialPrivacyServerSideFixedClipping,
+        FedAvg,
+    )
+    from flwr.supercore import differential_privacy
 
     strategy = DifferentialPrivacyServerSideFixedClipping(
         FedAvg(), noise_multiplier=2.0**-20, clipping_norm=1.0, num_sampled_clients=4
@@ -192,9 +225,31 @@ def test_with_flwr(recipe: Any) -> None:
     noise = (steps - np.rint(0.1 / step)).astype(np.int64)
     assert rejected(noise, gaussian_table(sigma**2)) == []
 
+    adaptive = DifferentialPrivacyServerSideAdaptiveClipping(
+        FedAvg(), noise_multiplier=1.0, num_sampled_clients=20
+    )
+    old, local = np.ones(3), [np.ones(3)]
+    asks: Any = (
+        lambda: adaptive._add_noise_to_aggregated_arrays(mean),
+        lambda: localdp_mod.add_gaussian_noise_inplace(local, 1.0),
+        lambda: dpfedavg_fixed.add_gaussian_noise([old], 1.0),
+        lambda: differential_privacy.add_gaussian_noise_to_params(
+            ndarrays_to_parameters(local), 1.0, 1.0, 4
+        ),
+    )
+    for ask in asks:
+        with pytest.raises(NotImplementedError, match="fixed clipping"):
+            ask()
+
 
 def test_with_diffprivlib(recipe: Any) -> None:
-    from diffprivlib.mechanisms import GaussianDiscrete, Geometric
+    from diffprivlib import mechanisms, tools
+    from diffprivlib.mechanisms import (
+        GaussianDiscrete,
+        Geometric,
+        GeometricFolded,
+        GeometricTruncated,
+    )
 
     gaussian = GaussianDiscrete(epsilon=1, delta=1e-6, sensitivity=2)
     law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta=1e-6, sensitivity=2)
@@ -203,6 +258,18 @@ def test_with_diffprivlib(recipe: Any) -> None:
     geometric = Geometric(epsilon=0.5)
     drawn = np.array([geometric.randomise(0) for _ in range(10_000)])
     assert rejected(drawn, laplace_table(Fraction(2))) == []
+    exact: set[Any] = {GaussianDiscrete, Geometric, GeometricTruncated, GeometricFolded}
+    others: set[Any] = {x for x in vars(mechanisms).values() if isinstance(x, type)} - exact
+    assert len(others) > 15
+    assert all(other.randomise is recipe.refuse for other in others)
+    asks: Any = (
+        lambda: mechanisms.Laplace(epsilon=1, sensitivity=1).randomise(0),
+        lambda: tools.mean([0.5, 1.0], epsilon=1, bounds=(0, 1)),
+    )
+    for ask in asks:
+        with pytest.raises(NotImplementedError, match=r"Laplace.* decides by floats"):
+            ask()
+    assert GeometricTruncated(epsilon=1, lower=0, upper=5).randomise(3) in range(6)
     folder = Path(importlib.import_module("diffprivlib").__file__ or "").parents[1]
     names = ["GaussianDiscrete", "Geometric", "GeometricTruncated", "GeometricFolded"]
     files = [folder / "tests" / "mechanisms" / f"test_{name}.py" for name in names]
@@ -235,6 +302,9 @@ def test_with_tmlt(recipe: Any) -> None:
     assert rejected(gaussian(counts).to_numpy() - 5, gaussian_table(Fraction(25, 4))) == []
     geometric = aggregations.AddNoiseToSeries(noise_mechanisms.AddGeometricNoise("3/2"))
     assert rejected(geometric(counts).to_numpy() - 5, laplace_table(Fraction(3, 2))) == []
+    for kind in (noise_mechanisms.AddLaplaceNoise, noise_mechanisms.AddGaussianNoise):
+        with pytest.raises(NotImplementedError, match=f"{kind.__name__} is not exact"):
+            aggregations.AddNoiseToSeries(kind(1))(counts.astype(float))
     one = noise_mechanisms.AddDiscreteGaussianNoise(4)
     drawn = np.array([one(0) for _ in range(3000)])
     assert rejected(drawn, gaussian_table(Fraction(4))) == []

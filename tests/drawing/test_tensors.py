@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -140,28 +140,84 @@ def test_what_is_wrong_is_refused_before_a_draw(
     assert gpu.current == 0
 
 
+def fake_torch(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Put a stand-in for torch among the loaded modules; its `records` is what jit says."""
+    torch: Any = ModuleType("torch")
+    torch.records = False
+
+    class OfTorch(Tensor):
+        def data_ptr(self) -> int:
+            return int(self.array.ctypes.data)
+
+    torch.Tensor = OfTorch
+    torch.cuda = SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=44))
+    jit = SimpleNamespace(is_tracing=lambda: torch.records)
+    symbolic = SimpleNamespace(_is_fx_tracing_flag=False)
+    functions = SimpleNamespace(get_interpreter_stack=lambda: None)
+    for name, part in (
+        ("torch", torch),
+        ("torch.jit", jit),
+        ("torch.fx._symbolic_trace", symbolic),
+        ("torch._C._functorch", functions),
+        ("torch._dynamo", None),
+    ):
+        monkeypatch.setitem(sys.modules, name, part)
+    return torch
+
+
 def test_what_would_repeat_a_key_is_refused(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream that captures a graph, a tracer of torch and an array of jax are refused."""
     gpu.capturing = {33}
     with pytest.raises(ParameterValueError, match="captures"):
         LAW.sample(out=Tensor(np.zeros(8, np.int64)))
-    as_torch = type("Tensor", (Tensor,), {"__module__": "torch"})
-    torch: Any = SimpleNamespace(
-        compiler=SimpleNamespace(is_compiling=lambda: False),
-        jit=SimpleNamespace(is_tracing=lambda: True),
-        cuda=SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=44)),
-    )
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    tensor = as_torch(np.zeros(8, np.int64))
+    torch = fake_torch(monkeypatch)
+    tensor = torch.Tensor(np.zeros(8, np.int64))
+    torch.records = True
     with pytest.raises(ParameterTypeError, match="records a graph"):
         LAW.sample(out=tensor)
-    torch.jit.is_tracing = lambda: False
+    torch.records = False
     LAW.sample(out=tensor)
     assert gpu.launched[-1] == ("noise", 44, 0)
     as_jax = type("Array", (Tensor,), {"__module__": "jaxlib._jax"})
     with pytest.raises(ParameterTypeError, match="jax never changes"):
         LAW.sample(out=as_jax(np.zeros(8, np.int64)))
     assert len(gpu.keys) == 1
+
+
+def test_a_tensor_of_torch_is_one_by_its_class(
+    gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class from elsewhere that derives from torch's counts, too; its address must be torch's."""
+    torch = fake_torch(monkeypatch)
+
+    class Mine(torch.Tensor):  # type: ignore[misc, name-defined]
+        __module__ = "elsewhere"
+
+    LAW.sample(out=Mine(np.zeros(8, np.int64)))
+    assert gpu.launched[-1] == ("noise", 44, 0)
+
+    class Copied(Mine):
+        def data_ptr(self) -> int:
+            return 0
+
+    with pytest.raises(ParameterTypeError, match=r"memory of its own.* a Copied"):
+        LAW.sample(out=Copied(np.zeros(8, np.int64)))
+    assert len(gpu.keys) == 1
+
+
+@pytest.mark.parametrize("part", ["torch.jit", "torch.fx._symbolic_trace", "torch._C._functorch"])
+def test_a_torch_that_does_not_say_whether_it_records_is_refused(
+    monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """A version without one of these answers is refused, unless torch is just being imported."""
+    torch = fake_torch(monkeypatch)
+    assert len(LAW.sample(3)) == 3
+    monkeypatch.setitem(sys.modules, part, SimpleNamespace())
+    for draw in (LAW.sample, lambda: LAW.sample(3), lambda: dg.add_noise([1], LAW)):
+        with pytest.raises(ParameterTypeError, match="this version of torch does not say"):
+            draw()
+    torch.__spec__ = SimpleNamespace(_initializing=True)
+    assert len(LAW.sample(3)) == 3
 
 
 def test_what_is_missing_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,30 +282,6 @@ def test_torch_on_the_host() -> None:
         for ask in (LAW.sample, lambda out: dg.add_noise(out, LAW, out=out)):
             with pytest.raises(ParameterTypeError, match=said):
                 ask(out=tensor)
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_torch_never_repeats_noise() -> None:
-    """`torch.compile` runs the call each time, also for tensors on the host. It refuses tracers."""
-    torch: Any = pytest.importorskip("torch")
-    torch._dynamo.reset()
-
-    def noisy(tensor: Any) -> Any:
-        return dg.add_noise(tensor, LAW, out=tensor) + LAW.sample(out=torch.zeros_like(tensor))
-
-    compiled = torch.compile(noisy, backend="eager")
-    drawn = [tuple(compiled(torch.zeros(9, dtype=torch.int64)).tolist()) for _ in range(3)]
-    assert len(set(drawn)) == 3
-    zeros, model = torch.zeros(9, dtype=torch.int64), torch.nn.Module()
-    model.forward = noisy
-    records: Any = (
-        lambda: torch.jit.trace(noisy, zeros, check_trace=False),
-        lambda: torch.export.export(model, (zeros,)),
-        lambda: torch.fx.experimental.proxy_tensor.make_fx(noisy)(zeros),
-    )
-    for record in records:
-        with pytest.raises(ParameterTypeError, match="records a graph"):
-            record()
 
 
 def test_jax_is_told_how() -> None:

@@ -391,6 +391,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("SecureSum", "clip"): positive._replace(near=True),
     ("SecureSum", "steps"): Rule(lambda x: 2**-24 <= x <= 2**24),
     ("SecureSum", "wrap"): _flag,
+    ("SecureSum", "fewest_clients"): _whole(1, 9),
     ("SecureSum", "modulus"): Other(
         lambda given: given.value is None or (None if _whole(2, inf).takes(given) else False)
     ),
@@ -454,6 +455,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("Rotation.undo", "vectors"): "vectors: tests/distributed",
     ("SecureSum.message", "vector"): "vectors: tests/distributed",
     ("SecureSum.total", "messages"): "integers of any kind: tests/distributed",
+    ("SecureSum.total", "clients"): "only with a sum: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
     ("release_table", "table"): "a path: tests/release/test_release.py",
     ("release_table", "out"): "a path: tests/release/test_release.py",
@@ -503,7 +505,8 @@ _SKELLAM = dg.Skellam(3)
 CALLS: dict[str, dict[str, Any]] = {
     "Skellam": {"variance": 3},
     "Rotation": {"dimension": 3},
-    "SecureSum": {"dimension": 1, "clip": 1, "steps": 8, "law": _SKELLAM, "most_clients": 9},
+    "SecureSum": {"dimension": 1, "clip": 1, "steps": 8, "law": _SKELLAM, "most_clients": 9}
+    | {"fewest_clients": 1},
     "Rotation.apply": {"vectors": [1.0, 2.0, 3.0]},
     "Rotation.undo": {"vectors": [1, 2, 3, 4]},
     "SecureSum.message": {"vector": [0.5]},

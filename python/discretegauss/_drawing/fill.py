@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.source import Source
 
 #: Fills an array (C-contiguous, native integers or objects) with the bits of a source, by at most
@@ -18,6 +19,7 @@ Fill = Callable[[NDArray[Any], Source, int], None]
 NO_MEMORY = "size must be smaller: there is no memory for this array"
 
 
+@outside_of_graphs
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """Return a new array."""
     try:

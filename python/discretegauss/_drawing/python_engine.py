@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import reference
 from .._inputs.draw_arguments import Method
+from .._inputs.graphs import refuse_recorded
 from .._inputs.source import Source
 from .._law import Kind, LawSpec
 from ..errors import MissingCoreError, RangeError
@@ -28,6 +29,7 @@ def refuse(feature: str) -> NoReturn:
 
 def bits_of(source: Source) -> reference.Bytes:
     """Return the bits of a source; for "chacha20", too, plain Python reads the kernel's bytes."""
+    refuse_recorded()
     return reference.CallableBytes(source) if callable(source) else reference.SystemBytes()
 
 

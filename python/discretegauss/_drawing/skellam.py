@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._certified.skellam import LARGEST_TABLE, probabilities_up_to
 from .._inputs.draw_arguments import Method
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import refused
 from .._inputs.source import Source
 from .._law import LawSpec
@@ -41,10 +42,12 @@ class SkellamSampler(PythonSampler):
         self._is_reference = method == "reference"
         self._engine_of = engine_of
 
+    @outside_of_graphs
     def draw(self, source: Source) -> int:
         """Return one draw."""
         return super().draw(source) if self._is_reference else int(self._draw_all(1, source)[0])
 
+    @outside_of_graphs
     def fill(self, out: NDArray[Any], source: Source, threads: int = 1) -> None:
         """Fill `out` with draws, by one thread."""
         if self._is_reference:

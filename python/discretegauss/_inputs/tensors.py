@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple
 
@@ -12,15 +11,10 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterTypeError, ParameterValueError
 from .draw_arguments import CHACHA20
+from .graphs import refuse_recorded
+from .messages import if_loaded
 
-__all__ = [
-    "NO_ROOM",
-    "DeviceArray",
-    "in_memory",
-    "is_tensor",
-    "outside_of_graphs",
-    "require_defaults",
-]
+__all__ = ["NO_ROOM", "DeviceArray", "in_memory", "is_tensor", "require_defaults"]
 
 #: Values of DLPack's ``DLDeviceType``: memory that the host can read and write, and GPU memory.
 _HOST, _GPU = {1, 3}, {2, 13}
@@ -32,9 +26,9 @@ _JAX = (
 #: Of sums that might not fit a dtype.
 NO_ROOM = "values with noise must fit {} with Pr[outside] < 2**-128, but they might not"
 
-_TRACED = (
-    "{name} must not be used while torch records a graph, because replays would repeat the draws; "
-    "call this outside of torch.export, torch.jit.trace and make_fx"
+_ELSEWHERE = (
+    "{name} must lie in memory of its own, and torch does not show that of a {kind}: pass the "
+    "plain tensor behind it, outside of torch.func and FakeTensorMode"
 )
 
 
@@ -71,20 +65,6 @@ def is_tensor(array: object) -> bool:
     return hasattr(kind, "__cuda_array_interface__") or kind.__module__.startswith("jax.")
 
 
-def outside_of_graphs(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the call such that `torch.compile` runs it each time, and makes no graph of it."""
-    dynamo: Any = sys.modules.get("torch._dynamo")
-    return call if dynamo is None else dynamo.disable(call)
-
-
-def _torch_records() -> bool:
-    """Return whether torch records what is called, to replay it."""
-    torch: Any = sys.modules["torch"]
-    fx: Any = sys.modules.get("torch.fx.experimental.proxy_tensor")
-    by_fx = fx is not None and fx.get_proxy_mode() is not None
-    return bool(by_fx or torch.compiler.is_compiling() or torch.jit.is_tracing())
-
-
 def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
     """Return a numpy array that shares a tensor's memory, or its DeviceArray if it is on a GPU.
 
@@ -97,26 +77,34 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
     root = type(tensor).__module__.partition(".")[0]
     if root in ("jax", "jaxlib"):
         raise ParameterTypeError(_JAX.format(name=name))
-    if root == "torch" and _torch_records():
-        raise ParameterTypeError(_TRACED.format(name=name))
+    refuse_recorded()
+    is_torch = isinstance(tensor, if_loaded("torch", "Tensor"))
     kind, device = 2, None
     if hasattr(tensor, "__dlpack_device__"):
         try:
             kind, device = tensor.__dlpack_device__()
-        except (TypeError, RuntimeError, BufferError, ValueError):  # a device that DLPack lacks
+        except Exception:  # a device that DLPack lacks; a wrapper's own code may raise anything
             kind = 0
     if int(kind) in _HOST:
-        try:
-            shared: NDArray[Any] = tensor.numpy() if root == "torch" else np.from_dlpack(tensor)
-        except (TypeError, RuntimeError, BufferError):  # a sparse tensor, or one with a gradient
-            raise ParameterTypeError(f"{name} must be a dense tensor of integers") from None
-        return shared
+        return _on_host(tensor, name, is_torch=is_torch)
     if int(kind) not in _GPU:
         raise ParameterTypeError(f"{name} must be a tensor on the host or on an NVIDIA GPU")
-    return _on_gpu(tensor, name, None if device is None else int(device), root)
+    return _on_gpu(tensor, name, None if device is None else int(device), is_torch=is_torch)
 
 
-def _on_gpu(tensor: Any, name: str, device: int | None, root: str) -> DeviceArray:
+def _on_host(tensor: Any, name: str, *, is_torch: bool) -> NDArray[Any]:
+    try:
+        shared: NDArray[Any] = tensor.numpy() if is_torch else np.from_dlpack(tensor)
+        # numpy() of a wrapper may be a copy, or what it wraps
+        is_shared = not is_torch or not shared.size or tensor.data_ptr() == shared.ctypes.data
+    except Exception:  # a sparse tensor, one with a gradient; a wrapper's own code
+        raise ParameterTypeError(f"{name} must be a dense tensor of integers") from None
+    if not is_shared:
+        raise ParameterTypeError(_ELSEWHERE.format(name=name, kind=type(tensor).__name__))
+    return shared
+
+
+def _on_gpu(tensor: Any, name: str, device: int | None, *, is_torch: bool) -> DeviceArray:
     try:
         interface = tensor.__cuda_array_interface__
     except Exception:  # a sparse tensor, or one with a gradient
@@ -135,7 +123,9 @@ def _on_gpu(tensor: Any, name: str, device: int | None, root: str) -> DeviceArra
     if not _is_dense(shape, strides, dtype.itemsize):
         raise ParameterValueError(f"{name} must fill a block of memory without gaps on a GPU")
     stream = interface.get("stream")
-    if root == "torch":
+    if is_torch:
+        if prod(shape) and tensor.data_ptr() != address:
+            raise ParameterTypeError(_ELSEWHERE.format(name=name, kind=type(tensor).__name__))
         stream = sys.modules["torch"].cuda.current_stream(device).cuda_stream
     return DeviceArray(int(address), device, int(stream or 1), shape, strides, dtype)
 

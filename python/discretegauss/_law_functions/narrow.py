@@ -55,6 +55,8 @@ def warn_of_narrow(laws: Iterable[LawFunctions], clients: int = 1) -> None:
     if not text:
         return
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("discretegauss"):
+    # `outside_of_graphs` calls through this part of torch
+    ours = ("discretegauss", "torch._dynamo")
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(ours):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, PrivacyWarning, stacklevel=level)

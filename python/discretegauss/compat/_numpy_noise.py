@@ -2,8 +2,8 @@
 
 Code such as the mechanisms of private-pgm takes a numpy generator and calls its ``normal``,
 ``laplace`` and ``choice``. `NumpyNoise` draws the discrete Gaussian, the discrete Laplace and an
-exact choice; its other methods are numpy's, over `SystemBits`. There is no seed: every bit comes
-from the operating system.
+exact choice. It has those of numpy's other methods that are exact, over `SystemBits`. There is no
+seed: every bit comes from the operating system.
 
 >>> from discretegauss.compat import NumpyNoise
 >>> prng = NumpyNoise()
@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._drawing.engines import native
 from .._inputs.draw_arguments import Size, checked_size, checked_source
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import positive_number
@@ -61,18 +62,27 @@ class NumpyNoise(np.random.Generator):
     Guarantee: the noise of `normal` and `laplace` is exactly ``granularity * k``, with k from the
     law that the method names, as float64 without rounding. The sum ``data + noise`` has the privacy
     of k if the data, too, are whole multiples of the granularity. For counts, every granularity up
-    to 1 is right. `choice` is exact, and so are numpy's ``integers``, ``bytes``, ``permutation``,
-    ``permuted``, ``shuffle``, and ``random``, a multiple of 2^-53.
+    to 1 is right.
 
     Not promised: any privacy of data that are not such multiples. The sum shows exactly how far
     each is from its multiple: 0.4237 with noise of granularity 1 ends in .4237, and with a smaller
     granularity the last digits show (Mironov, CCS 2012). So no granularity is chosen from the
     scale. First round such data to a grid with `lattice.to_lattice`.
-    **All other methods**, ``standard_normal`` to ``zipf``, are numpy's: they return floats and
-    rounded laws from secure bits, which are no noise for private data.
 
-    numpy's own methods need the compiled core and bits of the system; `normal`, `laplace`,
-    `choice` and `spawn` do not. A copy, pickled or not, is another generator with bits of its own.
+    =====================================================  =======================================
+    methods                                                what they are
+    =====================================================  =======================================
+    normal, laplace, choice, spawn                         exact, this package's
+    integers, bytes, permutation, permuted, shuffle        exact, numpy's
+    random                                                 numpy's, uniform multiples of 2^-53
+    uniform                                                numpy's: ``random``, scaled and rounded
+    all others, such as geometric and standard_normal      refused: numpy rounds their laws
+    =====================================================  =======================================
+
+    What is refused is an AttributeError. If it is not for noise on private data, call it on
+    ``np.random.Generator(SystemBits())``. numpy's methods need the compiled core and bits of the
+    system; this package's do not. A copy, pickled or not, is another generator with bits of its
+    own.
 
     Examples
     --------
@@ -96,7 +106,7 @@ class NumpyNoise(np.random.Generator):
         if native is not None and not callable(source):
             super().__init__(SystemBits(source))
         else:  # numpy's methods have no bits here, so calls of them must raise an error
-            vars(self).update((name, partial(self._refuse, name)) for name in _INHERITED)
+            vars(self).update((name, partial(self._refuse, name)) for name in _OF_NUMPY)
 
     def _refuse(self, name: str, *_arguments: object, **_keywords: object) -> NoReturn:
         raise MissingCoreError(
@@ -155,6 +165,7 @@ class NumpyNoise(np.random.Generator):
         """
         return noise(self._grid, laplace, loc, scale, size)
 
+    @outside_of_graphs
     def choice(  # type: ignore[override]
         self,
         a: int | ArrayLike,
@@ -219,6 +230,12 @@ class NumpyNoise(np.random.Generator):
 
     def __getattr__(self, name: str) -> NoReturn:
         reason = ": there is no seed" if "seed" in name or "state" in name else ""
+        if name in _REFUSED:
+            instead = _INSTEAD.get(name, "normal or laplace")
+            reason = (
+                f", because numpy rounds its law: for noise use {instead}, and for anything else "
+                "np.random.Generator(SystemBits())"
+            )
         raise AttributeError(
             f"NumpyNoise, a numpy.random.Generator, has no {name}{reason}", name=name, obj=self
         )
@@ -245,8 +262,31 @@ class NumpyNoise(np.random.Generator):
         return found
 
 
-#: The public methods of numpy's Generator that NumpyNoise does not override.
-_INHERITED = {x for x in dir(np.random.Generator) if x[0] != "_"} - {*vars(NumpyNoise)}
+#: numpy's methods that it inherits. `uniform` is the only one of them that rounds.
+_OF_NUMPY = {"integers", "bytes", "permutation", "permuted", "shuffle", "random", "uniform"}
+
+#: numpy's methods that it refuses, and those of later versions of numpy.
+_REFUSED = {
+    *(x for x in dir(np.random.Generator) if x[0] != "_" and x not in vars(NumpyNoise)),
+} - {*_OF_NUMPY, "bit_generator"}
+
+_INSTEAD = {
+    "geometric": "laplace, or discretegauss.geometric_exp",
+    "poisson": "discretegauss.skellam, the difference of two",
+    "gumbel": "discretegauss.selection.exponential",
+    "standard_normal": "normal",
+    "multivariate_normal": "normal",
+    "exponential": "laplace",
+    "standard_exponential": "laplace",
+}
+
+
+def _is_refused(self: NumpyNoise) -> NoReturn:
+    raise AttributeError  # so that Python asks __getattr__
+
+
+for _name in _REFUSED:
+    setattr(NumpyNoise, _name, property(_is_refused))
 
 
 _NOTHING = "a must be a positive integer below 2**64, or have an axis and at least one element"

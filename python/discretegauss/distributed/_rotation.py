@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import array_of_list, finite_array
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import refused
 from .._inputs.privacy_arguments import word_count
 from .._inputs.source import Source
@@ -79,6 +80,7 @@ class Rotation:
     ([4.0, 4.0, 4.0, 4.0], (3,))
     """
 
+    @outside_of_graphs
     def __init__(self, dimension: int, *, source: Source = "chacha20") -> None:
         bits = checked_source(source)
         self.dimension = word_count(dimension, "dimension")
@@ -98,6 +100,7 @@ class Rotation:
         fair = np.unpackbits(state["signs"], count=self.padded)
         self.signs = 2 * fair.astype(np.int64) - 1
 
+    @outside_of_graphs
     def apply(self, vectors: ArrayLike) -> NDArray[np.float64]:
         """Return vectors rotated, in floats.
 
@@ -127,6 +130,7 @@ class Rotation:
             raise ParameterOverflowError("vectors must be short enough to be rotated in floats")
         return np.asarray(found.reshape(*array.shape[:-1], self.padded))
 
+    @outside_of_graphs
     def undo(self, vectors: ArrayLike) -> NDArray[np.float64]:
         """Return the vectors that `apply` rotated.
 

@@ -21,6 +21,7 @@ from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
 from .._inputs.foreign_arrays import finite_array
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number, word_count
@@ -130,6 +131,7 @@ def _rounded(sizes: NDArray[np.float64], source: Source) -> NDArray[np.int64]:
     return np.asarray(floors.astype(np.int64) + up)
 
 
+@outside_of_graphs
 def round_conditionally(
     values: ArrayLike, norm: object, *, retry: object = None, source: Source = "chacha20"
 ) -> NDArray[np.int64]:

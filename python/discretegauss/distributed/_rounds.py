@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._certified import moments
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._inputs.draw_arguments import checked_source
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import (
@@ -137,6 +139,7 @@ def _residues(values: NDArray[Any], modulus: int) -> NDArray[Any]:
     return reduced.astype(np.int64) if modulus <= _WORD else reduced
 
 
+@outside_of_graphs
 def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -> NDArray[Any]:
     """Add a client's noise to its vector and reduce the sum modulo an integer.
 
@@ -186,6 +189,7 @@ def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -
         message.fill(0)
 
 
+@outside_of_graphs
 def total(messages: Any, modulus: int) -> NDArray[Any]:
     """Return the sum of all messages modulo an integer, as the numbers nearest to 0.
 
@@ -225,6 +229,11 @@ def total(messages: Any, modulus: int) -> NDArray[Any]:
     return summed.astype(np.int64 if base <= _WORD else object)
 
 
+def _some_are_equal(rows: NDArray[Any]) -> bool:
+    texts = ((str(x.tolist()).encode() if x.dtype == object else x.tobytes()) for x in rows)
+    return len({blake2b(text).digest() for text in texts}) < len(rows)
+
+
 class SecureSum:
     """The parameters that all clients of a round share: rotation, clip, lattice, noise and modulus.
 
@@ -248,8 +257,12 @@ class SecureSum:
     law : Skellam or DiscreteGaussian
         The noise of each client in each entry, in steps.
     most_clients : int
-        The largest number of clients who send a message; it decides the modulus. The fewest decide
-        the cost, as in ``privacy.epsilon(law.sum(fewest_clients), ...)``.
+        The largest number of clients who send a message; it decides the modulus.
+    fewest_clients : int
+        The smallest number of clients whose sum is opened; it decides the cost, as in
+        ``privacy.epsilon(law.sum(fewest_clients), ...)``. Pass the ``clients`` of
+        `discretegauss.privacy.calibrate`, plus the number of those who may collude. The others of
+        ``most_clients`` may drop out.
     modulus : int, optional
         The modulus of the secure sum; by default `least_modulus`, for entries as large as the whole
         norm. A smaller one is refused unless ``wrap`` is True.
@@ -279,7 +292,8 @@ class SecureSum:
     >>> import numpy as np
     >>> import discretegauss as dg
     >>> noise = dg.Skellam(40)
-    >>> secure = dg.distributed.SecureSum(10, clip=1, steps=200, law=noise, most_clients=100)
+    >>> clients = {"most_clients": 100, "fewest_clients": 80}
+    >>> secure = dg.distributed.SecureSum(10, clip=1, steps=200, law=noise, **clients)
     >>> messages = [secure.message(np.full(10, 0.1)) for _ in range(100)]
     >>> bool((abs(secure.total(messages) / 100 - 0.1) < 0.05).all())
     True
@@ -293,6 +307,7 @@ class SecureSum:
         steps: object,
         law: Skellam | DiscreteGaussian,
         most_clients: int,
+        fewest_clients: int,
         modulus: int | None = None,
         wrap: bool = False,
         retry: object = None,
@@ -301,6 +316,12 @@ class SecureSum:
         bits = checked_source(source)
         d = word_count(dimension, "dimension")
         self.most_clients = word_count(most_clients, "most_clients")
+        self.fewest_clients = word_count(fewest_clients, "fewest_clients")
+        if self.fewest_clients > self.most_clients:
+            raise ParameterValueError(
+                f"fewest_clients must be at most most_clients = {self.most_clients}, "
+                f"got {self.fewest_clients}"
+            )
         self.clip = length_of_floats(clip, "clip")
         self.steps = positive_number(steps, "steps")
         if not Fraction(1, 2**24) <= self.steps <= 2**24:
@@ -320,6 +341,7 @@ class SecureSum:
             )
         self.rotation = Rotation(d, source=bits)
 
+    @outside_of_graphs
     def message(
         self, vector: ArrayLike, *, sampling: object = 1, source: Source = "chacha20"
     ) -> NDArray[Any]:
@@ -372,14 +394,16 @@ class SecureSum:
         finally:
             whole.fill(0)
 
-    def total(self, messages: Any) -> NDArray[np.float64]:
+    @outside_of_graphs
+    def total(self, messages: Any, *, clients: int | None = None) -> NDArray[np.float64]:
         """Return the sum of the clients' clipped vectors, with the noise of all.
 
         Parameters
         ----------
         messages : array_like of integers, shape (clients, N)
-            One message of each client, ``most_clients`` at most. Or ``[s]``, if s is their sum
-            modulo the modulus; then nothing here can count the clients.
+            One message of each client. Or their sum modulo the modulus, of shape (N,).
+        clients : int, optional
+            How many clients' messages are in such a sum; only for a sum.
 
         Returns
         -------
@@ -388,23 +412,49 @@ class SecureSum:
         Raises
         ------
         TypeError, ValueError
-            If messages have another shape, or if there are more than ``most_clients``.
+            If messages have another shape; if there are fewer clients than ``fewest_clients`` or
+            more than ``most_clients``; or if two messages are the same, which is one client's
+            message twice, as independent noise makes that less likely than 2**-40.
+
+        Notes
+        -----
+        Not seen: whether `clients` is true, whether two different messages are of one client, and
+        whether a client added its noise. Two equal messages of little noise and few numbers may be
+        those of two clients, and are added up.
         """
-        sums = total(messages, self.modulus)
-        n = self.rotation.padded
-        if sums.shape != (n,):
-            shape = np.shape(messages)
+        array, n = _integers(messages, "messages"), self.rotation.padded
+        shape = array.shape
+        if shape[-1:] != (n,) or len(shape) > 2:
             raise ParameterValueError(
-                f"messages must have the shape (clients, {n}), or (1, {n}) for a sum of them, "
+                f"messages must have the shape (clients, {n}), or ({n},) for a sum of them, "
                 f"got {shape}"
             )
-        if len(messages) > self.most_clients:
-            raise ParameterValueError(
-                f"messages must be at most most_clients = {self.most_clients}, got {len(messages)}"
+        if (clients is None) == (len(shape) == 1):
+            raise ParameterTypeError(
+                "clients must be given with a sum of messages, and only then: the number of them"
             )
+        count = shape[0] if clients is None else word_count(clients, "clients")
+        if not self.fewest_clients <= count <= self.most_clients:
+            raise ParameterValueError(
+                "messages must be those of fewest_clients to most_clients, "
+                f"{self.fewest_clients} to {self.most_clients}, got {count}"
+            )
+        rows = _residues(array, self.modulus).reshape(-1, n)
+        if self._equal_by_chance(count) < 2.0**-40 and _some_are_equal(rows):
+            raise ParameterValueError(
+                "messages must be one of each client, but two of them are the same"
+            )
+        sums = total(rows, self.modulus)
         turned = self.rotation.undo(sums)
         with np.errstate(over="ignore"):  # a number beyond every float is infinite
             return np.asarray(turned * float(self.clip / self.steps))
+
+    def _equal_by_chance(self, clients: int) -> float:
+        """Return a bound of the probability that any two of the clients' messages are equal."""
+        # 0 has the largest probability, which falls as the noise gets wider
+        narrow = type(self.law)(min(_spread(self.law), Fraction(1000)))
+        of_one = min(1.0, narrow.pmf(0) * 1.01 + 2 / self.modulus)
+        return float(clients) ** 2 * of_one**self.rotation.padded
 
     @property
     def noise_std(self) -> float:

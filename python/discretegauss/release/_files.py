@@ -1,11 +1,11 @@
-"""The files of a release: their formats, how they are read, and where output may go."""
+"""The files of a release: their formats, how they are read, and output to stdout."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
@@ -104,12 +104,14 @@ def open_table(
     columns: Sequence[str],
     of_table: Format,
     of_out: Format,
+    left_out: Collection[str] = (),
     *,
     floats: bool = False,
 ) -> Iterator[Table]:
     """Open a table and read its header; close it after the block. A TableError names the table.
 
-    ``floats``: counts may be whole numbers that are stored as floats, or written as in 12.0.
+    Columns with a name in `left_out` are not read. With `floats`, counts may be whole numbers that
+    are stored as floats, or written as in 12.0.
     """
     try:
         if of_table.kind in _BY_PYARROW:
@@ -117,16 +119,17 @@ def open_table(
             from ._arrow_table import open_arrow_table
 
             kinds = of_table.kind, of_out.kind
-            with open_arrow_table(path, columns, *kinds, floats=floats) as table:
+            with open_arrow_table(path, columns, *kinds, left_out, floats=floats) as table:
                 yield table
             return
         with _open_content(path, of_table.compression) as content:
             if of_table.kind == ".npy":
-                yield NpyTable(content, columns, floats=floats)
+                yield NpyTable(content, columns, left_out, floats=floats)
                 return
             yield CsvTable(
                 content,
                 columns,
+                left_out=left_out,
                 delimiter=of_table.delimiter,
                 out_delimiter=of_out.delimiter,
                 floats=floats,
@@ -237,50 +240,7 @@ def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
         raise
 
 
-# --- destinations
-
-
-def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
-    """Return the path of the output with links resolved, or refuse it.
-
-    ``table`` is the file that the output is made from. If it is None, replacing the output spends
-    no budget, so the error does not warn of that.
-    """
-    destination = Path(os.path.realpath(out))
-    if not destination.exists():
-        if out.exists():  # /dev/stdout as a pipe: its link in /proc names no path
-            raise OutputError(f"{out} exists and is not a regular file")
-        if not destination.parent.is_dir():
-            raise OutputError(f"{out} must be in a folder that exists")
-        return destination
-    if table is not None and table.exists() and destination.samefile(table):
-        raise OutputError(f"{out} is the table itself; the output must be another file")
-    if not destination.is_file():
-        raise OutputError(f"{out} exists and is not a regular file")
-    for number, stream in ((1, "stdout"), (2, "stderr")):
-        if _is_open_as(number, destination):  # the stream's own text would be lost
-            raise OutputError(f"{stream} goes to {out}; the output must be another file")
-    if not force and table is None:
-        raise OutputError(f"{out} already exists; use --force to replace it")
-    if not force:
-        raise exists_already(out)
-    return destination
-
-
-def exists_already(out: Path) -> OutputError:
-    """Return the error for an output that exists."""
-    return OutputError(
-        f"{out} already exists; use --force (in Python: force=True) to replace it. "
-        "A second release of the same counts spends the budget again"
-    )
-
-
-def _is_open_as(number: int, path: Path) -> bool:
-    """Return whether the process has the file open under that descriptor."""
-    try:
-        return os.path.samestat(os.fstat(number), path.stat())
-    except OSError:  # the descriptor is closed
-        return False
+# --- stdout
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from .._inputs.draw_arguments import (
     checked_source,
     checked_threads,
 )
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.keywords import with_hints
 from .._inputs.law_parameters import parameter_shape
 from .._inputs.numbers import MAX_BITS, Number, positive
@@ -102,7 +103,7 @@ class _Selects(Protocol):
 
 
 def _selects(function: Callable[..., Any]) -> _Selects:
-    return cast(_Selects, function)
+    return cast(_Selects, outside_of_graphs(function))
 
 
 @_selects

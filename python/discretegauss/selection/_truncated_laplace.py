@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._certified.floats import float_value
 from .._certified.interval import Interval, arithmetic
 from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import refused, written
 from .._inputs.numbers import positive, whole_number
 from .._inputs.source import Source
@@ -65,6 +66,7 @@ class TruncatedLaplace:
     def __repr__(self) -> str:
         return f"TruncatedLaplace(scale={written(self.scale)}, largest={self.largest})"
 
+    @outside_of_graphs
     def sample(self, size: Size = None, *, source: Source = "chacha20", threads: int = 1) -> Any:
         """Draw from the law, exactly.
 

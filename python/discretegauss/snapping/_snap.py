@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import checked_out, checked_source, checked_threads
+from .._inputs.graphs import outside_of_graphs
 from .._inputs.numbers import Number
 from .._inputs.source import Source
 from ..errors import ParameterTypeError
@@ -51,6 +52,7 @@ def snapping_laplace(
 ) -> NDArray[np.float64]: ...
 
 
+@outside_of_graphs
 def snapping_laplace(
     values: Any,
     epsilon: Number,

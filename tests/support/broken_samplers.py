@@ -92,7 +92,8 @@ def _two_stages(uniform: Callable[[Random, int], Ints]) -> Callable[[Random, int
         u = u[rng.random(len(u)) < np.exp(-u / 10)]
         y = u + 10 * np.floor(rng.exponential(1, len(u))).astype(np.int64)
         negative = rng.random(len(y)) < 0.5
-        return _signed(y, negative)[~(negative & (y == 0))][:n]
+        kept = ~(negative & (y == 0))
+        return _signed(y[kept], negative[kept])[:n]
 
     return sample
 

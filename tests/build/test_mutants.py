@@ -129,6 +129,18 @@ def test_a_rate_below_the_least_is_an_exit_code(folder: Path) -> None:
     assert "found: 0.0%" in done.stdout
 
 
+def test_notes_are_of_lines_that_are_there() -> None:
+    """A note whose line has changed is taken out, or written anew."""
+    listed = tomllib.loads((TOOL.parents[1] / "tests" / "mutants_seen.toml").read_text("utf-8"))
+    for one in listed["seen"]:
+        folder = TOOL.parents[1] / (
+            "csrc" if one["file"].endswith(".c") else "python/discretegauss"
+        )
+        lines = (folder / one["file"]).read_text("utf-8").splitlines()
+        assert one["text"] in map(str.strip, lines), one
+        assert one["reason"]
+
+
 CORE = """int f(int a, int b)
 {
     if (a < b && a + 1 != 3) {

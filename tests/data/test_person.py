@@ -223,7 +223,7 @@ def test_narrow_noise_costs_what_its_rho_implies() -> None:
 
 # --- one table in memory
 
-FRAME = {"town": ["A", "A", "B"], "age": ["0-17", "18+", "0-17"], "n": [5, 8, 13]}
+FRAME = {"town": ["A", "A", "B"], "age": ["0-17", "18+", "0-17"], "n": [5, 8, 14]}
 
 
 def _frame(library: str = "pandas") -> Any:

@@ -35,8 +35,9 @@ from discretegauss._certified.search import (
     ordinal,
 )
 from discretegauss._law import Kind, LawSpec
+from discretegauss.privacy._known_sample import KnownSample
 from discretegauss.privacy._loss_bounds import log_moment
-from discretegauss.privacy._outcomes import Cells
+from discretegauss.privacy._outcomes import Cells, Release
 from discretegauss.privacy.hockey_stick import Scaled, relative_bits
 
 # --- the law of a sum
@@ -142,6 +143,33 @@ def test_exponentials_in_floats_are_as_good_as_is_said() -> None:
                 abs(mp.mpf(float(z)) / mp.exp(mp.mpf(float(x)) + mp.mpf(float(y))) - 1)
                 < mp.mpf(2) ** -51
             )
+
+
+def test_a_known_sample_has_its_part_of_every_mass() -> None:
+    """Both sides, also of what lies outside of all cells: q times it, and 1 - q beside."""
+    rate, ulps = Fraction(3, 7), Fraction(1, 2**49)
+    two = [np.array([x, 0.3]) for x in (0.4, 0.5, 0.2, 0.9)]
+    whole = Cells(np.array([1.0, -0.5]), np.zeros(2), *two, 0.07, 0.05, 0.11)  # type: ignore[call-arg,arg-type]
+
+    class Fixed(Release):
+        symmetric, unit, span = True, None, 1.5
+
+        def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+            return whole
+
+    sample = KnownSample(Fixed(), rate)
+    found = sample.cells(adding=True, widest=1.0)
+    assert found.loss.tolist() == [1.0, -0.5, 0.0]
+    assert found.spread.tolist() == [0.0] * 3
+    for name in ("p_low", "r_low", "p_up", "r_up"):
+        wanted = [*(rate * Fraction(x) for x in getattr(whole, name).tolist()), 1 - rate]
+        for one, mass in zip(getattr(found, name).tolist(), wanted, strict=True):
+            assert one <= mass if "low" in name else one >= mass
+            assert mass * (1 - ulps) <= one <= mass * (1 + ulps)
+    for name in ("mass_below", "mass_above", "infinity_mass"):
+        one, mass = getattr(found, name), rate * Fraction(getattr(whole, name))
+        assert one <= mass if name == "infinity_mass" else one >= mass
+        assert mass * (1 - ulps) <= one <= mass * (1 + ulps)
 
 
 @pytest.mark.parametrize("seed", range(4))

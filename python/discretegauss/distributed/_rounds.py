@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -96,7 +97,7 @@ def least_modulus(
     if isinstance(law, Skellam):
         reach = _AT.add(reach, _AT.scale(m, Fraction(2, 3)))
     half = _AT.shift(reach, n * entry + 1).upper
-    return 2 << int(half).bit_length()
+    return 2 << math.floor(half).bit_length()  # int(half) would round to the nearest
 
 
 def _spread(law: object) -> Fraction:

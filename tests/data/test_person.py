@@ -256,15 +256,19 @@ def test_normal_noise_stands_for_all_cells_of_a_person(records: int, columns: in
 
 def test_delta_of_normal_noise_has_the_factors_of_its_tables() -> None:
     """Both sides: exp(t) delta(epsilon - t), t = tables 2**-38, also for an epsilon below t."""
-    mu, n = Fraction(1, 10**12), 3
+    n = 3
     with mpmath.workdps(30):
-        t, m = n * mpmath.mpf(2) ** -38, mpmath.mpf(10) ** -12
-        for epsilon in (Fraction(0), Fraction(1, 2**38)):
-            e = mpmath.mpf(epsilon.numerator) / epsilon.denominator - t
+        t = n * mpmath.mpf(2) ** -38
+        for per_unit, epsilon in (
+            (10**12, Fraction(0)),
+            (10**12, Fraction(1, 2**38)),
+            (1, Fraction(1, 2)),
+        ):
+            m, e = mpmath.mpf(1) / per_unit, mpmath.mpf(epsilon.numerator) / epsilon.denominator - t
             near = mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
-            found = _delta(mu**2, n, epsilon)
-            assert near * mpmath.exp(t) <= mpmath.mpf(found.numerator) / found.denominator
-            assert found <= Fraction(float(near + m)) * (1 + Fraction(1, 10**9))
+            bound = _delta(Fraction(1, per_unit**2), n, epsilon)
+            found = mpmath.mpf(bound.numerator) / bound.denominator
+            assert near * mpmath.exp(t) <= found <= (near + max(0, -e / 2)) * (1 + 2.1 * t)
 
 
 # --- one table in memory

@@ -97,7 +97,8 @@ def least_modulus(
     if isinstance(law, Skellam):
         reach = _AT.add(reach, _AT.scale(m, Fraction(2, 3)))
     half = _AT.shift(reach, n * entry + 1).upper
-    return 2 << math.floor(half).bit_length()  # int(half) would round to the nearest
+    whole: int = math.floor(half)  # int(half) would round to the nearest
+    return 2 << whole.bit_length()
 
 
 def _spread(law: object) -> Fraction:

@@ -8,6 +8,7 @@ import math
 import random
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import gmpy2
 import mpmath
@@ -38,7 +39,7 @@ from discretegauss._law import Kind, LawSpec
 from discretegauss.privacy._known_sample import KnownSample
 from discretegauss.privacy._loss_bounds import log_moment
 from discretegauss.privacy._outcomes import Cells, Release
-from discretegauss.privacy.hockey_stick import Scaled, relative_bits
+from discretegauss.privacy.hockey_stick import HockeyStick, Scaled, relative_bits
 
 # --- the law of a sum
 
@@ -143,6 +144,20 @@ def test_exponentials_in_floats_are_as_good_as_is_said() -> None:
                 abs(mp.mpf(float(z)) / mp.exp(mp.mpf(float(x)) + mp.mpf(float(y))) - 1)
                 < mp.mpf(2) ** -51
             )
+
+
+@pytest.mark.parametrize("ratio", [1, 2, Fraction(10, 9)])
+def test_the_density_ratio_of_several_queries_is_in_every_answer(ratio: Any) -> None:
+    """Both sides: delta, its logarithm and epsilon. Ratios of real queries show in no float."""
+    spec, epsilon = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(9)), Fraction(1, 2)
+    alone, several = HockeyStick(spec, 3), HockeyStick(spec, 3, gmpy2.mpq(ratio))
+    delta = Fraction(alone.delta(epsilon))
+    assert delta * ratio * (1 - Fraction(1, 2**50)) <= several.delta(epsilon)
+    assert several.delta(epsilon) <= delta * ratio * (1 + Fraction(1, 2**50))
+    log = several.log_delta(epsilon) - alone.log_delta(epsilon)
+    assert log == pytest.approx(math.log(ratio), abs=1e-14)
+    aim = Fraction(1, 10**6)
+    assert several.epsilon(aim) == alone.epsilon(aim / ratio)
 
 
 def test_a_known_sample_has_its_part_of_every_mass() -> None:

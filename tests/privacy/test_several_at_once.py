@@ -102,6 +102,18 @@ def test_the_order_of_laws_is_none(how: dict[str, Any]) -> None:
     assert upper < 1.01 * lower
 
 
+def test_outcomes_are_paired_by_name() -> None:
+    """Order of keys: mappings in another order are the same pair, and a missing outcome is 0."""
+    p, q = {"a": "0.1", "b": "0.6", "c": "0.3"}, {"c": "0.5", "a": "0.2", "b": "0.3"}
+    loss = privacy.PrivacyLoss.of_pair(p, q)
+    lists = privacy.PrivacyLoss.of_pair(["0.1", "0.6", "0.3"], ["0.2", "0.3", "0.5"])
+    for epsilon in (0, "1/2"):
+        assert loss.delta(epsilon, bounds=True) == lists.delta(epsilon, bounds=True)
+    assert loss.delta(0) == pytest.approx(0.3, rel=1e-9)
+    half = privacy.PrivacyLoss.of_pair({"a": 1}, {"b": "1/2", "a": "1/2"})
+    assert half.delta(1) == pytest.approx(0.5, rel=1e-9)
+
+
 def test_pure_epsilons_of_several_laws_add() -> None:
     """Several at once: each law as often as it occurs, times the queries."""
     laws = [L(10), L(20), L(10)]

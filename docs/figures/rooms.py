@@ -25,7 +25,7 @@ ROOMS = {
     "selection": (4, "best candidate,\nunknown groups"),
     "lattice": (6, "real vectors\nas integers"),
     "spark": (8, "frames of Spark"),
-    "dask": (10, "frames of Dask"),
+    "dask": (12, "frames of Dask"),
     "data": (0, "noise on lists,\narrays and frames"),
     "compat": (10, "other libraries'\ninterfaces"),
     "utility": (4, "comparisons\nof noises"),
@@ -113,11 +113,11 @@ def main() -> None:
     parser.add_argument("--out", required=True, metavar="FILE", help="a .png file")
     out = parser.parse_args().out
     heights = levels()
-    figure = Figure(figsize=(10.2, 11), layout="constrained")
+    figure = Figure(figsize=(11.8, 11), layout="constrained")
     axes = figure.subplots()
     for room, (column, text) in ROOMS.items():
         y = heights[room]
-        x, width = (5, 5.85) if room == CORE else (column, 0.85)
+        x, width = (6, 6.85) if room == CORE else (column, 0.85)
         color = "#fff3c4" if room == CORE else "#eeeeee" if room[0] == "_" else "#dcebf7"
         axes.add_patch(
             FancyBboxPatch(
@@ -143,6 +143,8 @@ def main() -> None:
             style = "arc3"
             if arrow == "release>_system":  # beside data, which stands between them
                 start, end, style = -0.85, -0.85, "arc3,rad=0.07"
+            if arrow == "data>laws":  # above privacy, which stands between them
+                style = "arc3,rad=-0.15"
             shift = 0.0 if arrow == "release>_system" else 0.33
             axes.add_patch(
                 FancyArrowPatch(
@@ -165,7 +167,7 @@ def main() -> None:
     axes.text(
         4.2, 9.4, "Light blue rooms are public, grey rooms are private.", va="center", size=10
     )
-    axes.set(xlim=(-1.5, 11), ylim=(-1.5, 11.5))
+    axes.set(xlim=(-1.5, 13), ylim=(-1.5, 11.5))
     axes.set_axis_off()
     figure.savefig(out, dpi=110, metadata={"Description": summary()})
 

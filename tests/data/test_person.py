@@ -14,14 +14,14 @@ import pytest
 from numpy.typing import NDArray
 
 import discretegauss
-from discretegauss.data.person import Counting, Person, change, checked_counting, together
-from discretegauss.data.person_noise import (
-    _delta,
-    _norm2_of_normal,
-    largest_rho,
-    least_epsilon,
-    rho_of,
-    sigma2_of,
+from discretegauss._inputs.budget import Budget
+from discretegauss.data.person import (
+    Counting,
+    Person,
+    change,
+    checked_counting,
+    joint,
+    together,
 )
 from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
@@ -126,12 +126,12 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
             assert rows.sum(axis=1).max() <= bound.rows
         found = max(np.stack(squares, axis=1) @ [int(weight) for weight in weights])
         worst = [int(one.max()) for one in squares]
-        joint = together(person, tables, weights)
+        most = together(person, tables, weights)
         alone = sum((w * one.norm2 for w, one in zip(weights, said, strict=True)), Fraction(0))
-        assert found <= joint <= alone
+        assert found <= most <= alone
         assert all(x <= one.norm2 for x, one in zip(worst, said, strict=True))
         assert all(one.part is None or one.part[0] ** 2 * one.part[1] == one.norm2 for one in said)
-        reached += found == joint
+        reached += found == most
         of_tables += sum(x == one.norm2 for x, one in zip(worst, said, strict=True))
         n_tables += len(tables)
     assert reached >= 140
@@ -172,13 +172,13 @@ def test_nor_does_a_person_whose_records_are_replaced() -> None:
                 made = zip(tables, ones, strict=True)
                 changes.append([_change(records, table, one) for table, one in made])
         draw.shuffle(changes)
-        joint, said = together(person, tables, weights), [change(person, t) for t in tables]
+        most, said = together(person, tables, weights), [change(person, t) for t in tables]
         for one, other in itertools.product(changes[:15], changes[:40]):
             each = zip(one, other, tables, strict=True)
             squares = [_norm2(a, b, table) for a, b, table in each]
-            assert sum(w * x for w, x in zip(weights, squares, strict=True)) <= joint
+            assert sum(w * x for w, x in zip(weights, squares, strict=True)) <= most
             reached += any(x == bound.norm2 for x, bound in zip(squares, said, strict=True))
-        assert joint <= sum(w * bound.norm2 for w, bound in zip(weights, said, strict=True))
+        assert most <= sum(w * bound.norm2 for w, bound in zip(weights, said, strict=True))
     assert reached > 20
 
 
@@ -203,20 +203,20 @@ def test_tables_together_cost_rho_exactly_and_never_more_noise(
     """Tables that cross have less noise together than one by one; nested ones have the same."""
     tables, rho = _tables(*by), Fraction(1, 10)
     share = Fraction(1, len(tables))
-    found = sigma2_of(person, tables, [share] * len(tables), rho)
+    found = joint(person, tables).sigma2([share] * len(tables), rho)
     alone = [change(person, table).norm2 / (2 * share * rho) for table in tables]
     assert [a / b for a, b in zip(found, alone, strict=True)] == [scale] * len(tables)
-    assert rho_of(person, tables, found) == rho
+    assert joint(person, tables).rho(found) == rho
 
 
 def test_epsilon_and_delta_of_a_plan_are_used_up() -> None:
     """Three records in distinct cells take sigma 23.2 and 13.4; one by one, 25.4 and 14.6."""
     person, tables = Person(3, ["t", "a"]), _tables("", "t", "a", "ta")
     shares, delta = [Fraction(1, 4)] * 4, Fraction(1, 10**6)
-    rho = largest_rho(person, tables, shares, Fraction(1), delta)
-    sigma2 = sigma2_of(person, tables, shares, rho)
+    changed = joint(person, tables)
+    sigma2 = changed.sigma2(shares, changed.rho_of(Budget(epsilon=1, delta=delta), shares))
     assert [round(float(x) ** 0.5, 1) for x in sigma2] == [23.2, 23.2, 23.2, 13.4]
-    epsilon, by = least_epsilon(person, tables, sigma2, delta)
+    epsilon, by = changed.epsilon(sigma2, delta)
     assert 0.99999 < epsilon <= 1
     assert by == "nearly normal noise"
     # A person with three records in one town changes two tables by 3, and two by three times 1.
@@ -231,44 +231,30 @@ def test_epsilon_and_delta_of_a_plan_are_used_up() -> None:
 
 def test_narrow_noise_costs_what_its_rho_implies() -> None:
     """No better bound is proven for a variance below about 3."""
-    person, tables = Person(2, ["t"]), _tables("")
-    epsilon, by = least_epsilon(person, tables, [Fraction(2)], Fraction(1, 10**6))
+    changed = joint(Person(2, ["t", "a"]), _tables("t", "a"))
+    sigma2 = [changed.rho([Fraction(1)] * 2)] * 2  # so that rho is 1
+    epsilon, by = changed.epsilon(sigma2, Fraction(1, 10**6))
     assert by == "arXiv 2004.00010, Corollary 13"
     assert epsilon == dg.privacy.zcdp_epsilon(1, "1e-6")
 
 
-@pytest.mark.parametrize(("records", "columns"), [(1, 1), (3, 2), (9, 7)])
+@pytest.mark.parametrize(("records", "columns"), [(2, 1), (3, 2), (9, 7)])
 def test_normal_noise_stands_for_all_cells_of_a_person(records: int, columns: int) -> None:
     """Both sides: q of all cells, of neighbours on either side, is at most 2**-42, hardly less."""
     person, tables = Person(records), [checked_counting(by=["t"], columns=columns)] * 2
-    norm2, sigma2 = change(person, tables[0]).norm2, Fraction(60)
-    found = _norm2_of_normal(person, tables, [sigma2, sigma2])
+    norm2, sigma2, changed = change(person, tables[0]).norm2, Fraction(60), joint(person, tables)
+    found = changed.loss([sigma2, sigma2])
     assert found is not None
-    r2 = sigma2 - 2 * norm2 / found
+    r2 = sigma2 - 2 * norm2 / found.norm2
     with mpmath.workdps(30):
         q = mpmath.exp(-2 * mpmath.pi**2 * r2.numerator / r2.denominator)
         assert mpmath.mpf(2) ** -44 < 2 * records * columns * q <= mpmath.mpf(2) ** -42
-    assert _norm2_of_normal(person, tables, [sigma2, 2 * r2]) is None
+    assert changed.loss([sigma2, 2 * r2]) is None
     above = 2 * r2 + Fraction(1, 10**9)
-    other = _norm2_of_normal(person, tables, [sigma2, above])
-    assert other == norm2 / (sigma2 - r2) + norm2 / (above - r2)
-
-
-def test_delta_of_normal_noise_has_the_factors_of_its_tables() -> None:
-    """Both sides: exp(t) delta(epsilon - t), t = tables 2**-38, also for an epsilon below t."""
-    n = 3
-    with mpmath.workdps(30):
-        t = n * mpmath.mpf(2) ** -38
-        for per_unit, epsilon in (
-            (10**12, Fraction(0)),
-            (10**12, Fraction(1, 2**38)),
-            (1, Fraction(1, 2)),
-        ):
-            m, e = mpmath.mpf(1) / per_unit, mpmath.mpf(epsilon.numerator) / epsilon.denominator - t
-            near = mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
-            bound = _delta(Fraction(1, per_unit**2), n, epsilon)
-            found = mpmath.mpf(bound.numerator) / bound.denominator
-            assert near * mpmath.exp(t) <= found <= (near + max(0, -e / 2)) * (1 + 2.1 * t)
+    other = changed.loss([sigma2, above])
+    assert other is not None
+    assert other.norm2 == norm2 / (sigma2 - r2) + norm2 / (above - r2)
+    assert other.t == 2 * Fraction(1, 2**38)
 
 
 # --- one table in memory

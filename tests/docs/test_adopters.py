@@ -118,7 +118,7 @@ def test_with_opacus(recipe: Any) -> None:
     theirs = RDPAccountant()
     theirs.history = [(1.5, 0.04, 2250)]
     law, whole = dg.DiscreteGaussian(sigma=1.5 * recipe.STEPS), recipe.STEPS
-    how = {"queries": 2250, "sampling": "0.04", "dimension": total.numel()}
+    how: dict[str, Any] = {"queries": 2250, "sampling": "0.04", "dimension": total.numel()}
     assert dg.privacy.epsilon(law, 1e-5, whole, **how) < theirs.get_epsilon(1e-5)
 
     # Left out: tests that depend on a seed, and validators, which need torchvision.

@@ -93,6 +93,17 @@ def test_ten_million_narrow_queries_are_composed() -> None:
     assert 10**7 * math.exp(-50) < delta(law, 50 * 10**7, queries=10**7) < 1e-13
 
 
+@pytest.mark.parametrize(("mu", "limit"), [("3/10", 1.2917), (3, 18.163)])
+@pytest.mark.parametrize("queries", [10**10, 2**64 - 1])
+def test_very_many_laplace_queries_cost_at_most_their_rho(
+    queries: int, mu: Any, limit: float
+) -> None:
+    """epsilon lies between the limit of a normal loss (by the closed form) and Corollary 13."""
+    law = dg.DiscreteLaplace(Fraction(math.isqrt(queries)) / Fraction(mu))
+    found = epsilon(law, "1e-6", queries=queries)
+    assert limit <= found <= zcdp_epsilon(queries * rho(law), "1e-6") < limit * 1.08
+
+
 def test_queries_with_next_to_no_noise_give_all_away() -> None:
     """Their number or their losses are far beyond the precision of floats."""
     narrow, few = dg.DiscreteLaplace("1/100"), dg.DiscreteGaussian(Fraction(1, 10**7))

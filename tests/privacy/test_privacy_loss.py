@@ -96,8 +96,54 @@ def test_two_to_the_18_truncated_laplace_releases() -> None:
     assert many.epsilon("1e-3") == float("inf")
 
 
+@pytest.mark.parametrize(
+    ("law", "sensitivity", "queries"),
+    [
+        (dg.DiscreteGaussian(100), 3, 1),
+        (dg.DiscreteGaussian(30), 1, 9),
+        (dg.DiscreteGaussian("7/20"), 1, 5),
+        (dg.DiscreteGaussian(10**6), 1, 1000),
+        (dg.DiscreteLaplace("10/3"), 4, 1),
+        (dg.DiscreteLaplace(10), 1, 100),
+        (dg.Skellam(20), 2, 3),
+        (dg.GeneralizedGaussian(8, beta="3/2"), 5, 2),
+    ],
+)
+@pytest.mark.parametrize("sample", [{}, {"sampling": "1/10", "secret_sample": False}])
+def test_a_loss_answers_as_the_functions_do(
+    law: dg.Law, sensitivity: int, queries: int, sample: dict[str, Any]
+) -> None:
+    """One question has one answer by both ways, also if the queries are composed one by one."""
+    made = loss_of(law, sensitivity, **sample)
+    composed = [made**queries]
+    if queries > 1:
+        composed.append(made ** (queries - 1) @ made)
+    for loss in composed:
+        how = {"queries": queries, **sample}
+        for epsilon in (0, "1/10", 3):
+            assert loss.delta(epsilon) == dg.privacy.delta(law, epsilon, sensitivity, **how)
+            log = dg.privacy.log_delta(law, epsilon, sensitivity, **how)
+            assert loss.log_delta(epsilon) == log
+        for delta in ("1e-3", "1e-9"):
+            assert loss.epsilon(delta) == dg.privacy.epsilon(law, delta, sensitivity, **how)
+
+
+def test_noise_chosen_by_an_earlier_answer_may_cost_more_than_each_list() -> None:
+    """After "yes" comes b1, after "no" b2: delta is 4/9 where both lists cost 1/3."""
+    yes, no = Fraction(2, 3), Fraction(1, 3)
+    a = PrivacyLoss.of_pair([yes, no], [no, yes])
+    b1 = PrivacyLoss.of_pair(["4/5", "1/5"], ["1/5", "4/5"])
+    b2 = PrivacyLoss.of_pure(0, "1/3")
+    p = [yes * Fraction(4, 5), yes * Fraction(1, 5), no * Fraction(2, 3), no * Fraction(1, 3), 0]
+    q = [no * Fraction(1, 5), no * Fraction(4, 5), yes * Fraction(2, 3), 0, yes * Fraction(1, 3)]
+    log_3 = "1.0986122886681098"
+    for loss, delta in ((a @ b1, 1 / 3), (a @ b2, 1 / 3), (PrivacyLoss.of_pair(p, q), 4 / 9)):
+        lower, upper = loss.delta(log_3, bounds=True)
+        assert delta - 1e-6 < lower <= upper < delta + 1e-6
+
+
 def test_integer_noise_is_what_the_tight_functions_say() -> None:
-    """One release, and several with discrete Gaussian noise, have closed forms."""
+    """Buckets of a given width hold the closed forms of one release, and of several Gaussians."""
     cases: list[tuple[dg.Law, int]] = [
         (dg.DiscreteGaussian(100), 1),
         (dg.DiscreteLaplace("10/3"), 4),
@@ -105,14 +151,14 @@ def test_integer_noise_is_what_the_tight_functions_say() -> None:
         (dg.DiscreteGaussian(10**6), 300),
     ]
     for law, sensitivity in cases:
-        loss = loss_of(law, sensitivity, most=2**12)
+        loss = loss_of(law, sensitivity, most=2**12, width="1/256")
         for epsilon in ("1/10", 1):
             exact = dg.privacy.delta(law, epsilon, sensitivity)
             lower, upper = loss.delta(epsilon, bounds=True)
             assert lower <= exact
             assert exact * (1 - 1e-15) <= upper <= exact * 1.001 + 1e-30
     law = dg.DiscreteGaussian(30)
-    nine = loss_of(law) ** 9
+    nine = loss_of(law, width="1/4096") ** 9
     for delta in ("1e-3", "1e-9"):
         exact = dg.privacy.epsilon(law, delta, queries=9)
         lower, upper = nine.epsilon(delta, bounds=True)
@@ -342,3 +388,16 @@ def test_losses_beyond_floats_are_infinite(law: Any) -> None:
     assert many.delta(10**9) == 1.0
     assert many.epsilon("1/2") == float("inf")
     assert dg.privacy.delta(law, 1, queries=3) == 1.0
+
+
+@pytest.mark.parametrize("secret", [True, False])
+def test_delta_is_at_most_the_chance_of_taking_part(secret: bool) -> None:
+    """Noise that hides nothing costs just that chance, also if it is as small as 2e-9."""
+    narrow, rate = dg.DiscreteGaussian("4/125"), Fraction(1, 10**9)
+    chance = 1 - (1 - rate) ** 2
+    how: dict[str, Any] = {"queries": 2, "sampling": rate, "secret_sample": secret}
+    for law in (narrow, narrow.sum(8)):
+        found = dg.privacy.delta(law, "1e-12", **how)
+        assert Fraction(found) >= chance * Fraction(997, 1000)
+        assert Fraction(found) <= chance * (1 + Fraction(1, 10**15))
+        assert dg.privacy.epsilon(law, chance * (1 + Fraction(1, 10**15)), **how) == 0

@@ -252,7 +252,7 @@ def test_excess_mass_is_taken_away_at_the_lowest_losses() -> None:
         delta_of([1.1 * a for a in p], [loss + 0.05 for loss in losses], 0.1),
         delta_of([1.02 * b for b in q[::-1]], [0.3 - loss for loss in losses[::-1]], 0.02),
     ]
-    loss = loss_of_release(Dominating(moved(1.1, 0.05), moved(1.02, 0.3))) ** 3
+    loss = loss_of_release(Dominating(moved(1.1, 0.05), moved(1.02, 0.3), Fraction(1))) ** 3
     upper = [float(side.delta_above(Fraction("0.7"))) for side in loss._adjacencies]
     for found, exact in zip(upper, wanted, strict=True):
         assert exact * (1 - 1e-9) <= found <= exact * 1.001

@@ -97,15 +97,21 @@ def _stockham(z: Complexes, roots: Complexes) -> Complexes:
 
 @lru_cache(maxsize=8)
 def _roots(n: int) -> Complexes:
-    """Return exp(-2 pi i k/n), k = 0, ..., n - 1, each to 1.01 u, as products of pairs."""
-    bits = n.bit_length() - 1
-    found: tuple[Pairs, Pairs] | None = None
+    """Return exp(-2 pi i k/n), k = 0, ..., n - 1, each to 1.01 u; n is a power of 2, at least 8.
+
+    An eighth of the circle is computed as products of pairs; swaps and signs give the rest.
+    """
+    found = _table(Fraction(1), 1)
+    bits = n.bit_length() - 4
     for shift in range(0, bits, _TABLE_BITS):
         count = 1 << min(_TABLE_BITS, bits - shift)
         table = _table(Fraction(1 << shift, n), count)
-        found = table if found is None else _products(table, found)
-    cosines, sines = found or _table(Fraction(1), 1)
-    result = cosines.high - 1j * sines.high
+        found = _products(table, found)
+    eighth = found[0].high - 1j * found[1].high
+    corner = np.array([1 - 1j]) * np.sqrt(0.5)
+    quarter = np.concatenate([eighth, corner, -1j * np.conj(eighth[:0:-1])])
+    half = np.concatenate([quarter, [-1j], -np.conj(quarter[:0:-1])])
+    result = np.concatenate([half, -half])
     result.flags.writeable = False  # it is cached
     return result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
@@ -308,9 +309,11 @@ def law_for(
             if others:
                 raise ParameterTypeError(f"{others[0]} must not be given with person")
             from .groups import counting_of
-            from .person_noise import law_of_one
+            from .person import joint
 
-            return law_of_one(person, counting_of(values, container, person, by), budget)
+            table = joint(person, [counting_of(values, container, person, by)])
+            rho = table.rho_of(budget, [Fraction(1)])
+            return DiscreteGaussian(*table.sigma2([Fraction(1)], rho))
         from ..privacy import calibrate  # here, because workers have a law and do not need it
 
         require_rows(rows, container.n_rows, sensitivity)

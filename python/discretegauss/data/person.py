@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import word_count
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..privacy.joint import Changed, Joint, Part
 
 UNNAMED = "\0row"
 """The key of the rows in `Counting.by` if the columns by which they group records are unknown."""
@@ -130,13 +132,6 @@ class Counting:
     def at_once(self) -> int:
         """Return the number of columns in which one record is counted."""
         return 1 if self.across is not None else self.columns
-
-
-class Part(NamedTuple):
-    """A change of `queries` counts by at most `sensitivity` each; its noise has an exact cost."""
-
-    sensitivity: Fraction
-    queries: int
 
 
 class Change(NamedTuple):
@@ -277,6 +272,15 @@ def together(person: Person, tables: Sequence[Counting], weights: Sequence[Fract
             for column in person.distinct
         )
     return own + apart * person.records**2 + (every - apart) * _most_pairs(person)
+
+
+def joint(person: Person, tables: Sequence[Counting]) -> Joint:
+    """Return the tables as one person changes them together."""
+    changed = []
+    for table in tables:
+        most, counts = change(person, table), 2 * person.records * table.at_once
+        changed.append(Changed(Fraction(most.norm2), counts, most.part))
+    return Joint(changed, partial(together, person, tables))
 
 
 def require_known(person: Person, tables: Sequence[Counting]) -> None:

@@ -20,8 +20,9 @@ most P o there. In that case P o/(1 - exp(-h)) goes to a + 2, and a + 1 gets wha
 needs. If l is below a h by some small o, then D(exp(a h)) exceeds P - exp(a h) Q by at most
 P (exp(o) - 1). More mass, or mass at a larger loss, keeps the bound. Mass in excess of 1 may be
 taken away at the bottom, where D is at least linear. If D of one pair of laws is nowhere below D of
-another, the first pair dominates the second. This also holds for compositions, and for releases
-that are chosen in view of earlier answers (Zhu, Dong and Wang, AISTATS 2022).
+another, the first pair dominates the second. This also holds for compositions, and for queries that
+depend on earlier answers, if each release has a dominating pair that is fixed beforehand (Zhu, Dong
+and Wang, AISTATS 2022).
 
 *Lower bound* (`optimistic`). Each cell gets one index. Any index is right, but one near its loss
 gives the best bound. P is rounded down, and Q, as R = Q exp(i h), is rounded up. For the set A of

@@ -29,10 +29,18 @@ class Moved(NamedTuple):
 
 
 class Dominating(Release):
-    """Upper bounds alone: one release for each direction, moved."""
+    """Upper bounds alone: one release for each direction, moved.
 
-    def __init__(self, here: Moved, adding: Moved) -> None:
-        self._moved = here, adding
+    Parameters
+    ----------
+    here, adding : Moved
+        The releases.
+    rate : Fraction
+        The probability that a person takes part in the release that these dominate.
+    """
+
+    def __init__(self, here: Moved, adding: Moved, rate: Fraction) -> None:
+        self._moved, self.rate = (here, adding), rate
         self.symmetric = here == adding and here.release.symmetric
 
     @property

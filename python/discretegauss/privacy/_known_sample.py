@@ -41,7 +41,7 @@ class KnownSample(Release):
     """A release, made with a probability that is below 1, beside the coin that decided."""
 
     def __init__(self, release: Release, rate: Fraction) -> None:
-        self._release, self._rate = release, rate
+        self._release, self.rate = release, rate
         self.symmetric, self.unit = release.symmetric, release.unit
 
     @property
@@ -52,7 +52,7 @@ class KnownSample(Release):
     def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return the release's cells with q times their masses, and one cell of loss 0."""
         found = self._release.cells(adding=adding, widest=widest, tilt=tilt)
-        with_person, without = self._rate, 1 - self._rate
+        with_person, without = self.rate, 1 - self.rate
         low, up = fraction_at_most(with_person), fraction_at_least(with_person)
 
         def at_most(masses: Floats) -> Floats:

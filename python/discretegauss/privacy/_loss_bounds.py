@@ -39,7 +39,7 @@ from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ONE, ZERO, arithmetic
 from ._discretise import Part, Sum, Width, few_bits, optimistic, pessimistic, single, summed
 from ._grid_choice import TILTS, Choices, Plan
-from ._outcomes import Cells, Release
+from ._outcomes import Cells, Release, fraction_at_least
 from .zcdp import epsilon_at, log_delta_at, minus_log_upper
 
 _AT = arithmetic(128)
@@ -97,6 +97,9 @@ class AdjacencyBounds(Choices):
         self._pessimistic = lru_cache(maxsize=2)(self._new_pessimistic)
         self._optimistic = lru_cache(maxsize=2)(self._new_optimistic)
         self._divergence = lru_cache(maxsize=64)(self._new_divergence)
+        self._chance = ZERO  # at least the probability of taking part at all, and so of delta
+        for release, count in self._releases:
+            self._chance = _joint(self._chance, fraction_at_least(release.rate), count, up=True)
 
     def _cells(self, release: Release, plan: Plan) -> Cells:
         widest = plan.width.about / _PARTS
@@ -224,7 +227,7 @@ class AdjacencyBounds(Choices):
                 delta = min(delta, _UP.exp(min(log, ZERO)))
             delta = _UP.add(delta, found.infinite)
             if delta < 1 or tilt < 8 * TILTS:
-                return min(delta, 1)
+                return min(delta, self._chance)
             tilt //= 2  # near the largest loss the saddle point is so far out that weights overflow
 
     def delta_below(self, epsilon: Fraction) -> Any:
@@ -249,6 +252,8 @@ class AdjacencyBounds(Choices):
 
     def epsilon_above(self, delta: Fraction) -> float:
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
+        if self._chance <= gmpy2.mpq(delta):
+            return 0.0
         for less in _LESS:  # `delta_above` uses another sum, and must confirm the result
             found = self._epsilon_above(delta, less)
             if math.isinf(found) or self.delta_above(Fraction(found)) <= gmpy2.mpq(delta):

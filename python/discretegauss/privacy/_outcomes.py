@@ -132,6 +132,9 @@ class Release(ABC):
     #: A number of which all losses are multiples, if one is known.
     unit: Fraction | None = None
 
+    #: The probability that a person takes part. Otherwise the person changes nothing.
+    rate: Fraction
+
     @abstractmethod
     def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
         """Return all outcomes, for add adjacency or for remove adjacency.
@@ -175,7 +178,7 @@ class Outcomes(Release):
             sampling_rate,
             unit if sampling_rate == 1 else None,
         )
-        self.symmetric = symmetric and sampling_rate == 1
+        self.rate, self.symmetric = sampling_rate, symmetric and sampling_rate == 1
         self._cached = lru_cache(maxsize=2)(self.cells_for)
 
     @property
@@ -316,7 +319,7 @@ class Noise(Release):
             max(sampling_rate, _LEAST_RATE),
             sampling_rate >= _LEAST_RATE,
         )
-        self.symmetric = sampling_rate == 1
+        self.rate, self.symmetric = sampling_rate, sampling_rate == 1
         self._cached = lru_cache(maxsize=8)(self._cells_for)
 
     def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:

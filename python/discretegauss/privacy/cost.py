@@ -14,17 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import matmul
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import gmpy2
-
-from .._certified.floats import float_at_least
-from .._certified.interval import ZERO, arithmetic
-from .._certified.laws_of_integers import formulas_of
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
@@ -40,14 +34,12 @@ from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._known_sample import Sample
 from ._sensitivity import clients_of, is_vector, refuse_vector
-from .hockey_stick import HockeyStick, as_one_query
-from .loss_distribution import PrivacyLoss, loss_of_queries
+from .hockey_stick import HockeyStick
+from .loss_distribution import Known, PrivacyLoss, Query, loss_of_queries
 from .renyi import Bounds, RenyiCurve
 from .shares import Rounds, cost_of_shares
-from .zcdp import SumOfGaussians, epsilon_upper, log_delta_upper
+from .zcdp import SumOfGaussians
 
-_UP: Any = arithmetic(80).up
-_INFINITY: Any = gmpy2.inf()
 _ONE = Fraction(1)
 
 #: The arguments that have a cost.
@@ -268,7 +260,7 @@ def _cost(
                 "sensitivity, sampling and secret_sample must not be given with a PrivacyLoss, "
                 "which already contains them"
             )
-        return _Composed(law**count)
+        return law**count
     laws = law if isinstance(law, list | tuple) else [law]
     if not laws:
         raise ParameterValueError("law must have at least one entry, got none")
@@ -314,19 +306,13 @@ def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cos
     sampling_rate = sample.rate
     if _is_wide(spec) or (sampling_rate < 1 and not sample.secret):
         return _cost_of_numbers({spec: count}, sensitivity, sample)
-    rho = None
-    if sampling_rate == 1 and spec.kind is Kind.DISCRETE_GAUSSIAN:
-        rho = count * sensitivity**2 / (2 * spec.parameter)
-        if (query := as_one_query(spec, sensitivity, count)) is not None:
-            return HockeyStick(*query, rho)
-        if count > _MOST_COMPOSED:
-            return RenyiCurve.of_rho(rho)
-    if sampling_rate == 1 and count == 1:
-        return HockeyStick(spec, sensitivity)
-    pure = formulas_of(spec).pure_epsilon(spec, sensitivity) if sampling_rate == 1 else None
-    return _Composed(
-        loss_of_queries(spec, sensitivity, count, sampling_rate), pure and pure * count, rho
-    )
+    if sampling_rate == 1:
+        known = Known.of({Query(spec, sensitivity): count})
+        if known.one is not None:
+            return known.one
+        if spec.kind is Kind.DISCRETE_GAUSSIAN and known.rho and count > _MOST_COMPOSED:
+            return RenyiCurve.of_rho(known.rho)
+    return loss_of_queries(spec, sensitivity, count, sampling_rate)
 
 
 def _cost_of_numbers(queries: Mapping[LawSpec, int], change: int, sample: Sample) -> _Cost:
@@ -336,17 +322,7 @@ def _cost_of_numbers(queries: Mapping[LawSpec, int], change: int, sample: Sample
             _require_share(spec)
         of_number = SumOfGaussians(1, change, 1, None)
         return cost_of_shares([Rounds(spec, of_number, n) for spec, n in queries.items()], sample)
-    loss = reduce(matmul, (loss_of_queries(one, change, n, *sample) for one, n in queries.items()))
-    if sample.rate < 1 and sample.secret:
-        return _Composed(loss)
-    pures: list[Any] = [formulas_of(spec).pure_epsilon(spec, change) for spec in queries]
-    pure = None
-    if None not in pures:
-        pure = sum(one * n for one, n in zip(pures, queries.values(), strict=True))
-    rho = None
-    if all(spec.kind is Kind.DISCRETE_GAUSSIAN for spec in queries):
-        rho = sum((n * change**2 / (2 * one.parameter) for one, n in queries.items()), Fraction(0))
-    return _Composed(loss, pure, rho)
+    return reduce(matmul, (loss_of_queries(one, change, n, *sample) for one, n in queries.items()))
 
 
 def _is_wide(spec: LawSpec) -> bool:
@@ -363,7 +339,7 @@ def _require_share(spec: LawSpec) -> None:
 
 
 #: The objects that answer. Each has delta, log_delta, epsilon and pure.
-_Cost: TypeAlias = "HockeyStick | _Composed | Bounds"
+_Cost: TypeAlias = HockeyStick | PrivacyLoss | Bounds
 
 
 def _needs_a_norm(law: Law, sensitivity: object, dimension: object, sum_norm: object) -> bool:
@@ -374,44 +350,3 @@ def _needs_a_norm(law: Law, sensitivity: object, dimension: object, sum_norm: ob
     if is_vector(dimension, sum_norm):
         return True
     return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
-
-
-@dataclass(frozen=True)
-class _Composed:
-    """The cost by a privacy loss, or by a pure epsilon or a rho if these give less."""
-
-    loss: PrivacyLoss
-    least: Any = None
-    rho: Fraction | None = None
-
-    def _delta(self, epsilon: Fraction) -> Any:
-        if self.least is not None and epsilon >= self.least:
-            return ZERO
-        return _UP.add(ZERO, self.loss.delta(epsilon))
-
-    def _log_by_rho(self, epsilon: Fraction) -> Any:
-        return ZERO if self.rho is None else log_delta_upper(self.rho, epsilon)
-
-    def delta(self, epsilon: Fraction) -> float:
-        """Return an upper bound on delta."""
-        return float_at_least(min(self._delta(epsilon), _UP.exp(self._log_by_rho(epsilon))))
-
-    def log_delta(self, epsilon: Fraction) -> float:
-        """Return an upper bound on the logarithm of delta."""
-        found = self._delta(epsilon)
-        log = _UP.log(found) if found else -_INFINITY
-        return float_at_least(min(log, self._log_by_rho(epsilon)))
-
-    def epsilon(self, delta: Fraction) -> float:
-        """Return an upper bound on epsilon."""
-        found: float = self.loss.epsilon(delta)
-        if self.rho is not None:
-            found = min(found, float_at_least(epsilon_upper(self.rho, delta)))
-        return found if self.least is None else min(found, self.pure())
-
-    def pure(self) -> float:
-        """Return the epsilon at delta = 0."""
-        if self.least is None:
-            found: float = self.loss.epsilon(0)
-            return found
-        return float_at_least(_UP.add(self.least, ZERO))

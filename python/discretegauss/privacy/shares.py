@@ -329,7 +329,7 @@ def _dominating(
     """Return the loss of one round by (2), given the dominating release at each rate."""
     here = Moved(noise(terms[0].rate), *terms[0][:2])
     other = here if terms[0] == terms[1] else Moved(noise(terms[1].rate), *terms[1][:2])
-    release: Release = Dominating(here, other)
+    release: Release = Dominating(here, other, sample.rate)
     if not sample.secret:
         release = KnownSample(release, sample.rate)
     return loss_of_release(release)

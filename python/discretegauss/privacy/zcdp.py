@@ -199,7 +199,9 @@ def compose(*parts: object) -> Fraction:
     Returns
     -------
     Fraction
-        The rho of all of them together, also if later ones were chosen in view of earlier answers.
+        The rho of all of them together. Queries may depend on earlier answers. If the noise or the
+        number of releases does, fix a rho beforehand that no path exceeds: the rho spent on the
+        path that was taken may be too small.
 
     Raises
     ------

@@ -1,16 +1,7 @@
-"""Find the noise of one table or several for a budget, and the cost of that noise.
+"""The noise of one table or several for a budget, and the cost of that noise, for reports.
 
-A budget (epsilon, delta) becomes one rho for all tables together. If every table gets the same law
-(equal whole sensitivities, and shares in proportion to the counts that one person changes), the
-tables are one query asked several times, so Theorem 7 of arXiv 2004.00010 applies. Otherwise rho is
-about the largest whose composed tables are proven to meet the budget (privacy/plan_loss.py).
-
-Conversely, epsilon at delta is the least of the proven bounds. Corollary 13, from rho, always
-holds. The other is Theorem 7 if there is one law, or else the composed privacy losses.
-
-A statement about a person (`data/person_noise.py`) bounds all tables together. The tighter results
-above hold for it, too, if one person changes each table by equal amounts in a fixed number of
-counts, and the same person is the worst case of every table.
+`privacy/joint.py` has the bounds; a statement about a person (`data/person.py`) says how far one
+person changes the tables.
 """
 
 from __future__ import annotations
@@ -28,22 +19,17 @@ from .._certified.quantile import lower_quantile
 from .._inputs.budget import Budget
 from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
-from .._inputs.privacy_arguments import checked_probability
-from ..data.person import UNNAMED, Change, Counting, Part, Person, change, require_known
-from ..data.person_noise import COROLLARY, largest_rho, least_epsilon, rho_of, sigma2_of
+from .._inputs.privacy_arguments import checked_probability, whole_sensitivity
+from ..data.person import UNNAMED, Change, Counting, Person, change, joint, require_known
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate, zcdp_epsilon
-from ..privacy import epsilon as tight_epsilon
-from ..privacy.plan_loss import Table, plan_loss
-from ..privacy.plan_loss import largest_rho as largest_rho_of
+from ..privacy import calibrate
+from ..privacy.joint import THEOREM, Changed, Joint, Part
 
 _DEFAULT_REPORT_DELTA = "1e-6"
 
 _SIGMA2_BELOW = 10**1200
 """A table of decimal numbers has no use for noise of more than 600 digits."""
-
-_THEOREM = "arXiv 2004.00010, Theorem 7"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +113,7 @@ class Calibration(Cost):
     @property
     def is_tight(self) -> bool:
         """Return whether epsilon is the discrete Gaussian's own, not a bound from rho."""
-        return self.epsilon_by == _THEOREM
+        return self.epsilon_by == THEOREM
 
 
 def budget_for_error(
@@ -154,10 +140,10 @@ def calibration(
     is a whole number, else from rho. With epsilon and delta, ``report_delta`` must be None.
     With a person, all of the person's records may be in one row of the one column of counts.
     """
-    if person is not None:
-        table = Counting(by=(UNNAMED,))
-        return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
-    return _of_one(budget, Part(sensitivity, queries), _delta_of_report(budget, report_delta))
+    if person is None and budget.epsilon is not None:
+        whole_sensitivity(sensitivity)
+    table = Part(sensitivity, queries) if person is None else Counting(by=(UNNAMED,))
+    return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
 
 
 def calibrations(
@@ -183,109 +169,43 @@ def calibrations(
         The statement about every person. It is refused if no table has a column of `distinct`.
     """
     delta = _delta_of_report(budget, report_delta)
-    if person is None:
-        parts = [table for table in tables if isinstance(table, Part)]
-        return _of_parts(budget, parts, shares, delta)
+    parts = [table for table in tables if isinstance(table, Part)]
     counting = [table for table in tables if isinstance(table, Counting)]
-    require_known(person, counting)
-    changes = [change(person, table) for table in counting]
-    parts = [one.part for one in changes if one.part is not None]
-    alone = [one.norm2 / share for one, share in zip(changes, shares, strict=True)]
-    if len(parts) == len(tables) and 2 * rho_of(person, counting, alone) == 1:
-        noise, cost = _of_parts(budget, parts, shares, delta)
+    if person is None:
+        changed = Joint([Changed.of_part(part) for part in parts])
+        described: list[tuple[Counting | None, Change | None]] = [(None, None)] * len(parts)
     else:
-        rho = budget.rho or Fraction(0)
-        if budget.epsilon is not None and budget.delta is not None:
-            rho = largest_rho(person, counting, shares, budget.epsilon, budget.delta)
-        sigma2 = sigma2_of(person, counting, shares, rho)
-        noise = [_of_person(person, *one, delta) for one in zip(counting, sigma2, strict=True)]
-        cost = _cost(budget, rho, delta, least_epsilon(person, counting, sigma2, delta))
-    if len(noise) == 1:
-        noise = [replace(noise[0], asked_epsilon=budget.epsilon)]
-    described = zip(noise, counting, changes, strict=True)
-    return [replace(one, counting=table, change=most) for one, table, most in described], cost
-
-
-def _of_one(budget: Budget, part: Part, delta: Fraction) -> Calibration:
-    """Return the noise of one table."""
-    return replace(_noise(_law_for(budget, *part), part, delta), asked_epsilon=budget.epsilon)
-
-
-def _of_parts(
-    budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction], delta: Fraction
-) -> tuple[list[Calibration], Cost]:
-    """Return the noise and cost of tables if the same person is the worst case of each."""
-    if len(parts) == 1 and (budget.rho is not None or parts[0].sensitivity.denominator == 1):
-        only = _of_one(budget, parts[0], delta)
-        return [only], only
-    rho = _rho_of(budget, parts, shares)
-    noise = [
-        _noise(_law_for(Budget(rho=rho * share), *part), part, delta)
-        for part, share in zip(parts, shares, strict=True)
-    ]
-    bounds = [(zcdp_epsilon(rho, delta), COROLLARY)]
-    first = noise[0]
-    if first.is_tight and len({(one.sigma2, one.sensitivity) for one in noise}) == 1:
-        queries = sum(part.queries for part in parts)
-        epsilon = tight_epsilon(first.law, delta, first.sensitivity, queries=queries)
-        bounds.append((epsilon, _THEOREM))
-    elif loss := plan_loss([Table(one.sigma2, one.sensitivity, one.queries) for one in noise]):
-        bounds.append((loss.epsilon(delta), "composition of the privacy losses"))
-    return noise, _cost(budget, rho, delta, min(bounds))
-
-
-def _of_person(person: Person, table: Counting, sigma2: Fraction, delta: Fraction) -> Calibration:
-    """Return the noise of one table, with the cost that it has by itself."""
-    most = change(person, table)
-    rho = most.norm2 / (2 * sigma2)
-    law = _law_for(Budget(rho=rho), Fraction(1), most.norm2)
-    if most.part is not None:
-        return _noise(law, most.part, delta)
-    part = Part(Fraction(most.cell), most.rows * table.columns)
-    return _calibration(law, part, rho, delta, least_epsilon(person, [table], [sigma2], delta))
-
-
-def _cost(budget: Budget, rho: Fraction, delta: Fraction, bound: tuple[float, str]) -> Cost:
-    epsilon, by = bound
-    return Cost(rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=budget.epsilon)
-
-
-def _rho_of(budget: Budget, parts: Sequence[Part], shares: Sequence[Fraction]) -> Fraction:
-    """Return the rho that all tables together may spend."""
-    if budget.epsilon is None or budget.delta is None:
-        return budget.rho or Fraction(0)
-    sensitivity, queries = parts[0].sensitivity, sum(part.queries for part in parts)
-    if sensitivity.denominator == 1 and all(
-        part.sensitivity == sensitivity and part.queries == share * queries
-        for part, share in zip(parts, shares, strict=True)
-    ):
-        law = _law_for(budget, sensitivity, queries)
-        return Fraction(queries * sensitivity**2 / (2 * law.sigma2))
-
-    def tables_of(rho: Fraction) -> list[Table]:
-        return [
-            Table(part.queries * part.sensitivity**2 / (2 * rho * share), *part)
-            for part, share in zip(parts, shares, strict=True)
+        require_known(person, counting)
+        changes = [change(person, table) for table in counting]
+        described = list(zip(counting, changes, strict=True))
+        parts = [
+            most.part or Part(Fraction(most.cell), most.rows * table.columns)
+            for table, most in zip(counting, changes, strict=True)
         ]
+        changed = joint(person, counting)
+    rho = changed.rho_of(budget, shares)
+    sigma2 = changed.sigma2(shares, rho)
+    noise = []
+    for i, (part, variance, (table, most)) in enumerate(zip(parts, sigma2, described, strict=True)):
+        alone = Joint([changed.tables[i]])
+        one = _calibration(_law(variance), part, alone, delta)
+        noise.append(replace(one, counting=table, change=most))
+    if len(noise) == 1:
+        only = replace(noise[0], asked_epsilon=budget.epsilon)
+        return [only], only
+    epsilon, by = changed.epsilon(sigma2, delta)
+    asked = budget.epsilon
+    return noise, Cost(rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=asked)
 
-    rho = largest_rho_of(tables_of, budget.epsilon, budget.delta)
-    if rho <= 0:
-        raise ParameterValueError(
-            f"epsilon and delta must allow a positive rho, got {describe(budget.epsilon)} and "
-            f"{describe(budget.delta)}"
-        )
-    return rho
 
-
-def _law_for(budget: Budget, sensitivity: Fraction, queries: int) -> DiscreteGaussian:
-    law = calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
-    if law.sigma2 >= _SIGMA2_BELOW:
-        digits = mpz(math.isqrt(int(law.sigma2))).num_digits()
+def _law(sigma2: Fraction) -> DiscreteGaussian:
+    if sigma2 >= _SIGMA2_BELOW:
+        digits = mpz(math.isqrt(int(sigma2))).num_digits()
         raise ParameterOverflowError(
             "sensitivity, queries and the budget must be met by noise of at most 600 digits, "
             f"got a standard deviation of about {digits} digits"
         )
-    return law
+    return DiscreteGaussian(sigma2)
 
 
 def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
@@ -301,19 +221,9 @@ def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
     return checked_probability(budget.delta, "delta")
 
 
-def _noise(law: DiscreteGaussian, part: Part, delta: Fraction) -> Calibration:
-    """Return the noise of one table with its cost, which follows from `part`."""
-    rho = part.queries * part.sensitivity**2 / (2 * law.sigma2)
-    if part.sensitivity.denominator == 1:
-        bound = tight_epsilon(law, delta, part.sensitivity, queries=part.queries), _THEOREM
-    else:
-        bound = zcdp_epsilon(rho, delta), COROLLARY
-    return _calibration(law, part, rho, delta, bound)
-
-
-def _calibration(
-    law: DiscreteGaussian, part: Part, rho: Fraction, delta: Fraction, bound: tuple[float, str]
-) -> Calibration:
+def _calibration(law: DiscreteGaussian, part: Part, alone: Joint, delta: Fraction) -> Calibration:
+    """Return the noise of one table, with the cost that it has by itself."""
+    epsilon, by = alone.epsilon([law.sigma2], delta)
     enclosed = standard_deviation(law._simplest, 64)
     std = Decimal(0)
     if enclosed.upper >= 1e-160:  # a Decimal, because it may be too large for a float
@@ -323,10 +233,10 @@ def _calibration(
         law=law,
         sensitivity=part.sensitivity,
         queries=part.queries,
-        rho=rho,
-        epsilon=bound[0],
+        rho=alone.rho([law.sigma2]),
+        epsilon=epsilon,
         delta=delta,
-        epsilon_by=bound[1],
+        epsilon_by=by,
         std=std,
         bound95=lower_quantile(law._simplest, Fraction(39, 40)),  # the law is symmetric
     )

@@ -23,15 +23,15 @@ from .._system.atomic_file import errors_name
 from ..data.person import (
     UNNAMED,
     Counting,
-    Part,
     Person,
     change,
     checked_counting,
+    joint,
     names_of,
     require_person,
 )
-from ..data.person_noise import rho_of
 from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
+from ..privacy.joint import Part
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
 from ._files import checked_delimiter
@@ -80,7 +80,7 @@ class PlannedTable:
     def norm2(self, person: Person | None) -> Fraction:
         """Return the square of the Euclidean norm of one person's change."""
         if person is None or self.counting is None:
-            return self.part.queries * self.sensitivity**2
+            return self.part.norm2
         return Fraction(change(person, self.counting).norm2)
 
 
@@ -213,7 +213,7 @@ def _for_errors(
     if person is not None:
         sigma2 = [one.norm2(person) / (2 * x) for one, x in zip(tables, parts, strict=True)]
         counting = [one.counting for one in tables if one.counting is not None]
-        rho = rho_of(person, counting, sigma2)
+        rho = joint(person, counting).rho(sigma2)
     shares = [part / total for part in parts]
     return _with_shares(tables, shares), rho
 

@@ -16,7 +16,7 @@ import gmpy2
 from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
 from ..data.person import Change, Person
-from ..data.person_noise import COROLLARY
+from ..privacy.joint import COROLLARY
 from ._calibration import Calibration, Cost, WithCost
 from ._plan import FilePlan
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from .._certified.floats import float_at_least, float_value
-from .._certified.interval import Interval, arithmetic, relative_width_below
+from .._certified.floats import float_value
+from .._certified.interval import Interval, arithmetic
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import at_least_zero, positive_number
 from ..errors import ParameterOverflowError
+from ..privacy.normal import normal_delta, upper_tail
 
 _HALF = Fraction(1, 2)
-_MOST_BITS = 2**12
-"""Differences above 5e-324 lose at most 1100 bits; this precision fails only beyond MPFR's exp."""
 _FARTHEST_BITS = (2**4000).bit_length()
 
 
@@ -48,7 +47,7 @@ def continuous_gaussian_sf(sigma2: object, x: object) -> float:
     0.158655
     """
     variance, exact = _near(positive_number(sigma2, "sigma2"), "sigma2"), checked_point(x, "x")
-    return float_value(lambda bits: _upper_tail(variance, exact, bits))
+    return float_value(lambda bits: upper_tail(variance, exact, bits))
 
 
 def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: object = 1) -> float:
@@ -89,24 +88,7 @@ def continuous_gaussian_delta(sigma2: object, epsilon: object, sensitivity: obje
     variance = _near(positive_number(sigma2, "sigma2"), "sigma2")
     exact = _near(at_least_zero(epsilon, "epsilon"), "epsilon")
     change = _near(positive_number(sensitivity, "sensitivity"), "sensitivity")
-    # With x = epsilon sigma2/D: P(N > x - D/2) - exp(epsilon) P(N > x + D/2)
-    middle = exact * variance / change
-    bits = 128
-    while True:
-        at = arithmetic(bits)
-        first = _upper_tail(variance, middle - change / 2, bits)
-        second = at.mul(
-            at.exp(at.rational(exact)), _upper_tail(variance, middle + change / 2, bits)
-        )
-        delta = at.sub(first, second)
-        if float_at_least(delta.upper) <= 5e-324 or relative_width_below(delta, 60):
-            return float_at_least(delta.upper)
-        if bits >= _MOST_BITS:
-            raise ParameterOverflowError(
-                "epsilon must be below about 2**30 if it is near sensitivity**2/(2 sigma2), "
-                f"got {describe(exact)}"
-            )
-        bits *= 2
+    return normal_delta(variance, exact, change)
 
 
 def rounded_gaussian_pmf(sigma2: object, k: object) -> float:
@@ -140,8 +122,8 @@ def rounded_gaussian_pmf(sigma2: object, k: object) -> float:
         return 0.0
 
     def enclosure(bits: int) -> Interval:
-        below = _upper_tail(variance, at_k - _HALF, bits)
-        return arithmetic(bits).sub(below, _upper_tail(variance, at_k + _HALF, bits))
+        below = upper_tail(variance, at_k - _HALF, bits)
+        return arithmetic(bits).sub(below, upper_tail(variance, at_k + _HALF, bits))
 
     return float_value(enclosure) + 0.0  # no negative zero
 
@@ -158,7 +140,7 @@ def rounded_gaussian_sf(sigma2: object, k: object) -> float:
     True
     """
     variance, at_k = _near(positive_number(sigma2, "sigma2"), "sigma2"), checked_point(k, "k")
-    return float_value(lambda bits: _upper_tail(variance, math.floor(at_k) + _HALF, bits))
+    return float_value(lambda bits: upper_tail(variance, math.floor(at_k) + _HALF, bits))
 
 
 def rounded_gaussian_variance(sigma2: object) -> float:
@@ -224,17 +206,10 @@ def _variance_of_narrow(variance: Fraction, bits: int) -> Interval:
     at = arithmetic(bits)
     total, k = at.rational(0), 1
     while True:
-        term = at.scale(_upper_tail(variance, k - _HALF, bits), 2 * (2 * k - 1))
+        term = at.scale(upper_tail(variance, k - _HALF, bits), 2 * (2 * k - 1))
         total, k = at.add(total, term), k + 1
         if term.upper <= at.down.mul_2exp(total.upper, -bits) or total.lower == 0:
             return Interval(total.lower, at.up.add(total.upper, term.upper))
-
-
-def _upper_tail(variance: Fraction, x: Fraction, bits: int) -> Interval:
-    """Return P(N > x) = erfc(x / sqrt(2 sigma2))/2."""
-    at = arithmetic(bits)
-    ratio = at.sqrt(at.rational(x * x / (2 * variance)))
-    return at.scale(at.erfc(at.neg(ratio) if x < 0 else ratio), _HALF)
 
 
 def checked_point(value: object, name: str) -> Fraction:

@@ -1,0 +1,336 @@
+"""The cost of several tables with discrete Gaussian noise, together, and the noise for a budget.
+
+*rho* of all tables is half of the largest sum of abs(v)**2/sigma2, v one person's change of a table
+(Theorem 14 of arXiv 2004.00010). epsilon at delta is the least of these bounds:
+
+*From rho*, by Corollary 13, for all tables.
+
+*One law.* If one person changes k counts, each by at most D, only their sum matters, so Theorem 7
+applies (hockey_stick.py). All tables of one law and one D are one query, asked several times.
+
+*Narrow noise is composed as it is*, if the same person is the worst case of every table.
+
+*Wide noise is nearly normal.* Let X be normal with the variance sigma2 - r**2 around an integer m,
+and let Y, given X, have the weights exp(-(y - X)**2/(2 r**2)) over the integers. These sum to
+r sqrt(2 pi) times a factor within 1 - eta and 1 + eta, by Poisson's formula, with
+
+    eta = 2 sum over n >= 1 of q**(n**2) <= 2 q/(1 - q**3),    q = exp(-2 pi**2 r**2).
+
+Integrated over X the numerators are the normal density of variance sigma2 at y - m. That of N_Z(m,
+sigma2) is the same, divided by a number within 1 and 1 + eta, the same for all integers m. So
+P(N_Z = y) is P(Y = y) times a factor within (1 - eta)/(1 + eta) and 1 + eta. Y is made from X, so
+it tells no more than X does. Of K counts, with t = K log((1 + eta)**2/(1 - eta)),
+
+    delta(epsilon) of the integer noise <= exp(t) delta(epsilon - t) of the normal.
+
+Here q <= 2**-42/K, so t <= 4 K eta < 2**-38. What normal noise costs depends only on the sum of
+abs(v)**2/(sigma2 - r**2) over the tables, however one person's records lie in them.
+
+References
+----------
+C. Peikert, An Efficient and Parallel Gaussian Sampler for Lattices (CRYPTO 2010), Theorem 3.1: a
+discrete Gaussian from a continuous one and another discrete one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import reduce
+from typing import NamedTuple
+
+from .._certified.floats import float_at_least
+from .._inputs.budget import Budget
+from .._inputs.messages import describe
+from .._law import Kind, LawSpec
+from ..errors import ParameterValueError
+from ..laws import DiscreteGaussian
+from ._outcomes import fraction_at_least
+from .calibration import calibrate
+from .cost import epsilon as epsilon_of_law
+from .hockey_stick import as_one_query
+from .loss_distribution import PrivacyLoss, loss
+from .normal import normal_delta
+from .zcdp import zcdp_epsilon, zcdp_rho
+
+THEOREM, COROLLARY = "arXiv 2004.00010, Theorem 7", "arXiv 2004.00010, Corollary 13"
+COMPOSED, NORMAL = "composition of the privacy losses", "nearly normal noise"
+
+_WIDE_FROM = 2**15
+"""Noise whose sum has at least this variance is treated as nearly normal. This makes its rho larger
+by less than 1 in 10**4."""
+
+_MOST_POWERS = 2**10
+"""The most counts with narrow noise (sigma2 below about 3) that are composed one by one."""
+
+_LEAST_STEPS = 42
+_R2_STEP = Fraction(22, 625)
+"""At least log(2)/(2 pi**2) = 0.03511...: r**2 of n steps has q <= 2**-n."""
+
+_T = Fraction(1, 2**38)
+_FACTOR = Fraction(1, 2**50)
+"""The part by which the density ratio of hockey_stick.py may make delta larger."""
+
+_BUCKETS = 1024
+"""The buckets in a standard deviation of the loss."""
+
+_LEAST_RHO, _LARGEST_RHO = Fraction(1, 10**9), Fraction(200)
+"""Outside this range nothing but rho is known."""
+
+_MOST_TRIES = 8
+_FIRST_GAIN = Fraction(5, 4)
+"""The first try exceeds the rho of zCDP by this factor."""
+_CLOSE = Fraction(1, 10**6)
+_DIGITS = 9
+
+
+class Part(NamedTuple):
+    """A change of `queries` counts by at most `sensitivity` each; its noise has an exact cost.
+
+    A sensitivity that is not whole is the Euclidean norm of all that changes in one column.
+    """
+
+    sensitivity: Fraction
+    queries: int
+
+    @property
+    def norm2(self) -> Fraction:
+        """Return the square of the Euclidean norm of the change."""
+        return self.queries * self.sensitivity**2
+
+    @property
+    def counts(self) -> int:
+        """Return the most counts that change."""
+        whole = self.sensitivity.denominator == 1
+        return self.queries * (1 if whole else math.floor(self.sensitivity**2))
+
+
+class Changed(NamedTuple):
+    """One person's change of a table: its squared norm, the counts, and the part, if it is one."""
+
+    norm2: Fraction
+    counts: int
+    part: Part | None
+
+    @classmethod
+    def of_part(cls, part: Part) -> Changed:
+        """Return the change of a part."""
+        return cls(part.norm2, part.counts, part)
+
+
+class Joint:
+    """Tables that one person changes together.
+
+    Parameters
+    ----------
+    tables : sequence of Changed
+        The largest change of each table.
+    together : callable, optional
+        Returns the largest weighted sum of the squared norms of one person's changes, given the
+        weights. By default the same person is the worst case of every table.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[Changed],
+        together: Callable[[Sequence[Fraction]], Fraction] | None = None,
+    ) -> None:
+        self.tables = tables
+        self._together = together or self._sum
+
+    def _sum(self, weights: Sequence[Fraction]) -> Fraction:
+        each = zip(self.tables, weights, strict=True)
+        return sum((weight * table.norm2 for table, weight in each), Fraction(0))
+
+    def rho(self, sigma2: Sequence[Fraction]) -> Fraction:
+        """Return the rho of noise of these variances, exactly."""
+        return self._together([1 / one for one in sigma2]) / 2
+
+    def sigma2(self, shares: Sequence[Fraction], rho: Fraction) -> list[Fraction]:
+        """Return the variances of noise whose joint cost is rho, exactly.
+
+        The cost of each table by itself is in proportion to its share. They add up to 1.
+        """
+        each = zip(self.tables, shares, strict=True)
+        alone = [table.norm2 / (2 * share * rho) for table, share in each]
+        scale = self.rho(alone) / rho
+        return [scale * one for one in alone]
+
+    def epsilon(self, sigma2: Sequence[Fraction], delta: Fraction) -> tuple[float, str]:
+        """Return an upper bound on epsilon at delta, for all tables together, and its proof."""
+        parts = self._parts(sigma2)
+        if parts is not None and (one := _as_one(parts, sigma2)) is not None:
+            law = DiscreteGaussian(sigma2[0])
+            return epsilon_of_law(law, delta, one.sensitivity, queries=one.queries), THEOREM
+        by_rho = zcdp_epsilon(self.rho(sigma2), delta), COROLLARY
+        found = self.loss(sigma2)
+        return by_rho if found is None else min(by_rho, (found.epsilon(delta), found.by))
+
+    def loss(self, sigma2: Sequence[Fraction]) -> JointLoss | None:
+        """Return the loss of all tables together; None if nothing but their rho is known."""
+        if not _LEAST_RHO <= self.rho(sigma2) <= _LARGEST_RHO:
+            return None
+        if (parts := self._parts(sigma2)) is not None:
+            return _composed(parts, sigma2)
+        remainders = [_remainder(table.counts) for table in self.tables]
+        if any(one <= 2 * r2 for one, r2 in zip(sigma2, remainders, strict=True)):
+            return None
+        weights = [1 / (one - r2) for one, r2 in zip(sigma2, remainders, strict=True)]
+        return JointLoss(self._together(weights), len(sigma2) * _T)
+
+    def _parts(self, sigma2: Sequence[Fraction]) -> list[Part] | None:
+        """Return the parts if the same person is the worst case of each, else None."""
+        parts = [table.part for table in self.tables if table.part is not None]
+        weights = [1 / one for one in sigma2]
+        is_one = len(parts) == len(sigma2) and self._together(weights) == self._sum(weights)
+        return parts if is_one else None
+
+    def rho_of(self, budget: Budget, shares: Sequence[Fraction]) -> Fraction:
+        """Return the rho that a budget allows: for (epsilon, delta) about the largest proven."""
+        if budget.epsilon is None or budget.delta is None:
+            return budget.rho or Fraction(0)
+        unit = self.sigma2(shares, Fraction(1))
+        parts = self._parts(unit)
+        if parts is not None and (one := _as_one(parts, unit)) is not None:
+            change, n = one
+            law = calibrate(DiscreteGaussian, budget, sensitivity=change, queries=n)
+            return one.norm2 / (2 * law.sigma2)
+        rho = largest_rho(
+            lambda rho: self.loss([one / rho for one in unit]), budget.epsilon, budget.delta
+        )
+        if rho <= 0:
+            raise ParameterValueError(
+                f"epsilon and delta must allow a positive rho, got {describe(budget.epsilon)} and "
+                f"{describe(budget.delta)}"
+            )
+        return rho
+
+
+class JointLoss(NamedTuple):
+    """delta at epsilon is at most exp(t) times that of normal and composed noise at epsilon - t."""
+
+    norm2: Fraction
+    """(norm of the change/deviation)**2 of the normal noise; 0 if there is none."""
+    t: Fraction
+    composed: PrivacyLoss | None = None
+
+    @property
+    def by(self) -> str:
+        """Return the proof."""
+        return NORMAL if self.composed is None else COMPOSED
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """Return an upper bound on delta."""
+        less = max(epsilon - self.t, Fraction(0))
+        if self.composed is not None:
+            inner = self.composed.delta(less)
+        else:
+            inner = normal_delta(1 / self.norm2, less)
+        # below 0 delta has a slope of at most 1
+        at_most = Fraction(inner) + max(self.t - epsilon, Fraction(0))
+        return at_most * (1 + 2 * self.t)  # at least exp(t), for t <= 1
+
+    def epsilon(self, delta: Fraction) -> float:
+        """Return an upper bound on the least epsilon."""
+        if self.composed is not None:
+            inner: float = self.composed.epsilon(delta / (1 + 2 * self.t))
+            return inner if inner == math.inf else fraction_at_least(Fraction(inner) + self.t)
+        if self.delta(Fraction(0)) <= delta:
+            return 0.0
+        low, high = 0.0, zcdp_epsilon(self.norm2 / 2, delta) + float_at_least(2 * float(self.t))
+        for _ in range(60):
+            middle = (low + high) / 2
+            is_met = self.delta(Fraction(middle)) <= delta
+            low, high = (low, middle) if is_met else (middle, high)
+        return high if self.delta(Fraction(high)) <= delta else math.inf
+
+
+def _as_one(parts: Sequence[Part], sigma2: Sequence[Fraction]) -> Part | None:
+    """Return all tables as queries to one law; None if laws or changes differ, or are not whole."""
+    sensitivity = parts[0].sensitivity
+    alike = {(one, part.sensitivity) for one, part in zip(sigma2, parts, strict=True)}
+    if len(alike) > 1 or sensitivity.denominator != 1:
+        return None
+    return Part(sensitivity, sum(part.queries for part in parts))
+
+
+def _composed(parts: Sequence[Part], sigma2: Sequence[Fraction]) -> JointLoss | None:
+    """Return the loss of tables of which the same person is the worst case."""
+    narrow: Counter[tuple[Fraction, Fraction]] = Counter()
+    t = norm2 = Fraction(0)
+    for part, variance in zip(parts, sigma2, strict=True):
+        one, change, of_one = variance, part, None
+        t += _FACTOR
+        if part.sensitivity.denominator == 1:
+            law = LawSpec(Kind.DISCRETE_GAUSSIAN, variance)
+            of_one = as_one_query(law, int(part.sensitivity), part.queries)
+        if of_one is not None:
+            one, change = of_one[0].parameter, Part(Fraction(of_one[1]), 1)
+        if of_one is not None and one < _WIDE_FROM:
+            narrow[one, change.sensitivity] += 1
+        elif of_one is None and part.sensitivity.denominator == 1 and part.queries <= _MOST_POWERS:
+            narrow[variance, part.sensitivity] += part.queries
+        elif one > 2 * (r2 := _remainder(change.counts)):
+            norm2 += change.norm2 / (one - r2)
+            t += _T
+        else:
+            return None
+    rho = sum((part.norm2 / (2 * one) for part, one in zip(parts, sigma2, strict=True)), t)
+    width = Fraction(2) ** math.floor(math.log2(math.sqrt(2 * rho) / _BUCKETS))
+    losses = [
+        loss(DiscreteGaussian(variance), change, width=width) ** power
+        for (variance, change), power in narrow.items()
+    ]
+    if losses and norm2:
+        losses.append(PrivacyLoss.of_gaussian(1 / norm2, width=width))
+    return JointLoss(norm2, t, reduce(PrivacyLoss.compose, losses) if losses else None)
+
+
+def _remainder(counts: int) -> Fraction:
+    """Return r**2 for this many counts."""
+    return _R2_STEP * (_LEAST_STEPS + counts.bit_length())
+
+
+def largest_rho(
+    loss_of: Callable[[Fraction], JointLoss | None], epsilon: Fraction, delta: Fraction
+) -> Fraction:
+    """Return a rho whose loss is proven to have (epsilon, delta): about the largest.
+
+    Returns
+    -------
+    Fraction
+        A decimal of 9 digits, or if nothing else is proven `zcdp_rho`, which may be 0. As a rule a
+        rho larger by 2 in 10**6 is not proven: at most 8 are tried.
+    """
+    by_zcdp = Fraction(zcdp_rho(epsilon, delta))
+    good, guess = by_zcdp, by_zcdp * _FIRST_GAIN
+    bad: Fraction | None = None
+    for _ in range(_MOST_TRIES if guess else 0):
+        tried = _decimal_below(guess)
+        if tried <= good or (bad is not None and tried >= bad):
+            break
+        found_loss = loss_of(tried)
+        if found_loss is None:
+            break
+        found = found_loss.delta(epsilon)
+        if found <= delta:
+            good = tried
+        else:
+            bad = tried
+        if bad is not None and bad <= good * (1 + 2 * _CLOSE):
+            break
+        # The rho of zCDP moves by nearly the same factor from one delta to the other.
+        moved = tried * by_zcdp / Fraction(zcdp_rho(epsilon, min(found, (1 + delta) / 2)))
+        guess = moved * (1 - _CLOSE if found > delta else 1 + _CLOSE)
+        if bad is not None and not good < guess < bad:
+            guess = (good + bad) / 2
+    return good
+
+
+def _decimal_below(value: Fraction) -> Fraction:
+    """Return the value rounded down to a decimal of nine digits."""
+    exponent = math.floor(math.log10(value)) - _DIGITS + 1
+    unit = Fraction(10) ** exponent
+    return math.floor(value / unit) * unit

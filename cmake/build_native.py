@@ -24,7 +24,7 @@ int dg_python_pause(void *errors);
 int dg_python_fill(void *out, size_t n, int dtype, const dg_sampler *sampler, size_t threads,
                    const dg_source *source, uintptr_t errors);
 int64_t dg_python_draw(const dg_sampler *sampler, const dg_source *source);
-#define DG_PYTHON_STATUSES 8
+#define DG_PYTHON_STATUSES 64
 int dg_python_bits_type(void *list);
 """
 

@@ -270,7 +270,7 @@ dg_status dg_addend_ends(uint64_t out[2], size_t n, const dg_addend *addend, int
                          const dg_run *run)
 {
     if (!dg_is_dtype(addend->dtype)) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_ADDEND_DTYPE;
     }
     const uint64_t sign = addend->dtype > DG_INT64 ? 0 : UINT64_C(1) << 63;
     ends found = {.least = UINT64_MAX, .greatest = 0};

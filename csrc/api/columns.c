@@ -38,20 +38,28 @@ static bool read_float(dg_number *out, uint64_t bits)
     return true;
 }
 
-dg_status dg_read_number(dg_number *out, const dg_column *column, size_t i)
+static bool read_number(dg_number *out, const dg_column *column, size_t i)
 {
     const uint64_t *words = dg_words_at(column, i);
     switch (column->format) {
     case DG_INTEGERS:
         *out = (dg_number){.num = (int64_t)words[0], .den = 1};
-        return DG_OK;
+        return true;
     case DG_FLOATS:
-        return read_float(out, words[0]) ? DG_OK : DG_ERR_PARAMETER;
+        return read_float(out, words[0]);
     case DG_RATIOS:
         *out = (dg_number){.num = (int64_t)words[0], .den = (int64_t)words[1]};
-        return DG_OK;
+        return true;
     }
-    return DG_ERR_PARAMETER;
+    return false;
+}
+
+dg_status dg_read_law(dg_number *parameter, dg_number *centre, const dg_laws *laws, size_t i)
+{
+    if (!read_number(parameter, &laws->parameter, i) || parameter->den <= 0) {
+        return DG_ERR_LAWS_PARAMETER;
+    }
+    return read_number(centre, &laws->centre, i) && centre->den > 0 ? DG_OK : DG_ERR_LAWS_CENTRE;
 }
 
 static void set_number(mpz_t out, int64_t word, unsigned shift)
@@ -101,8 +109,7 @@ dg_status dg_exact_law_new(dg_law **law, const dg_laws *laws, size_t i)
 {
     dg_number parameter, centre;
     *law = NULL;
-    DG_TRY(dg_read_number(&parameter, &laws->parameter, i));
-    DG_TRY(dg_read_number(&centre, &laws->centre, i));
+    DG_TRY(dg_read_law(&parameter, &centre, laws, i));
     return dg_long_law_new(law, laws->kind, &parameter, &centre);
 }
 

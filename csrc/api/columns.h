@@ -42,8 +42,9 @@ static inline const uint64_t *dg_words_at(const dg_column *column, size_t i)
     return column->words + i * column->stride;
 }
 
-/** Read an element. Returns: DG_OK | DG_ERR_PARAMETER: no such format, or a float that is not finite. */
-dg_status dg_read_number(dg_number *out, const dg_column *column, size_t i);
+/** Read the parameter and the centre of element i. Returns: DG_OK | DG_ERR_LAWS_PARAMETER or DG_ERR_LAWS_CENTRE: no such
+ *  format, a float that is not finite, or a denominator below 1. */
+dg_status dg_read_law(dg_number *parameter, dg_number *centre, const dg_laws *laws, size_t i);
 
 /** Make the law of two numbers, as dg_law_new makes it. */
 dg_status dg_long_law_new(dg_law **law, dg_law_kind kind, const dg_number *parameter,

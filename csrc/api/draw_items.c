@@ -169,7 +169,7 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
 dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     (void)fill, (void)first, (void)end, (void)session;
-    return DG_ERR_PARAMETER;
+    return DG_ERR_METHOD;
 }
 
 #endif

@@ -9,16 +9,57 @@
 
 const char *dg_status_text(dg_status status)
 {
+#define NUMBER " must be a number, such as \"100\", \"-5/2\", \"0.1\" or \"0x1f/0x20\", "
+#define SHORT " must have at most 65536 bits"
     static const char *const texts[] = {
-        "success",
-        "the operating system gave no randomness",
-        "the source of bits reported a failure",
-        "out of memory",
-        "a draw does not fit the output type",
-        "a parameter is not a number or breaks the rule of its law, or the law has no such method",
-        "a parameter is too long",
-        "the fill was stopped",
+        [DG_OK] = "success",
+        [DG_ERR_ENTROPY] = "the operating system gave no randomness",
+        [DG_ERR_SOURCE] = "the source of bits reported a failure",
+        [DG_ERR_NOMEM] = "out of memory",
+        [DG_ERR_RANGE] = "a draw does not fit the output type",
+        [DG_ERR_STOPPED] = "the fill was stopped",
+        [DG_ERR_KIND] = "kind must be a dg_law_kind",
+        [DG_ERR_PROBABILITY] = "parameter" NUMBER "from 0 to 1 for DG_BERNOULLI",
+        [DG_ERR_N_VALUES] = "parameter" NUMBER "and an integer >= 1 for DG_UNIFORM_BELOW",
+        [DG_ERR_NEGATIVE] = "parameter" NUMBER ">= 0 for DG_BERNOULLI_EXP",
+        [DG_ERR_NOT_POSITIVE] = "parameter" NUMBER "> 0 for this kind of law",
+        [DG_ERR_MU] = "mu" NUMBER "or NULL for 0",
+        [DG_ERR_NO_CENTRE] = "mu must be 0 for laws that have no centre",
+        [DG_ERR_BETA] = "beta" NUMBER ">= 1, or NULL for 1",
+        [DG_ERR_LONG_PARAMETER] = "parameter" SHORT,
+        [DG_ERR_LONG_MU] = "mu" SHORT,
+        [DG_ERR_LONG_BETA] = "beta" SHORT,
+        [DG_ERR_METHOD] = "method must be a dg_method that draws the law",
+        [DG_ERR_STEEP_BETA] = "beta must be smaller for a table of a law of this scale",
+        [DG_ERR_DTYPE] = "dtype must be a dg_dtype",
+        [DG_ERR_SIGNED] = "dtype must be an unsigned dg_dtype for words",
+        [DG_ERR_N_BYTES] = "n_bytes must be at least dg_sampler_wide_bytes",
+        [DG_ERR_ADDEND_DTYPE] = "addend->dtype must be a dg_dtype",
+        [DG_ERR_OVERFLOW] = "addend->overflow must be a dg_overflow",
+        [DG_ERR_NOISE_SAMPLER] =
+            "sampler must draw by DG_CELLS, with a sigma or scale below about 2^53, for noise by "
+            "item",
+        [DG_ERR_LAST_ITEM] = "first_item + n must be below 2^64",
+        [DG_ERR_LAWS_KIND] = "laws->kind must be a dg_law_kind, but not DG_GENERALIZED_GAUSSIAN",
+        [DG_ERR_LAWS_PARAMETER] =
+            "laws->parameter must have a dg_number_format, finite floats and denominators >= 1",
+        [DG_ERR_LAWS_CENTRE] =
+            "laws->centre must have a dg_number_format, finite floats and denominators >= 1",
+        [DG_ERR_SELECTION_KIND] = "kind must be a dg_selection_kind",
+        [DG_ERR_RATE] = "rate" NUMBER ">= 0",
+        [DG_ERR_LONG_RATE] = "rate" SHORT,
+        [DG_ERR_GAP_BYTES] = "gap_bytes must be from 1 to 16384",
+        [DG_ERR_K] = "k must be from 1 to 2^55 - 1",
+        [DG_ERR_GAPS] = "gaps must have a 0 in each row",
+        [DG_ERR_N_ROWS] = "n_rows must be at least 1 in a selection that is drawn from",
+        [DG_ERR_STEP] = "step" NUMBER "from 0 to 1",
+        [DG_ERR_LONG_STEP] = "step" SHORT,
+        [DG_ERR_SHORT_STEP] = "step must be above 1/2 unless doublings is 0",
+        [DG_ERR_DOUBLINGS] = "doublings must be below 64",
     };
+#undef NUMBER
+#undef SHORT
+    _Static_assert(DG_MAX_PARAMETER_BITS == 65536, "texts say so");
     return (unsigned)status < sizeof texts / sizeof *texts ? texts[status] : "no such status";
 }
 

@@ -10,6 +10,7 @@
 #include "exact/short_law.h"
 #include "exact/words.h"
 #include "isochronous/lane_laws.h"
+#include "sampler/make_law.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -69,8 +70,7 @@ static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, d
     const dg_laws *laws = fill->laws->laws;
     const dg_law_kind kind = laws->kind;
     dg_number parameter, centre;
-    DG_TRY(dg_read_number(&parameter, &laws->parameter, item));
-    DG_TRY(dg_read_number(&centre, &laws->centre, item));
+    DG_TRY(dg_read_law(&parameter, &centre, laws, item));
 #if DG_HAVE_WORDS
     const dg_short_ratio a_b = {parameter.num, parameter.den}, c_d = {centre.num, centre.den};
     dg_short_law short_law;
@@ -215,7 +215,7 @@ static bool are_off_centre(const dg_laws *laws)
 
 /* --- rules --------------------------------------------------------------------------------------- */
 
-/** Return whether a parameter that dg_read_number has read obeys the kind's rule. */
+/** Return whether a parameter that dg_read_law has read obeys the kind's rule. */
 static bool number_obeys(const dg_number *x, dg_law_kind kind)
 {
     switch (kind) {
@@ -225,24 +225,27 @@ static bool number_obeys(const dg_number *x, dg_law_kind kind)
         return x->num > 0 && x->den == 1 && x->down == 0;
     case DG_BERNOULLI_EXP:
         return x->num >= 0;
-    case DG_GENERALIZED_GAUSSIAN:
-        return false;
     default:
         return x->num > 0;
     }
 }
 
-/** Find the first law that breaks a rule; n if there is none. */
+/** Check law i. */
+static dg_status check_law(const dg_laws *laws, size_t i)
+{
+    dg_number parameter, centre;
+    DG_TRY(dg_read_law(&parameter, &centre, laws, i));
+    if (!number_obeys(&parameter, laws->kind)) {
+        return dg_law_refused(laws->kind);
+    }
+    return laws->kind < DG_DISCRETE_LAPLACE && centre.num != 0 ? DG_ERR_NO_CENTRE : DG_OK;
+}
+
+/** Find the first law that breaks a rule; n if there is none. Returns: DG_OK | the rule's status | DG_ERR_STOPPED. */
 static dg_status find_bad(size_t *bad, const dg_laws *laws, size_t n, const dg_run *run)
 {
     for (*bad = 0; *bad < n; ++*bad) {
-        dg_number parameter, centre;
-        if (dg_read_number(&parameter, &laws->parameter, *bad) != DG_OK || parameter.den <= 0 ||
-            !number_obeys(&parameter, laws->kind) ||
-            dg_read_number(&centre, &laws->centre, *bad) != DG_OK || centre.den <= 0 ||
-            (laws->kind < DG_DISCRETE_LAPLACE && centre.num != 0)) {
-            return DG_OK;
-        }
+        DG_TRY(check_law(laws, *bad));
         DG_TRY(dg_pause_at(*bad, run));
     }
     return DG_OK;
@@ -288,7 +291,7 @@ static dg_status fill_centred(void *out, size_t n, dg_dtype dtype, const dg_laws
     if (laws->method == DG_ISOCHRONOUS && !in_lanes) {
         *not_held = 0;
     }
-    return *not_held < n ? DG_ERR_PARAMETER : dg_fill_run(&fill, run);
+    return *not_held < n ? DG_ERR_METHOD : dg_fill_run(&fill, run);
 }
 
 dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
@@ -296,11 +299,17 @@ dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *la
 {
     size_t broken;
     bad = bad == NULL ? &broken : bad;
+    *bad = 0;
+    if ((unsigned)laws->kind >= DG_GENERALIZED_GAUSSIAN) {
+        return DG_ERR_LAWS_KIND;
+    }
     DG_TRY(find_bad(bad, laws, n, run));
-    if (*bad < n || !dg_is_dtype(dtype) || !dg_isa_available(isa) ||
-        (laws->method != DG_AUTO && laws->method != DG_ISOCHRONOUS &&
-         laws->method != DG_REFERENCE)) {
-        return DG_ERR_PARAMETER;
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_DTYPE;
+    }
+    if (!dg_isa_available(isa) || (laws->method != DG_AUTO && laws->method != DG_ISOCHRONOUS &&
+                                   laws->method != DG_REFERENCE)) {
+        return DG_ERR_METHOD;
     }
     if (n == 0) {
         return DG_OK;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/wipe.h"
+#include "law/rational.h"
 #include "mechanisms/leave_cell.h"
 #include "mechanisms/select.h"
 #include "sampler/make_law.h"
@@ -24,6 +25,17 @@ static void look_ahead(dg_bits *bits, size_t items_left)
         items_left < DG_BITS_CAPACITY ? items_left * EXPECTED_BYTES : (size_t)DG_BITS_CAPACITY;
 }
 
+/** Make the law of a candidate or a step that passes with probability exp(-number). refused: the statuses that name
+ *  the number. Returns: DG_OK | DG_ERR_NOMEM | refused. */
+static dg_status flip_law_new(dg_law **law, const char *number, dg_refused refused)
+{
+    const dg_status status =
+        dg_law_new(law, DG_BERNOULLI_EXP, number, NULL, NULL, DG_ARITHMETIC_AUTO);
+    return status == DG_ERR_NEGATIVE         ? refused.no_number
+           : status == DG_ERR_LONG_PARAMETER ? refused.too_long
+                                             : status;
+}
+
 /* --- selection */
 
 dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, const char *rate,
@@ -32,14 +44,16 @@ dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, con
 {
     dg_law *law;
     *selection = NULL;
-    if (gap_bytes == 0 || k == 0 || (uint64_t)k >> 55 != 0 ||
-        (kind != DG_PERMUTE_AND_FLIP && kind != DG_EXPONENTIAL)) {
-        return DG_ERR_PARAMETER;
+    if (kind != DG_PERMUTE_AND_FLIP && kind != DG_EXPONENTIAL) {
+        return DG_ERR_SELECTION_KIND;
     }
-    if (gap_bytes > DG_MAX_PARAMETER_BITS / 4) {
-        return DG_ERR_TOO_LONG;
+    if (gap_bytes == 0 || gap_bytes > DG_MAX_PARAMETER_BITS / 4) {
+        return DG_ERR_GAP_BYTES;
     }
-    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, rate, NULL, NULL, DG_ARITHMETIC_AUTO));
+    if (k == 0 || (uint64_t)k >> 55 != 0) {
+        return DG_ERR_K;
+    }
+    DG_TRY(flip_law_new(&law, rate, (dg_refused){DG_ERR_RATE, DG_ERR_LONG_RATE}));
     const dg_selection rows = {
         .kind = kind,
         .rate = law,
@@ -53,7 +67,7 @@ dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind, con
     *selection = has_best ? malloc(sizeof **selection) : NULL;
     if (*selection == NULL) {
         dg_law_free(law);
-        return has_best ? DG_ERR_NOMEM : DG_ERR_PARAMETER;
+        return has_best ? DG_ERR_NOMEM : DG_ERR_GAPS;
     }
     **selection = rows;
     (*selection)->in_words = dg_select_fits_words(*selection);
@@ -115,8 +129,11 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
                             const dg_run *run, const dg_source *source)
 {
     enum { PIECE = 1 << 14 }; /* candidates: below 1 ms if words hold the numbers */
-    if (!dg_is_dtype(dtype) || (n > 0 && selection->n_rows == 0)) {
-        return DG_ERR_PARAMETER;
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_DTYPE;
+    }
+    if (n > 0 && selection->n_rows == 0) {
+        return DG_ERR_N_ROWS;
     }
     const dg_fill fill = {
         .out = out,
@@ -133,7 +150,7 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
 
 /* --- snapping */
 
-/** Check the rules of dg_snapping_new for a step. Returns: DG_OK | DG_ERR_PARAMETER | DG_ERR_NOMEM. */
+/** Check the rules of dg_snapping_new for a step. Returns: DG_OK | DG_ERR_STEP | DG_ERR_SHORT_STEP | DG_ERR_NOMEM. */
 static dg_status check_step(const dg_law *step, size_t doublings)
 {
     DG_TRY(dg_memory_available(step->room_bytes));
@@ -143,8 +160,10 @@ static dg_status check_step(const dg_law *step, size_t doublings)
     const bool above_half = mpz_cmp(twice, step->b) > 0;
     mpz_clear(twice);
     /* a short step with many doublings would take up to 2^63 flips that hardly ever fail */
-    return mpz_cmp(step->a, step->b) > 0 || (doublings > 0 && !above_half) ? DG_ERR_PARAMETER
-                                                                           : DG_OK;
+    if (mpz_cmp(step->a, step->b) > 0) {
+        return DG_ERR_STEP;
+    }
+    return doublings > 0 && !above_half ? DG_ERR_SHORT_STEP : DG_OK;
 }
 
 dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
@@ -153,9 +172,9 @@ dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doubl
     dg_law *law;
     *snapping = NULL;
     if (doublings >= 64) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_DOUBLINGS;
     }
-    DG_TRY(dg_law_new(&law, DG_BERNOULLI_EXP, step, NULL, NULL, DG_ARITHMETIC_AUTO));
+    DG_TRY(flip_law_new(&law, step, (dg_refused){DG_ERR_STEP, DG_ERR_LONG_STEP}));
     dg_status status = check_step(law, doublings);
     if (status == DG_OK) {
         *snapping = malloc(sizeof **snapping);
@@ -198,7 +217,7 @@ dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snappin
 {
     enum { PIECE = 1 << 12 };
     if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_DTYPE;
     }
     const dg_fill fill = {
         .out = out,
@@ -232,8 +251,11 @@ dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
                         const dg_source *source)
 {
     enum { PIECE = 1 << 16 };
-    if (!dg_is_dtype(dtype) || dtype < DG_UINT8) {
-        return DG_ERR_PARAMETER;
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_DTYPE;
+    }
+    if (dtype < DG_UINT8) {
+        return DG_ERR_SIGNED;
     }
     const dg_fill fill = {
         .out = out,

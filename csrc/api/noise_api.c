@@ -17,8 +17,14 @@ static bool has_noise(const dg_sampler *sampler)
 dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
                       uint64_t first_item, const uint8_t *key)
 {
-    if (!dg_is_dtype(dtype) || !has_noise(sampler)) {
-        return DG_ERR_PARAMETER;
+    if (!dg_is_dtype(dtype)) {
+        return DG_ERR_DTYPE;
+    }
+    if (!has_noise(sampler)) {
+        return DG_ERR_NOISE_SAMPLER;
+    }
+    if (n > UINT64_MAX - first_item) { /* numbers of items would wrap */
+        return DG_ERR_LAST_ITEM;
     }
     const dg_status status = dg_table_noise_at(out, n, dtype, sampler->table, first_item, key);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a thread that ends would leak it */
@@ -72,7 +78,7 @@ static dg_status set_law(dg_noise_law *to, const dg_sampler *sampler)
     const unsigned shifted = table->tick_bits + lanes.units_up;
     const unsigned levels = shifted < 62 ? levels_of(table, lanes.units_up) : 0;
     if (levels == 0 || !few_are_in_doubt(table, &lanes, levels)) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_NOISE_SAMPLER;
     }
     const size_t block_of_at = sizeof *to;
     const size_t partial_at = block_of_at + ((table->n_full * sizeof *table->block_of + 7) & ~7u);
@@ -119,7 +125,7 @@ static dg_status set_law(dg_noise_law *to, const dg_sampler *sampler)
 static dg_status set_law(dg_noise_law *to, const dg_sampler *sampler)
 {
     (void)to, (void)sampler;
-    return DG_ERR_PARAMETER;
+    return DG_ERR_NOISE_SAMPLER;
 }
 
 #endif
@@ -139,7 +145,7 @@ dg_status dg_noise_pack(uint8_t *out, size_t *n_bytes, const dg_sampler *sampler
 {
     *n_bytes = 0;
     if (!has_noise(sampler)) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_NOISE_SAMPLER;
     }
     const dg_table *table = sampler->table;
     dg_noise_law law;

@@ -17,7 +17,7 @@ dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char
     *sampler = NULL;
     if (!dg_isa_available(with->isa) || with->index_bits < 4 || with->index_bits > DG_INDEX_BITS ||
         with->block_bits > DG_MAX_PARAMETER_BITS) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     DG_TRY(dg_law_new(&law, kind, parameter, mu, beta, with->arithmetic));
     const dg_status status = dg_sampler_build(sampler, law, method, with);
@@ -86,7 +86,7 @@ dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler 
                           const dg_run *run, const dg_source *source)
 {
     if (!dg_is_dtype(dtype)) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_DTYPE;
     }
     dg_fill fill = filling(out, n, sampler, source);
     fill.dtype = dtype;
@@ -98,7 +98,7 @@ dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_
                                const dg_run *run, const dg_source *source)
 {
     if (n_bytes < sampler->law->wide_bytes) {
-        return DG_ERR_RANGE;
+        return DG_ERR_N_BYTES;
     }
     dg_fill fill = filling(out, n, sampler, source);
     fill.wide = true;
@@ -109,8 +109,11 @@ dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_
 dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, const dg_sampler *sampler,
                          const dg_run *run, const dg_source *source)
 {
-    if (!dg_is_dtype(addend->dtype) || (unsigned)addend->overflow > DG_REDUCE) {
-        return DG_ERR_PARAMETER;
+    if (!dg_is_dtype(addend->dtype)) {
+        return DG_ERR_ADDEND_DTYPE;
+    }
+    if ((unsigned)addend->overflow > DG_REDUCE) {
+        return DG_ERR_OVERFLOW;
     }
     const dg_sums sums = {.addend = *addend, .stride = 1, .dtype = DG_INT64};
     dg_fill fill = filling(out, n, sampler, source);

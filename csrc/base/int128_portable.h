@@ -26,7 +26,9 @@ static inline dg_int128 dg_int128_of_unsigned(uint64_t value)
 static inline dg_int128 dg_int128_add(dg_int128 a, dg_int128 b)
 {
     uint64_t low = a.low + b.low;
-    return (dg_int128){a.high + b.high + (low < a.low), low};
+    /* unsigned, because the two high words alone may leave the range */
+    uint64_t high = (uint64_t)a.high + (uint64_t)b.high + (low < a.low);
+    return (dg_int128){(int64_t)high, low};
 }
 
 /** a 2^n. Requires: n < 64; the result is in [-2^127, 2^127). */

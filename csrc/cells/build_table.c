@@ -16,7 +16,7 @@ static dg_status extend(dg_side *to, bool is_left, dg_builder *build)
     if (to->n == to->room) {
         uint32_t room = to->room == 0 ? 256 : 2 * to->room;
         if (room > MOST_BLOCKS) {
-            return DG_ERR_PARAMETER;
+            return DG_ERR_STEEP_BETA;
         }
         uint64_t *grown = realloc(to->largest_upper, room * sizeof *grown);
         if (grown == NULL) {
@@ -165,7 +165,7 @@ static dg_status choose_height(dg_builder *build)
         build->n_left = core_blocks(&build->left, table->height);
         if (build->n_right == 0 || build->n_right == build->right.n ||
             build->n_left == build->left.n) {
-            return DG_ERR_PARAMETER; /* not reached: collect_blocks went past the core */
+            return DG_ERR_STEEP_BETA; /* not reached: collect_blocks went past the core */
         }
         table->first_block = -(int32_t)build->n_left;
         table->last_block = (int32_t)build->n_right - 1;
@@ -174,7 +174,7 @@ static dg_status choose_height(dg_builder *build)
             return DG_OK;
         }
     }
-    return DG_ERR_PARAMETER;
+    return DG_ERR_STEEP_BETA;
 }
 
 static uint32_t full_cells_in(int32_t block, const dg_builder *build)

@@ -112,7 +112,8 @@ static inline uint32_t dg_table_tail_arcs(const dg_table *table)
  *             w is chosen here if block_bits < 0, else w = 2^block_bits;
  *             isa available.
  *  Ensures:   DG_OK -> *out is the table, which refers to law, to be freed by dg_table_release.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER if no H >= 1 fits 2^index_bits cells.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_STEEP_BETA if no H >= 1 fits 2^index_bits cells. With DG_INDEX_BITS
+ *             only laws of a large beta have none.
  */
 dg_status dg_table_build(dg_table **out, const dg_law *law, unsigned index_bits, long block_bits,
                          dg_isa isa);

@@ -332,7 +332,8 @@ __device__ __noinline__ u64 cell_of(u64 item, const cipher_key &key)
     return cell;
 }
 
-// out[i] = in[i] + item first_item + i, i < n; in == 0: the item alone. first_item is a multiple of TILE.
+// out[i] = in[i] + item first_item + i, i < n; in == 0: the item alone. first_item is a multiple of TILE, and
+// first_item + n < 2^64, because both count the items of one array.
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
     noise(ITEM *out, const ITEM *in, u64 n, u64 first_item, const dg_noise_law *law, call_t *call)
 {

@@ -243,7 +243,7 @@ dg_status dg_big_draw(const dg_law *law, dg_big *big, dg_bits *bits)
         DG_TRY(gaussian(law, big, bits));
         break;
     case DG_GENERALIZED_GAUSSIAN:
-        return DG_ERR_PARAMETER; /* has no algorithm here */
+        return DG_ERR_METHOD; /* has no algorithm here */
     }
     mpz_add(big->y, big->y, law->c);
     return DG_OK;

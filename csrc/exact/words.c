@@ -362,7 +362,7 @@ dg_status dg_words_draw(dg_i128 *out, const dg_law *law, dg_big *big, dg_bits *b
         DG_TRY(gaussian(out, draw));
         break;
     case DG_GENERALIZED_GAUSSIAN:
-        return DG_ERR_PARAMETER; /* has no algorithm here */
+        return DG_ERR_METHOD; /* has no algorithm here */
     }
     *out += law->words.c;
     return DG_OK;

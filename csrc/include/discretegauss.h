@@ -59,16 +59,51 @@ typedef enum dg_status {
     DG_ERR_NOMEM = 3,   /**< an allocation failed */
     DG_ERR_RANGE = 4,   /**< a draw does not fit the output type */
 
-    /** An argument breaks its rule: a text is not a number, a number breaks the rule of its law, there is no such
-     *  dtype, or the law has no such method. */
-    DG_ERR_PARAMETER = 5,
-
-    /** A parameter has more than DG_MAX_PARAMETER_BITS bits in lowest terms, or more than twice as many as
-     *  written. */
-    DG_ERR_TOO_LONG = 6,
-
     /** The caller stopped the call (dg_run), or this is the child of a fork that was made in a pause. */
-    DG_ERR_STOPPED = 7
+    DG_ERR_STOPPED = 5,
+
+    /* From here on an argument breaks its rule, and nothing was drawn. There is one status for each argument and rule,
+     * and dg_status_text names both. */
+
+    /* of a law: */
+    DG_ERR_KIND = 6,
+    DG_ERR_PROBABILITY = 7,   /**< the parameter of DG_BERNOULLI */
+    DG_ERR_N_VALUES = 8,      /**< that of DG_UNIFORM_BELOW */
+    DG_ERR_NEGATIVE = 9,      /**< that of DG_BERNOULLI_EXP */
+    DG_ERR_NOT_POSITIVE = 10, /**< that of other laws */
+    DG_ERR_MU = 11,
+    DG_ERR_NO_CENTRE = 12, /**< mu, of a law that has none */
+    DG_ERR_BETA = 13,
+    DG_ERR_LONG_PARAMETER = 14,
+    DG_ERR_LONG_MU = 15,
+    DG_ERR_LONG_BETA = 16,
+    DG_ERR_METHOD = 17,
+    DG_ERR_STEEP_BETA = 18,
+
+    /* of a fill: */
+    DG_ERR_DTYPE = 19,
+    DG_ERR_SIGNED = 20, /**< the dtype of words */
+    DG_ERR_N_BYTES = 21,
+    DG_ERR_ADDEND_DTYPE = 22,
+    DG_ERR_OVERFLOW = 23,
+    DG_ERR_NOISE_SAMPLER = 24, /**< the sampler of dg_noise_at */
+    DG_ERR_LAST_ITEM = 25,     /**< first_item and n of dg_noise_at */
+    DG_ERR_LAWS_KIND = 26,
+    DG_ERR_LAWS_PARAMETER = 27, /**< its column holds no number */
+    DG_ERR_LAWS_CENTRE = 28,
+
+    /* of a selection or a snapping: */
+    DG_ERR_SELECTION_KIND = 29,
+    DG_ERR_RATE = 30,
+    DG_ERR_LONG_RATE = 31,
+    DG_ERR_GAP_BYTES = 32,
+    DG_ERR_K = 33,
+    DG_ERR_GAPS = 34,
+    DG_ERR_N_ROWS = 35,
+    DG_ERR_STEP = 36,
+    DG_ERR_LONG_STEP = 37,
+    DG_ERR_SHORT_STEP = 38, /**< it is doubled, and at most 1/2 */
+    DG_ERR_DOUBLINGS = 39
 } dg_status;
 
 /** The laws, and the rules of their parameters. a/b is the first parameter, in lowest terms. */
@@ -157,14 +192,14 @@ typedef enum dg_method {
  *
  *  Requires:  mu may be NULL, which means 0. beta may be NULL, which means 1; only the generalised Gaussian has it.
  *  Ensures:   DG_OK -> *sampler is new, and the caller frees it with dg_sampler_free; otherwise *sampler is NULL.
- *  Returns:   DG_OK | DG_ERR_PARAMETER (a text is not a number, a number breaks the rule of its law, or the law has
- *             no such method) | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | a status of a law's argument. A number is too long if it has more than
+ *             DG_MAX_PARAMETER_BITS bits in lowest terms, or more than twice as many as written.
  *  Cost:      some 20 microseconds; with DG_CELLS up to some milliseconds.
  */
 DG_API dg_status dg_sampler_new(dg_sampler **sampler, dg_law_kind kind, const char *parameter,
                                 const char *mu, const char *beta, dg_method method);
 
-/** Return what a status means, in a few words of English. */
+/** Return what a status means, in a few words of English: for an argument, its name and its rule. */
 DG_API const char *dg_status_text(dg_status status);
 
 /** Free a sampler. It may be NULL. Requires: no thread of this process draws from it. */
@@ -188,7 +223,7 @@ DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
  *  Ensures:   DG_OK -> out[0 .. n) holds independent draws.
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (a draw does not
  *             fit; with DG_CELLS also, before any draw, if the law is far wider than any dtype or no dtype holds its
- *             centre) | DG_ERR_PARAMETER (no such dtype) | DG_ERR_STOPPED.
+ *             centre) | DG_ERR_DTYPE | DG_ERR_STOPPED.
  *  Cost:      O(1) expected arithmetic operations per draw; unbounded in the worst case. The time depends
  *             on the values drawn unless the method is DG_ISOCHRONOUS.
  */
@@ -196,7 +231,7 @@ DG_API dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_s
                                  const dg_run *run, const dg_source *source);
 
 /** Draw n independent samples of any size: n integers of n_bytes bytes each, one after the other, in two's
- *  complement, least significant byte first. Otherwise as dg_sampler_fill, except that any fill is DG_ERR_RANGE if
+ *  complement, least significant byte first. Otherwise as dg_sampler_fill, except that any fill is DG_ERR_N_BYTES if
  *  n_bytes is less than dg_sampler_wide_bytes. */
 DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes,
                                       const dg_sampler *sampler, const dg_run *run,
@@ -209,10 +244,10 @@ DG_API dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes,
  *  it for that release alone, and wipe it.
  *  Law:       for a uniform key, as far as ChaCha20 cannot be told from a random function, out holds independent
  *             draws of the sampler's law, for every integer. csrc/cells/noise_at.h defines the function.
- *  Requires:  out as for dg_sampler_fill; first_item + n < 2^64.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_RANGE (an item does not fit) | DG_ERR_PARAMETER (no such dtype, or the
+ *  Requires:  out as for dg_sampler_fill.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_RANGE (an item does not fit) | DG_ERR_DTYPE | DG_ERR_NOISE_SAMPLER (the
  *             method is not DG_CELLS, or the law is so wide that its blocks have more than 2^48 integers: a sigma from
- *             some 2^53 on).
+ *             some 2^53 on) | DG_ERR_LAST_ITEM (first_item + n is not below 2^64).
  *  Cost:      some 20 ns per item.
  */
 DG_API dg_status dg_noise_at(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
@@ -240,7 +275,7 @@ typedef struct dg_addend {
  *             integers.
  *  Ensures:   DG_OK -> every sum is exact. From given bits the draws are those of dg_sampler_fill.
  *  Returns:   as dg_sampler_fill; DG_ERR_RANGE also if int64 does not hold a sum that is not null, and sums are
- *             refused; DG_ERR_PARAMETER also if there is no such dg_dtype or dg_overflow.
+ *             refused; DG_ERR_ADDEND_DTYPE or DG_ERR_OVERFLOW if there is no such dg_dtype or dg_overflow.
  *  Cost:      that of the draws, and one pass over the integers while they are in a core's cache.
  */
 DG_API dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend,
@@ -252,7 +287,7 @@ DG_API dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend,
  *  Nulls do not count. The ends are int64_t, or uint64_t if the dtype is unsigned. If `exactly` is not 0, some integers
  *  are equal to them. Otherwise they are -2^k (0 if the dtype is unsigned) and 2^k - 1 for the least such k, at a third
  *  of the cost. If there is no integer, or all are 0, both ends are 0.
- *  Returns:   DG_OK | DG_ERR_PARAMETER: no such dtype | DG_ERR_STOPPED: by run->pause.
+ *  Returns:   DG_OK | DG_ERR_ADDEND_DTYPE | DG_ERR_STOPPED: by run->pause.
  */
 DG_API dg_status dg_addend_ends(uint64_t ends[2], size_t n, const dg_addend *addend, int exactly,
                                 const dg_run *run);
@@ -291,8 +326,8 @@ typedef struct dg_laws {
  *  Ensures:   as dg_sampler_fill. Before anything is drawn, *bad (bad may be NULL) is set to the first law that breaks
  *             a rule, or that lanes do not hold with DG_ISOCHRONOUS. It is n if there is none, and means nothing if the
  *             call is stopped.
- *  Returns:   as dg_sampler_add. DG_ERR_PARAMETER also says that there is such a law, no such format, or no such
- *             method, or that a float is not finite.
+ *  Returns:   as dg_sampler_fill, or a status of a law's argument. Law *bad breaks the rule of its kind, or
+ *             DG_ERR_LAWS_PARAMETER, DG_ERR_LAWS_CENTRE: its column has no such format, or an item that is no number.
  *  Cost:      with AVX-512 some 35 ns per draw if vectors hold the law; other laws are made anew for each draw.
  */
 DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
@@ -302,7 +337,7 @@ DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws
  *
  *  Requires:  out has room for n elements of dtype.
  *  Ensures:   DG_OK -> out holds the words; each is read least significant byte first.
- *  Returns:   as dg_sampler_fill; DG_ERR_PARAMETER also says that dtype is not unsigned.
+ *  Returns:   as dg_sampler_fill; DG_ERR_SIGNED if dtype is not unsigned.
  */
 DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
                                const dg_source *source);
@@ -325,8 +360,7 @@ typedef struct dg_selection dg_selection;
  *             gap_bytes >= 1; every row has a gap of 0; the gaps do not change later.
  *  Ensures:   DG_OK -> *selection is new. It refers to gaps and which, which must outlive it, and the caller frees it
  *             with dg_selection_free. Otherwise *selection is NULL.
- *  Returns:   as dg_sampler_new; DG_ERR_TOO_LONG also if gap_bytes is too large; DG_ERR_PARAMETER also if a row has
- *             no gap of 0.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | a status of a selection's argument.
  */
 DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
                                   const char *rate, const uint8_t *gaps, size_t gap_bytes,
@@ -341,7 +375,7 @@ DG_API void dg_selection_free(dg_selection *selection);
  *             order, and the first that passes is selected. The exponential mechanism: Pr[c] ~ exp(-gap_c rate).
  *  Requires:  out as for dg_sampler_fill; which, if it is not NULL, has n entries below n_rows.
  *  Ensures:   as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill; DG_ERR_PARAMETER also says that there is no row.
+ *  Returns:   as dg_sampler_fill; DG_ERR_N_ROWS if there is no row.
  *  Cost:      O(k) per item; the time depends on the selections and on the gaps.
  */
 DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,
@@ -360,7 +394,7 @@ typedef struct dg_snapping dg_snapping;
  *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
  *  Ensures:   DG_OK -> *snapping is new. It refers to offset and shift, which must outlive it, and the caller frees it
  *             with dg_snapping_free. Otherwise *snapping is NULL.
- *  Returns:   as dg_sampler_new.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | a status of a snapping's argument.
  */
 DG_API dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
                                  const int64_t *offset, const int64_t *shift);

@@ -101,7 +101,7 @@ void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulg
 /** Pack the law for the kernel of csrc/cuda: a dg_noise_law, and the arrays behind it.
  *
  *  Ensures:   DG_OK -> *n_bytes is the length, and out, if it is not NULL, holds that many bytes.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: dg_noise_at does not draw the law, or the kernel would leave
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_NOISE_SAMPLER: dg_noise_at does not draw the law, or the kernel would leave
  *             more than one item of 10^9 to dg_noise_at.
  */
 dg_status dg_noise_pack(uint8_t *out, size_t *n_bytes, const dg_sampler *sampler);

@@ -171,7 +171,7 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     if (lanes->is_power) {
         bool cut_f = false;
         lanes->f = centre_in_units(&cut_f, 1, up, lanes->law);
-        return dg_lane_power_errors(of_delta + cut_f, places, lanes) ? DG_OK : DG_ERR_PARAMETER;
+        return dg_lane_power_errors(of_delta + cut_f, places, lanes) ? DG_OK : DG_ERR_METHOD;
     }
     const uint64_t far = lanes->farthest;
     uint64_t fixed, a_step;
@@ -181,7 +181,7 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
             ((dg_u128)(lanes->twice_f + 1) << (DG_LANE_BITS + 7)) / (far + lanes->twice_f) / far;
         const uint64_t errors = 2 * of_delta + of_f;
         if (at_f > MOST_ERROR || root > MOST_ERROR) {
-            return DG_ERR_PARAMETER;
+            return DG_ERR_METHOD;
         }
         fixed = errors * ((uint64_t)at_f + 1 + root);
         a_step = errors * (root / 2 + 1);
@@ -192,7 +192,7 @@ static dg_status set_errors(unsigned places, dg_lanes *lanes)
     lanes->above = (7 * (21 + 10 * fixed) + 99) / 100; /* 0.7 > ln 2; 2.1 > 1 + 1.002 0.54 2 */
     lanes->above_a_step = (7 * (21 + 10 * a_step) + 99) / 100;
     if (lanes->above + DG_LANE_MOST_STEP * lanes->above_a_step > MOST_ERROR) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     return DG_OK;
 }
@@ -206,7 +206,7 @@ static dg_status build_wide(dg_lanes *lanes, dg_enclosure *e)
     lanes->n_tail = staircase.n_tail;
     lanes->n_cells = staircase.n_core + staircase.n_tail;
     if (lanes->n_cells > 2 << DG_STAIRCASE_BITS) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     lanes->excess = (UINT64_C(1) << 16) % lanes->n_cells;
     lanes->block_bits = (unsigned)staircase.block_bits;
@@ -220,7 +220,7 @@ static dg_status build_wide(dg_lanes *lanes, dg_enclosure *e)
     const unsigned places =
         lanes->is_power ? dg_lane_power_units(most, lanes, e) : set_units(most, lanes, e);
     if (places == 0) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     const bool cut = lanes->block_bits > places;
     lanes->units_up = cut ? 0 : places - lanes->block_bits;
@@ -236,7 +236,7 @@ dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law)
 {
     const bool is_power = law->kind == DG_GENERALIZED_GAUSSIAN;
     if (!is_held(law) || (is_power && mpz_cmp(law->a, law->b) < 0)) {
-        return DG_ERR_PARAMETER; /* powers have no unit for scales below 1, which are narrow laws */
+        return DG_ERR_METHOD; /* powers have no unit for scales below 1, which are narrow laws */
     }
     *out = (dg_lanes){.law = law, .c = to_int64(law->c)};
     dg_enclosure e;
@@ -250,7 +250,7 @@ static dg_status build(dg_lanes *lanes, const dg_law *law)
 {
     dg_narrow *narrow = NULL;
     const dg_status status = dg_narrow_build(&narrow, law);
-    if (status == DG_ERR_PARAMETER) {
+    if (status == DG_ERR_METHOD) {
         return dg_lane_exponents(lanes, law);
     }
     *lanes = (dg_lanes){.law = law, .c = to_int64(law->c), .narrow = narrow, .attempt_bytes = 8};
@@ -261,7 +261,7 @@ dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
 {
     *out = NULL;
     if (!is_held(law)) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     dg_lanes *lanes = calloc(1, sizeof *lanes);
     if (lanes == NULL) {

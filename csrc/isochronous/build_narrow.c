@@ -222,7 +222,7 @@ dg_status dg_narrow_build(dg_narrow **out, const dg_law *law)
     if (!is_narrow) {
         free(*out);
         *out = NULL;
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     return DG_OK;
 }

@@ -92,7 +92,7 @@ struct dg_lanes {
  *  from units_up on, and c. csrc/cuda needs them; its proof is lemma 27 of csrc/cells/PROOF.md.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian.
- *  Returns:   DG_OK | DG_ERR_PARAMETER: as dg_lanes_build does.
+ *  Returns:   DG_OK | DG_ERR_METHOD: as dg_lanes_build does.
  */
 dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law);
 
@@ -100,7 +100,7 @@ dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law);
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; isa is available.
  *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_lanes_release; otherwise it is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: lanes do not hold the law. They hold every law whose
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: lanes do not hold the law. They hold every law whose
  *             scale, or sigma, is from 2^-20 to 2^53, with |floor(mu + 1/2)| below 2^61 and beta below 64.
  *  Cost:      about ten microseconds; tens for narrow laws.
  */

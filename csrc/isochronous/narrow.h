@@ -46,7 +46,7 @@ typedef struct dg_narrow {
  *
  *  Requires:  the law is a Laplace, Gaussian or generalised Gaussian.
  *  Ensures:   DG_OK -> *out is new, to be freed by free(); otherwise it is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_PARAMETER: it has more than DG_NARROW_MOST outcomes.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: it has more than DG_NARROW_MOST outcomes.
  *  Cost:      certified bounds of an exponential for each outcome, or for one if that shows that there are
  *             too many.
  */

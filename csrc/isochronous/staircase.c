@@ -77,7 +77,7 @@ static dg_status choose(builder *build)
     dg_staircase *staircase = build->staircase;
     reach(4, build);
     if (!mpfr_regular_p(build->e->upper)) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     const long spare_bits = (long)mpfr_get_exp(build->e->upper) - DG_STAIRCASE_BITS;
     staircase->block_bits = spare_bits > 0 ? (size_t)spare_bits : 0;
@@ -85,11 +85,11 @@ static dg_status choose(builder *build)
     reach(2, build);
     staircase->n_core = first_from(blocks_to(build), core_may_end, build);
     if (staircase->n_core == 0) {
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
     const uint64_t guess = to_quarter > staircase->n_core ? to_quarter - staircase->n_core : 1;
     staircase->n_tail = first_from(guess, tail_may_halve, build);
-    return staircase->n_tail == 0 ? DG_ERR_PARAMETER : DG_OK;
+    return staircase->n_tail == 0 ? DG_ERR_METHOD : DG_OK;
 }
 
 dg_status dg_staircase_choose(dg_staircase *out, dg_enclosure *e)

@@ -24,7 +24,7 @@ typedef struct dg_staircase {
 /** Choose core, tail and blocks for the law of an enclosure, whose results are overwritten.
  *
  *  Requires:  dg_enclosure_open_for_table made e; the scale is positive.
- *  Returns:   DG_OK | DG_ERR_PARAMETER: the law is so steep, or so flat, that none was found.
+ *  Returns:   DG_OK | DG_ERR_METHOD: the law is so steep, or so flat, that none was found.
  *  Cost:      about ten exponents by MPFR.
  */
 dg_status dg_staircase_choose(dg_staircase *out, dg_enclosure *e);

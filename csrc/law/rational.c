@@ -66,17 +66,17 @@ static size_t bits_of(const digits *of)
     return of->base == 16 ? 4 * of->n : (10 * of->n + 2) / 3;
 }
 
-dg_status dg_rational_length(size_t *n_bytes, const char *text)
+dg_status dg_rational_length(size_t *n_bytes, const char *text, const dg_refused *refused)
 {
     /* the limit is double, so that leading zeros and the last digit's unused bits do not refuse a number */
     enum { MOST_BITS = 2 * DG_MAX_PARAMETER_BITS };
     parts of;
     if (!split(&of, text)) {
-        return DG_ERR_PARAMETER;
+        return refused->no_number;
     }
     const size_t num = bits_of(&of.whole) + bits_of(&of.fraction), den = bits_of(&of.den);
     if (num > MOST_BITS || den > MOST_BITS) {
-        return DG_ERR_TOO_LONG;
+        return refused->too_long;
     }
     *n_bytes += num / 8 + (of.fraction.n > 0 ? num : den) / 8 + 2;
     return DG_OK;
@@ -107,11 +107,11 @@ static dg_status append(mpz_t out, const digits *of)
     return DG_OK;
 }
 
-dg_status dg_rational_read(mpz_t num, mpz_t den, const char *text)
+dg_status dg_rational_read(mpz_t num, mpz_t den, const char *text, const dg_refused *refused)
 {
     parts of;
     if (!split(&of, text)) {
-        return DG_ERR_PARAMETER;
+        return refused->no_number;
     }
     mpz_set_ui(num, 0);
     mpz_set_ui(den, of.den.n > 0 ? 0 : 1);
@@ -124,7 +124,7 @@ dg_status dg_rational_read(mpz_t num, mpz_t den, const char *text)
         DG_TRY(append(den, &of.den));
     }
     if (mpz_sgn(den) == 0) {
-        return DG_ERR_PARAMETER;
+        return refused->no_number;
     }
     mpz_t common;
     mpz_init(common);
@@ -137,6 +137,6 @@ dg_status dg_rational_read(mpz_t num, mpz_t den, const char *text)
     }
     return mpz_sizeinbase(num, 2) > DG_MAX_PARAMETER_BITS ||
                    mpz_sizeinbase(den, 2) > DG_MAX_PARAMETER_BITS
-               ? DG_ERR_TOO_LONG
+               ? refused->too_long
                : DG_OK;
 }

@@ -7,11 +7,16 @@
 #include <gmp.h>
 #include <stddef.h>
 
+/** The statuses that name a number which is refused. */
+typedef struct dg_refused {
+    dg_status no_number, too_long;
+} dg_refused;
+
 /** Add to *n_bytes at least as many bytes as the integers of a text take.
  *
- *  Returns:   DG_OK | DG_ERR_TOO_LONG | DG_ERR_PARAMETER: the text is not a number, or it is NULL.
+ *  Returns:   DG_OK | refused->too_long | refused->no_number: the text is not a number, or it is NULL.
  */
-dg_status dg_rational_length(size_t *n_bytes, const char *text);
+dg_status dg_rational_length(size_t *n_bytes, const char *text, const dg_refused *refused);
 
 /** Read num/den, in lowest terms, den >= 1.
  *
@@ -19,8 +24,8 @@ dg_status dg_rational_length(size_t *n_bytes, const char *text);
  *  hexadecimal behind "0x". Digits around "." are decimal.
  *
  *  Requires:  dg_rational_length returned DG_OK; num and den are initialised.
- *  Returns:   DG_OK | DG_ERR_PARAMETER: the denominator is 0 | DG_ERR_TOO_LONG | DG_ERR_NOMEM.
+ *  Returns:   DG_OK | refused->no_number: the denominator is 0 | refused->too_long | DG_ERR_NOMEM.
  */
-dg_status dg_rational_read(mpz_t num, mpz_t den, const char *text);
+dg_status dg_rational_read(mpz_t num, mpz_t den, const char *text, const dg_refused *refused);
 
 #endif

@@ -117,7 +117,7 @@ dg_status dg_select_permute_and_flip(uint64_t *out, const dg_selection *selectio
             return DG_OK;
         }
     }
-    return DG_ERR_PARAMETER;
+    return DG_ERR_GAPS;
 }
 
 dg_status dg_select_exponential(uint64_t *out, const dg_selection *selection, size_t row,

@@ -27,7 +27,7 @@ bool dg_select_fits_words(const dg_selection *selection);
  *             exp(-gap rate), which ends the visits.
  *  Requires:  a gap of the row is 0; order has room for k integers, which are secret afterwards; big is open
  *             unless selection->in_words.
- *  Returns:   DG_OK | what reads return | DG_ERR_NOMEM | DG_ERR_PARAMETER (no gap is 0, and no candidate
+ *  Returns:   DG_OK | what reads return | DG_ERR_NOMEM | DG_ERR_GAPS (no gap is 0, and no candidate
  *             was selected).
  */
 dg_status dg_select_permute_and_flip(uint64_t *out, const dg_selection *selection, size_t row,

@@ -16,7 +16,9 @@
 #include <string.h>
 
 /** How many integers from -2^63 on are statuses if a draw is returned. */
-enum { DG_PYTHON_STATUSES = 8 };
+enum { DG_PYTHON_STATUSES = 64 };
+
+_Static_assert((int)DG_ERR_DOUBLINGS < (int)DG_PYTHON_STATUSES, "every status is below");
 
 /** Return the exception that is set, and clear it. */
 static PyObject *dg_python_take_error(void)

@@ -24,7 +24,7 @@ static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options
     }
 #endif
     (void)law, (void)options;
-    return DG_ERR_PARAMETER;
+    return DG_ERR_METHOD;
 }
 
 /** Build what a method needs. Returns: as dg_sampler_build. */
@@ -33,17 +33,17 @@ static dg_status build(dg_sampler *to, dg_method method, const dg_options *optio
     to->method = method;
     switch (method) {
     case DG_REFERENCE:
-        return to->law->kind == DG_GENERALIZED_GAUSSIAN ? DG_ERR_PARAMETER : DG_OK;
+        return to->law->kind == DG_GENERALIZED_GAUSSIAN ? DG_ERR_METHOD : DG_OK;
     case DG_CELLS:
         if (to->law->kind < DG_DISCRETE_LAPLACE) {
-            return DG_ERR_PARAMETER;
+            return DG_ERR_METHOD;
         }
         return dg_table_build(&to->table, to->law, options->index_bits, options->block_bits,
                               options->isa);
     case DG_ISOCHRONOUS:
         return build_lanes(&to->lanes, to->law, options);
     default:
-        return DG_ERR_PARAMETER;
+        return DG_ERR_METHOD;
     }
 }
 
@@ -51,8 +51,8 @@ static dg_status build(dg_sampler *to, dg_method method, const dg_options *optio
 static dg_status build_any(dg_sampler *to, const dg_options *options)
 {
     static const dg_method methods[] = {DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS};
-    dg_status status = DG_ERR_PARAMETER;
-    for (size_t i = 0; i < 3 && status == DG_ERR_PARAMETER; i++) {
+    dg_status status = DG_ERR_METHOD;
+    for (size_t i = 0; i < 3 && status == DG_ERR_METHOD; i++) {
         status = build(to, methods[i], options);
     }
     return status;

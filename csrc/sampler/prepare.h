@@ -16,7 +16,7 @@ struct dg_sampler {
 
 /** Build a sampler. If it succeeds, the sampler owns the law; otherwise the caller still does.
  *
- *  Returns:   DG_OK | DG_ERR_PARAMETER: the law has no such method | DG_ERR_NOMEM.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: the law has no such method | DG_ERR_STEEP_BETA: it has no table.
  */
 dg_status dg_sampler_build(dg_sampler **out, dg_law *law, dg_method method,
                            const dg_options *options);

@@ -111,7 +111,7 @@ dg_sampler *sampler_of(dg_law_kind kind, const char *parameter, const char *mu, 
     dg_sampler *sampler = NULL;
     const dg_status status =
         dg_sampler_new_with(&sampler, kind, parameter, mu, beta, method, &options);
-    if (status != DG_OK && status != DG_ERR_PARAMETER) {
+    if (status != DG_OK && status != DG_ERR_METHOD && status != DG_ERR_STEEP_BETA) {
         (void)fprintf(stderr, "no sampler of kind %d, %.60s: %s\n", (int)kind, parameter,
                       dg_status_text(status));
         exit(2);

@@ -203,9 +203,9 @@ static void test_rules(dg_sampler *sampler)
     CHECK(n_refused > 0 && n_clamped > 0, "%zu refused, %zu clamped", n_refused, n_clamped);
     memset(nulls, 0, sizeof nulls);
     dg_addend by = {.values = integers, .dtype = (dg_dtype)8};
-    CHECK(dg_sampler_add(sums, 1, &by, sampler, NULL, NULL) == DG_ERR_PARAMETER, "dtype");
+    CHECK(dg_sampler_add(sums, 1, &by, sampler, NULL, NULL) == DG_ERR_ADDEND_DTYPE, "dtype");
     by = (dg_addend){.values = integers, .dtype = DG_INT8, .overflow = (dg_overflow)3};
-    CHECK(dg_sampler_add(sums, 1, &by, sampler, NULL, NULL) == DG_ERR_PARAMETER, "rule");
+    CHECK(dg_sampler_add(sums, 1, &by, sampler, NULL, NULL) == DG_ERR_OVERFLOW, "rule");
 }
 
 /** Exact ends are the least and the greatest integer. The others are powers of two, or one less, not far from them. */
@@ -253,7 +253,7 @@ static void test_ends(void)
     memset(nulls, 0, sizeof nulls);
     const dg_addend bad = {.values = integers, .dtype = (dg_dtype)8};
     uint64_t found[2];
-    CHECK(dg_addend_ends(found, 1, &bad, 1, NULL) == DG_ERR_PARAMETER, "dtype");
+    CHECK(dg_addend_ends(found, 1, &bad, 1, NULL) == DG_ERR_ADDEND_DTYPE, "dtype");
 }
 
 int main(void)

@@ -80,6 +80,10 @@ int main(void)
         test_steps((dg_int128){(int64_t)word[0] >> 2, word[1]},
                    (dg_int128){(int64_t)word[2] >> 2, word[3]});
     }
+    /* high words beyond int64_t, whose carry brings the sum back */
+    CHECK(same(dg_int128_add((dg_int128){INT64_MIN, UINT64_MAX}, (dg_int128){-1, 1}),
+               (dg_int128){INT64_MIN, 0}),
+          "-2^127");
     CHECK(same(dg_int128_of(-1), (dg_int128){-1, UINT64_MAX}), "-1");
     CHECK(same(dg_int128_of(INT64_MIN), (dg_int128){-1, UINT64_C(1) << 63}), "-2^63");
     CHECK(dg_int128_less(dg_int128_of(-1), dg_int128_of(0)), "-1 < 0");

@@ -577,8 +577,8 @@ static void check_held(dg_law *law, bool wanted, const char *name)
 {
     dg_lanes *lanes = NULL;
     const dg_status status = dg_lanes_build(&lanes, law, DG_ISA_PORTABLE);
-    CHECK(status == (wanted ? DG_OK : DG_ERR_PARAMETER) && (lanes != NULL) == wanted,
-          "%s: status %d", name, (int)status);
+    CHECK(status == (wanted ? DG_OK : DG_ERR_METHOD) && (lanes != NULL) == wanted, "%s: status %d",
+          name, (int)status);
     dg_lanes_release(lanes);
     dg_law_free(law);
 }

@@ -53,13 +53,13 @@ static void test_dtypes(const dg_sampler *sampler, const uint8_t *bytes, size_t 
         CHECK(!fits || stored == ((uint64_t)value & mask), "type %zu", i);
         CHECK(out[types[i].size] == 0xAA, "type %zu: written past the end", i);
     }
-    CHECK(dg_sampler_fill_wide(NULL, 1, 0, sampler, NULL, &source) == DG_ERR_RANGE, "no bytes");
+    CHECK(dg_sampler_fill_wide(NULL, 1, 0, sampler, NULL, &source) == DG_ERR_N_BYTES, "no bytes");
     for (size_t width = least - 1; width <= least + 3; width++) {
         uint8_t out[64];
         memset(out, 0xAA, sizeof out);
         from.used = 0;
         dg_status status = dg_sampler_fill_wide(out, 1, width, sampler, NULL, &source);
-        CHECK(status == (width < least ? DG_ERR_RANGE : DG_OK), "width %zu, status %d", width,
+        CHECK(status == (width < least ? DG_ERR_N_BYTES : DG_OK), "width %zu, status %d", width,
               (int)status);
         for (size_t k = 0; k < width; k++) {
             uint8_t byte = (uint8_t)(k < 8 ? (uint64_t)value >> (8 * k) : value < 0 ? 255u : 0u);
@@ -102,31 +102,17 @@ static dg_status new_sampler(dg_law_kind kind, const char *parameter, const char
     return status;
 }
 
-/** Check the rules of dg_law_kind. */
+/** Every kind takes a parameter of 1, and integers in other terms. test_statuses.c has what breaks a rule. */
 static void test_parameters(void)
 {
     for (int kind = DG_BERNOULLI; kind <= DG_GENERALIZED_GAUSSIAN; kind++) {
         const dg_law_kind k = (dg_law_kind)kind;
-        const dg_status zero =
-            k == DG_BERNOULLI || k == DG_BERNOULLI_EXP ? DG_OK : DG_ERR_PARAMETER;
-        const dg_status centre = k >= DG_DISCRETE_LAPLACE ? DG_OK : DG_ERR_PARAMETER;
         CHECK(new_sampler(k, "1", NULL, NULL) == DG_OK, "kind %d", kind);
         CHECK(new_sampler(k, "2/2", "0/2", "3/3") == DG_OK, "kind %d: other terms", kind);
-        CHECK(new_sampler(k, "0", NULL, NULL) == zero, "kind %d", kind);
-        CHECK(new_sampler(k, "-1", NULL, NULL) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_sampler(k, "1/0", NULL, NULL) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_sampler(k, NULL, NULL, NULL) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_sampler(k, "1", "1/0", NULL) == DG_ERR_PARAMETER, "kind %d", kind);
-        CHECK(new_sampler(k, "1", "1/3", NULL) == centre, "kind %d", kind);
     }
-    CHECK(new_sampler(DG_BERNOULLI, "3/2", NULL, NULL) == DG_ERR_PARAMETER,
-          "a probability above 1");
-    CHECK(new_sampler(DG_UNIFORM_BELOW, "3/2", NULL, NULL) == DG_ERR_PARAMETER, "n is an integer");
     CHECK(new_sampler(DG_UNIFORM_BELOW, "6/2", NULL, NULL) == DG_OK, "n is an integer");
-    CHECK(new_sampler(DG_GENERALIZED_GAUSSIAN, "1", NULL, "99/100") == DG_ERR_PARAMETER,
-          "beta < 1");
-    CHECK(new_sampler(DG_GENERALIZED_GAUSSIAN, "1", NULL, "1e1") == DG_ERR_PARAMETER, "no number");
-    CHECK(new_sampler((dg_law_kind)7, "1", NULL, NULL) == DG_ERR_PARAMETER, "no such law");
+    CHECK(new_sampler(DG_BERNOULLI, "0", NULL, NULL) == DG_OK, "p = 0");
+    CHECK(new_sampler(DG_BERNOULLI_EXP, "0", NULL, NULL) == DG_OK, "gamma = 0");
 }
 
 /** The longest parameter has a sampler that draws; one bit more is too long. */
@@ -142,8 +128,9 @@ static void test_too_long(void)
     free(out);
     dg_sampler_free(sampler);
     (void)write_number(text, 1, DG_MAX_PARAMETER_BITS);
-    CHECK(new_sampler(DG_DISCRETE_GAUSSIAN, text, NULL, NULL) == DG_ERR_TOO_LONG, "parameter");
-    CHECK(new_sampler(DG_DISCRETE_GAUSSIAN, "1", text, NULL) == DG_ERR_TOO_LONG, "mu");
+    CHECK(new_sampler(DG_DISCRETE_GAUSSIAN, text, NULL, NULL) == DG_ERR_LONG_PARAMETER,
+          "parameter");
+    CHECK(new_sampler(DG_DISCRETE_GAUSSIAN, "1", text, NULL) == DG_ERR_LONG_MU, "mu");
 }
 
 /** Fill three items of a dtype. */
@@ -182,10 +169,10 @@ static void test_laws_that_fit_nothing(void)
         }
         CHECK(dg_sampler_fits_int64(sampler) == !is_wide, "law %zu", i);
         CHECK(fill_by(sampler, DG_INT64) == (is_wide ? DG_ERR_RANGE : DG_OK), "law %zu", i);
-        CHECK(fill_wide_by(sampler, 3) == DG_ERR_RANGE, "law %zu", i);
+        CHECK(fill_wide_by(sampler, 3) == DG_ERR_N_BYTES, "law %zu", i);
         CHECK(fill_wide_by(sampler, 64) == DG_OK, "law %zu", i);
-        CHECK(fill_by(sampler, (dg_dtype)8) == DG_ERR_PARAMETER, "no such dtype");
-        CHECK(fill_by(sampler, (dg_dtype)99) == DG_ERR_PARAMETER, "no such dtype");
+        CHECK(fill_by(sampler, (dg_dtype)8) == DG_ERR_DTYPE, "no such dtype");
+        CHECK(fill_by(sampler, (dg_dtype)99) == DG_ERR_DTYPE, "no such dtype");
         dg_sampler_free(sampler);
     }
 }
@@ -284,7 +271,8 @@ static void test_options(void)
         dg_sampler *sampler = (dg_sampler *)&sampler; /* must be overwritten */
         const dg_status status = dg_sampler_new_with(
             &sampler, DG_DISCRETE_GAUSSIAN, cases[i].sigma2, NULL, NULL, DG_CELLS, &options);
-        CHECK(status == DG_ERR_PARAMETER && sampler == NULL, "case %zu: status %d", i, (int)status);
+        CHECK((status == DG_ERR_METHOD || status == DG_ERR_STEEP_BETA) && sampler == NULL,
+              "case %zu: status %d", i, (int)status);
     }
     dg_sampler_free(NULL);
 }

@@ -67,24 +67,24 @@ static void test_errors_of_selections(void)
 {
     static const uint8_t gaps[2 * K] = {0, 1, 2, 3, 9, 0, 9, 9}, far[] = {0, 0, 200, 200};
     dg_selection *s;
-    CHECK(dg_selection_new(&s, (dg_selection_kind)2, "1", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
+    CHECK(dg_selection_new(&s, (dg_selection_kind)2, "1", gaps, 1, 2, K, NULL) ==
+              DG_ERR_SELECTION_KIND,
           "no such kind");
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "1 ", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "1 ", gaps, 1, 2, K, NULL) == DG_ERR_RATE,
           "no number");
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "-1/3", gaps, 1, 2, K, NULL) == DG_ERR_PARAMETER,
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, "-1/3", gaps, 1, 2, K, NULL) == DG_ERR_RATE,
           "rate < 0");
     const char *rate = "1000";
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1, 2, 0, NULL) == DG_ERR_PARAMETER,
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1, 2, 0, NULL) == DG_ERR_K,
           "no candidate");
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 0, 2, K, NULL) == DG_ERR_PARAMETER,
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 0, 2, K, NULL) == DG_ERR_GAP_BYTES,
           "no bytes");
-    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1 << 20, 2, K, NULL) == DG_ERR_TOO_LONG,
+    CHECK(dg_selection_new(&s, DG_EXPONENTIAL, rate, gaps, 1 << 20, 2, K, NULL) == DG_ERR_GAP_BYTES,
           "long gaps");
     CHECK(s == NULL, "a selection was left");
     for (int kind = DG_PERMUTE_AND_FLIP; kind <= DG_EXPONENTIAL; kind++) {
         /* the second row has no gap of 0: an exponential selection from it would hardly ever end */
-        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, "1", far, 1, 2, 2, NULL) ==
-                  DG_ERR_PARAMETER,
+        CHECK(dg_selection_new(&s, (dg_selection_kind)kind, "1", far, 1, 2, 2, NULL) == DG_ERR_GAPS,
               "no gap of 0, kind %d", kind);
         CHECK(s == NULL, "a selection was left");
         CHECK(dg_selection_new(&s, (dg_selection_kind)kind, "1", far, 2, 1, 2, NULL) == DG_OK,
@@ -96,9 +96,41 @@ static void test_errors_of_selections(void)
     tape empty = {bytes, 0, 0};
     const dg_source source = tape_source(&empty);
     CHECK(dg_selection_fill(out, 2, DG_INT64, s, NULL, &source) == DG_ERR_SOURCE, "no bytes");
-    CHECK(dg_selection_fill(out, 2, (dg_dtype)99, s, NULL, NULL) == DG_ERR_PARAMETER, "dtype");
+    CHECK(dg_selection_fill(out, 2, (dg_dtype)99, s, NULL, NULL) == DG_ERR_DTYPE, "dtype");
     dg_selection_free(s);
     dg_selection_free(NULL);
+}
+
+/** Words hold a gap times the rate up to 127 bits; GMP multiplies from 128 bits on. A product of 2^128 would be 0 in
+ *  words, and the worst candidate as likely as the best. */
+static void test_long_products(void)
+{
+    static const struct {
+        const char *rate; /* of 64, 65 and 66 bits */
+        uint64_t gap;     /* of 63, 63 and 64 bits */
+        bool in_words;
+    } cases[] = {{"0x8000000000000000", UINT64_C(1) << 62, true},
+                 {"0x10000000000000000", UINT64_C(1) << 62, false},
+                 {"0x20000000000000000", UINT64_C(1) << 63, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t gaps[2] = {0, cases[i].gap};
+        uint8_t as_bytes[16];
+        gaps_of(as_bytes, gaps, 2, 8);
+        dg_selection *selection;
+        CHECK(dg_selection_new(&selection, DG_EXPONENTIAL, cases[i].rate, as_bytes, 8, 1, 2,
+                               NULL) == DG_OK,
+              "case %zu", i);
+        CHECK(selection->in_words == (DG_HAVE_WORDS && cases[i].in_words), "case %zu", i);
+        int64_t out[N];
+        tape from = {bytes, TAPE, 0};
+        const dg_source source = tape_source(&from);
+        CHECK(dg_selection_fill(out, N, DG_INT64, selection, NULL, &source) == DG_OK, "case %zu",
+              i);
+        for (size_t k = 0; k < N; k++) {
+            CHECK(out[k] == 0, "case %zu: the worst candidate", i);
+        }
+        dg_selection_free(selection);
+    }
 }
 
 /** Draw sides of values in cells of (a/b) 2^doublings scales. Returns: the bytes used. */
@@ -145,9 +177,9 @@ static void test_sides(void)
         CHECK(memcmp(words, gmp, sizeof words) == 0, "cell %zu", i);
     }
     dg_snapping *snapping;
-    CHECK(dg_snapping_new(&snapping, "2", 0, NULL, NULL) == DG_ERR_PARAMETER, "step > 1");
+    CHECK(dg_snapping_new(&snapping, "2", 0, NULL, NULL) == DG_ERR_STEP, "step > 1");
     CHECK(snapping == NULL, "one was left");
-    CHECK(dg_snapping_new(&snapping, "1/2", 1, NULL, NULL) == DG_ERR_PARAMETER, "step <= 1/2");
+    CHECK(dg_snapping_new(&snapping, "1/2", 1, NULL, NULL) == DG_ERR_SHORT_STEP, "step <= 1/2");
     CHECK(dg_snapping_new(&snapping, "1/2", 0, NULL, NULL) == DG_OK, "no doublings");
     dg_snapping_free(snapping);
 }
@@ -163,7 +195,7 @@ static void test_words(void)
     CHECK((words[0] & 255) == bytes[0] && words[0] >> 56 == bytes[7], "order of bytes");
     CHECK(dg_words_fill(short_words, 5, DG_UINT16, NULL, &source) == DG_OK, "short words");
     CHECK(short_words[0] == (bytes[24] | bytes[25] << 8), "order of bytes");
-    CHECK(dg_words_fill(words, 3, DG_INT64, NULL, &source) == DG_ERR_PARAMETER, "signed");
+    CHECK(dg_words_fill(words, 3, DG_INT64, NULL, &source) == DG_ERR_SIGNED, "signed");
 }
 
 int main(void)
@@ -174,6 +206,7 @@ int main(void)
     }
     test_selections();
     test_errors_of_selections();
+    test_long_products();
     test_sides();
     test_words();
     return report("selections and snapping");

@@ -386,7 +386,7 @@ static void check_case(const test_case *of, uint64_t *state)
     dg_lanes *lanes[MOST_KERNELS] = {0};
     dg_narrow *narrow;
     const dg_status status = dg_narrow_build(&narrow, law);
-    CHECK(status == (of->is_narrow ? DG_OK : DG_ERR_PARAMETER), "status %d", (int)status);
+    CHECK(status == (of->is_narrow ? DG_OK : DG_ERR_METHOD), "status %d", (int)status);
     if (status == DG_OK) {
         free(narrow);
         const size_t n = kernels_of(lanes, law);

@@ -44,6 +44,26 @@ static void check_items(const law_case *of)
     dg_sampler_free(sampler);
 }
 
+/** A call that would pass the last item, 2^64 - 2, is refused before anything is drawn. */
+static void check_last_item(void)
+{
+    dg_sampler *sampler = sampler_of(DG_DISCRETE_GAUSSIAN, "900", NULL, NULL, DG_CELLS,
+                                     DG_ARITHMETIC_AUTO, DG_ISA_AUTO);
+    int64_t last[3], refused[3] = {7, 7, 7};
+    const uint64_t first = UINT64_MAX - 3;
+    CHECK(dg_noise_at(last, 3, DG_INT64, sampler, first, KEY) == DG_OK, "the last items");
+    for (uint64_t i = 0; i < 3; i++) {
+        int64_t one = 0;
+        CHECK(dg_noise_at(&one, 1, DG_INT64, sampler, first + i, KEY) == DG_OK && one == last[i],
+              "%d from the last", 2 - (int)i);
+    }
+    CHECK(dg_noise_at(refused, 3, DG_INT64, sampler, first + 1, KEY) == DG_ERR_LAST_ITEM, "one");
+    CHECK(dg_noise_at(refused, 3, DG_INT64, sampler, UINT64_MAX, KEY) == DG_ERR_LAST_ITEM, "all");
+    CHECK(dg_noise_at(refused, SIZE_MAX, DG_INT64, sampler, 1, KEY) == DG_ERR_LAST_ITEM, "n");
+    CHECK(refused[0] == 7 && refused[1] == 7 && refused[2] == 7, "nothing is drawn");
+    dg_sampler_free(sampler);
+}
+
 /** Return whether y = 1 is accepted if f' begins with f and continues with the key's bits. */
 static bool accepts(uint64_t f, uint8_t key_byte, const dg_table *table)
 {
@@ -112,6 +132,7 @@ int main(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         check_items(&cases[i]);
     }
+    check_last_item();
     check_depth_of_f();
     check_depth_of_level();
     return report("noise_at");

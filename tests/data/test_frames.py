@@ -162,10 +162,10 @@ def test_the_input_of_a_column_with_nulls_stays_and_shares_nothing() -> None:
 
 def test_flags_of_arrow_may_begin_within_a_byte() -> None:
     """The format allows that, even if this version of pyarrow slices otherwise."""
-    from discretegauss.data.from_pyarrow import _bits
+    from discretegauss.data import arrow_buffers
 
     flags = [True, False, False, True, True] * 4
-    assert _bits(pa.array(flags)[3:18]).tolist() == flags[3:18]
+    assert arrow_buffers.flags(pa.array(flags)[3:18]).tolist() == flags[3:18]
 
 
 def test_what_lies_under_a_null_is_neither_looked_at_nor_shown() -> None:

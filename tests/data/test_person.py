@@ -259,7 +259,7 @@ def test_normal_noise_stands_for_all_cells_of_a_person(records: int, columns: in
 
 # --- one table in memory
 
-FRAME = {"town": ["A", "A", "B"], "age": ["0-17", "18+", "0-17"], "n": [5, 8, 13]}
+FRAME = {"town": ["A", "A", "B"], "age": ["0-17", "18+", "0-17"], "n": [5, 8, 14]}
 
 
 def _frame(library: str = "pandas") -> Any:

@@ -71,3 +71,21 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         drawn(G(10**6), 0, 1000, "int8")
     with pytest.raises(ParameterValueError, match="sigma"):
         drawn(G(2**110), 0, 1)
+
+
+@pytest.mark.parametrize("n_bytes", [0, 31, 33])
+def test_a_key_has_32_bytes(n_bytes: int) -> None:
+    """A shorter key would let the core read beyond it."""
+    out = np.full(2, 7)
+    for key in (bytes(n_bytes), np.zeros(n_bytes, np.uint8)):
+        with pytest.raises(ParameterValueError, match=f"^key must have 32 bytes, got {n_bytes}$"):
+            parts.NativeTable(G(900)).noise_at(out, 0, key)
+    assert out.tolist() == [7, 7]
+
+
+def test_items_end_below_2_to_the_64() -> None:
+    """The last item is 2**64 - 2. A call beyond it would begin again with item 0."""
+    assert drawn(G(900), 2**64 - 3, 2).size == 2
+    for first, n in ((2**64 - 2, 2), (2**64 - 1, 1)):
+        with pytest.raises(ParameterValueError, match=r"first_item \+ n must be below 2\^64"):
+            drawn(G(900), first, n)

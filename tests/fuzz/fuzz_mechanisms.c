@@ -90,7 +90,7 @@ static void leave_both(size_t n, input *from)
     int64_t *out = exactly(n * sizeof *out), *expected = exactly(n * sizeof *out);
     dg_snapping *words, *gmp;
     if (doublings > 0 && !above_half) {
-        REQUIRE(dg_snapping_new(&words, rate, doublings, offset, shift) == DG_ERR_PARAMETER);
+        REQUIRE(dg_snapping_new(&words, rate, doublings, offset, shift) == DG_ERR_SHORT_STEP);
         doublings = 0;
     }
     REQUIRE(dg_snapping_new(&words, rate, doublings, offset, shift) == DG_OK);

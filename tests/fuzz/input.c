@@ -117,7 +117,7 @@ dg_sampler *sampler_of(const numbers *of, dg_method method, const dg_options *op
     char *parameter = text_of(of->first), *mu = text_of(of->mu), *beta = text_of(of->beta);
     const dg_status status =
         dg_sampler_new_with(&sampler, of->kind, parameter, mu, beta, method, options);
-    REQUIRE(status == DG_OK || status == DG_ERR_PARAMETER);
+    REQUIRE(status == DG_OK || status == DG_ERR_METHOD || status == DG_ERR_STEEP_BETA);
     REQUIRE((sampler != NULL) == (status == DG_OK));
     free(parameter);
     free(mu);

@@ -158,8 +158,8 @@ FAULTS = [
         "a draw is from the law before its own",
         "laws",
         "api/laws_api.c",
-        "DG_TRY(dg_read_number(&parameter, &laws->parameter, item));",
-        "DG_TRY(dg_read_number(&parameter, &laws->parameter, item - (item > 0)));",
+        "DG_TRY(dg_read_law(&parameter, &centre, laws, item));",
+        "DG_TRY(dg_read_law(&parameter, &centre, laws, item - (item > 0)));",
     ),
     Fault(
         "the AVX-512 kernel takes centres of eight laws for their opposites",

@@ -21,7 +21,7 @@ from discretegauss.plots import look
 pytest.importorskip("matplotlib")
 
 LAW = dg.DiscreteGaussian(5)
-STATES: dict[str, list[Any]] = {"state": ["N", "S"], "n": [1298, 5533]}
+STATES: dict[str, list[Any]] = {"state": ["N", "S"], "n": [13, 71]}
 TOWNS: dict[str, list[Any]] = {"state": ["N", "N", "S"], "town": ["a", "b", "d"], "n": [9, 3, 70]}
 
 

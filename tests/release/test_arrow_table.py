@@ -81,7 +81,8 @@ def test_a_file_is_what_add_noise_makes_of_its_chunks(
     size = 10 if name == "t.feather" else 4
     chunks = [table.slice(start, size) for start in range(0, 10, size)]
     noisy = [dg.add_noise(one, law, columns=list(counts), source=stream) for one in chunks]
-    assert read(out).equals(pa.concat_tables(noisy), check_metadata=True)
+    found, expected = (x.unify_dictionaries() for x in (read(out), pa.concat_tables(noisy)))
+    assert found.equals(expected, check_metadata=True)
     assert (done.law, done.rows, done.other_columns) == (law, 10, 2)
 
 
@@ -101,6 +102,115 @@ def test_row_groups_and_compression_are_kept_and_statistics_are_of_the_noise(
     assert (statistics.min, statistics.max) == (min(noisy[:4]), max(noisy[:4]))
     assert not groups[0].column(0).has_dictionary_page
     assert groups[0].column(1).has_dictionary_page
+
+
+@pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("name", ["t.arrow", "t.feather"])
+def test_an_arrow_file_is_compressed_as_its_table_is(
+    tmp_path: Path, name: str, codec: str | None
+) -> None:
+    """Parquet, which has other codecs, becomes an Arrow file with zstd."""
+    table = pa.table({"town": ["a"] * 1000, "n": [SECRET] * 1000})
+    new = pa.ipc.new_file if name == "t.arrow" else pa.ipc.new_stream
+    with new(tmp_path / name, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as w:
+        w.write_table(table)
+    release_table(tmp_path / name, "n", tmp_path / "o.arrow", rho="1e9")
+    with pa.ipc.new_file(
+        tmp_path / "expected.arrow",
+        read(tmp_path / "o.arrow").schema,
+        options=pa.ipc.IpcWriteOptions(compression=codec),
+    ) as writer:
+        writer.write_table(read(tmp_path / "o.arrow"))
+    assert (tmp_path / "o.arrow").read_bytes() == (tmp_path / "expected.arrow").read_bytes()
+    assert (b"\x28\xb5\x2f\xfd" in (tmp_path / "o.arrow").read_bytes()) == (codec == "zstd")
+    write_parquet(table, tmp_path / "t.parquet")
+    release_table(tmp_path / "t.parquet", "n", tmp_path / "p.arrow", rho="1e9")
+    assert b"\x28\xb5\x2f\xfd" in (tmp_path / "p.arrow").read_bytes()
+
+
+def hidden(values: list[Any]) -> Any:
+    """Return a column with a null over its last value."""
+    whole = pa.array(values)
+    valid = np.packbits([1] * (len(values) - 1) + [0], bitorder="little")
+    return pa.Array.from_buffers(
+        whole.type, len(values), [pa.py_buffer(valid), *whole.buffers()[1:]]
+    )
+
+
+@pytest.mark.parametrize("out", ["o.parquet", "o.arrow"])
+@pytest.mark.parametrize(("name", "write"), FORMATS)
+def test_a_file_has_nothing_that_no_cell_shows(
+    tmp_path: Path, name: str, write: Callable[[Any, Path], None], out: str
+) -> None:
+    """Neither values under nulls nor words of a dictionary that no row has leave the table."""
+    words = pa.DictionaryArray.from_arrays(
+        pa.array([3, 1, None, 1, 3, None], pa.int8()), ["SECRETTEXT", "b", "SECRETTEXT", "a"]
+    )
+    columns = {
+        "n": hidden([1, 2, 3, 4, 5, SECRET]),
+        "m": hidden([1, 2, 3, 4, 5, SECRET]),
+        "text": hidden(["a", "b", "c", "d", "e", "SECRETTEXT"]),
+        "words": words,
+        "struct": pa.StructArray.from_arrays([words], ["words"]),
+    }
+    table = pa.table(columns)
+    if name == "t.parquet":
+        parquet.write_table(table, tmp_path / name, row_group_size=4, compression="none")
+    else:
+        write(table, tmp_path / name)
+    secrets = (np.int64(SECRET).tobytes(), b"SECRETTEXT")
+    data = (tmp_path / name).read_bytes()
+    assert secrets[1] in data
+    assert (secrets[0] in data) == (name != "t.parquet")  # it has no room for hidden values
+    release_table(tmp_path / name, "n", tmp_path / out, rho="1e9")
+    data = (tmp_path / out).read_bytes()
+    assert not [secret for secret in secrets if secret in data]
+    found = read(tmp_path / out)
+    assert found.drop_columns("n").to_pydict() == table.drop_columns("n").to_pydict()
+    assert found.schema.types == table.schema.types
+    if out == "o.arrow":
+        assert {*found.column("words").chunk(0).dictionary.to_pylist()} == {"a", "b"}
+
+
+def test_a_dictionary_that_grows_from_batch_to_batch_has_the_words_of_all(tmp_path: Path) -> None:
+    parts = [
+        pa.DictionaryArray.from_arrays(codes, words)
+        for codes, words in (
+            (pa.array([1, 1], pa.int8()), ["SECRETTEXT", "b"]),
+            (pa.array([2, None], pa.int8()), ["SECRETTEXT", "b", "c", "SECRETTEXT too"]),
+        )
+    ]
+    schema = pa.schema([("n", pa.int64()), ("words", parts[0].type)])
+    options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+    with pa.ipc.new_stream(tmp_path / "t.arrow", schema, options=options) as writer:
+        for part in parts:
+            writer.write_batch(pa.RecordBatch.from_arrays([pa.array([1, 2]), part], schema=schema))
+    release_table(tmp_path / "t.arrow", "n", tmp_path / "o.arrow", rho="1e9")
+    found = read(tmp_path / "o.arrow").column("words")
+    assert found.to_pylist() == ["b", "b", "c", None]
+    assert [chunk.dictionary.to_pylist() for chunk in found.chunks] == [["b", "c"]] * 2
+    assert b"SECRETTEXT" not in (tmp_path / "o.arrow").read_bytes()
+
+
+@pytest.mark.parametrize("out", ["o.parquet", "o.arrow"])
+def test_other_libraries_read_dictionaries_that_lost_words(tmp_path: Path, out: str) -> None:
+    """Each reads the same texts, from categories of pandas and from an Enum of polars."""
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    texts, kinds = ["b", None, "b"], ["SECRETTEXT", "b", "c"]
+    of_pandas = pd.DataFrame({"n": [1, 2, 3], "t": pd.Categorical(texts, kinds, ordered=True)})
+    of_polars = pl.DataFrame({"n": [1, 2, 3], "t": pl.Series(texts, dtype=pl.Enum(kinds))})
+    is_parquet = out == "o.parquet"
+    for frame in (of_pandas, of_polars):
+        path = tmp_path / f"t{Path(out).suffix}"
+        if frame is of_pandas:
+            (frame.to_parquet if is_parquet else frame.to_feather)(path)
+        else:
+            (frame.write_parquet if is_parquet else frame.write_ipc)(path)
+        release_table(path, "n", tmp_path / out, rho="1e9", force=True)
+        by_pandas = (pd.read_parquet if is_parquet else pd.read_feather)(tmp_path / out)["t"]
+        assert by_pandas.astype(object).where(by_pandas.notna(), None).tolist() == texts
+        by_polars = (pl.read_parquet if is_parquet else pl.read_ipc)(tmp_path / out)["t"]
+        assert by_polars.to_list() == texts
 
 
 def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,10 +282,10 @@ def test_a_released_file_opens_in_every_library(
 
 
 def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:
-    write_parquet(pa.table({"n": [1, 2, 3]}), tmp_path / "t.parquet")
+    write_parquet(pa.table({"n": [1, 2, 4]}), tmp_path / "t.parquet")
     release_table(tmp_path / "t.parquet", "n", tmp_path / "o.arrow", rho="1e9")
     release_table(tmp_path / "o.arrow", "n", tmp_path / "p.parquet", rho="1e9")
-    assert read(tmp_path / "p.parquet").to_pydict() == {"n": [1, 2, 3]}
+    assert read(tmp_path / "p.parquet").to_pydict() == {"n": [1, 2, 4]}
 
 
 def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) -> None:

@@ -61,6 +61,18 @@ def test_columns_of_an_array_are_numbered_and_those_of_records_named(tmp_path: P
     assert (noisy["share"] == records["share"]).all()
 
 
+def test_numbers_of_other_columns_never_wrap(tmp_path: Path) -> None:
+    """The last number that fits int64 is kept; one more is refused; a field keeps its type."""
+    kept = np.array([[3, 2**63 - 1]], np.uint64)
+    assert released(tmp_path, kept, "0")[:, 1].tolist() == [2**63 - 1]
+    (tmp_path / "o.npy").unlink()
+    with pytest.raises(TableError, match=r"rows 1 to 1, column '1': a number does not fit int64"):
+        released(tmp_path, np.array([[3, 2**63]], np.uint64), "0")
+    assert os.listdir(tmp_path) == ["t.npy"]
+    records = np.array([(3, 2**63 + 5)], [("n", "u8"), ("other", "u8")])
+    assert released(tmp_path, records, "n")["other"].tolist() == [2**63 + 5]
+
+
 def test_an_array_may_be_compressed(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "t.npy.gz", "wb") as file:
         np.save(file, np.arange(1000))

@@ -237,7 +237,7 @@ def test_groups_have_hashes_of_64_bits(monkeypatch: pytest.MonkeyPatch, bits: in
 
 def test_a_null_is_a_group_of_its_own(folder: Path) -> None:
     """A null and an empty text are different groups."""
-    parquet.write_table(pa.table({"town": ["", None, "A"], "n": [1, 2, 3]}), folder / "t.parquet")
+    parquet.write_table(pa.table({"town": ["", None, "A"], "n": [1, 2, 4]}), folder / "t.parquet")
     text = _text(TOWNS.replace("towns.csv", "t.parquet"), person="[person]\nrecords = 1")
     (folder / "plan.toml").write_text(text.replace("out0.csv", "out0.parquet"))
     assert dg.release.release_plan(folder / "plan.toml").tables[0].rows == 3
@@ -263,7 +263,9 @@ def test_errors_and_best_shares_know_the_statement(folder: Path) -> None:
 
 
 def test_the_report_says_who_is_counted(folder: Path) -> None:
-    (folder / "plan.toml").write_text(_text(NATION, WIDE, TOWNS + "\nvalues = [0, 5]"))
+    (folder / "sums.csv").write_text("town,income\nA,13\nB,7\n")
+    sums = 'table = "sums.csv"\ncolumn = "income"\nby = ["town"]\nvalues = [0, 5]'
+    (folder / "plan.toml").write_text(_text(NATION, WIDE, sums))
     text = plan_text(read_plan(folder / "plan.toml"))
     assert text.startswith(
         "person              at most 3 records, no two of them in the same town and age; "

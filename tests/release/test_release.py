@@ -380,7 +380,7 @@ def test_the_plot_holds_noisy_counts_only(tmp_path: Path, rows: int, ending: str
     with pytest.raises(OutputError, match="already exists"):
         release_table(tmp_path / "t.csv", "n", tmp_path / "q.csv", rho=1, plot=plot)
     write_counts(tmp_path / "t.svg", [31337])
-    with pytest.raises(OutputError, match="is a table or an output of the release"):
+    with pytest.raises(OutputError, match="is the output; the plot must be another file"):
         release_table(tmp_path / "t.svg", "n", tmp_path / "q.svg", rho=1, plot=tmp_path / "q.svg")
     assert not (tmp_path / "q.csv").exists()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from discretegauss.errors import (
     TableError,
 )
 from discretegauss.release import release_groups
+from discretegauss.selection import TruncatedLaplace
 
 BUDGET: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
 
@@ -102,6 +105,58 @@ def test_cells_of_parquet_are_texts_without_pandas(tmp_path: Path) -> None:
     nothing, ulm = kept(tmp_path / "t.parquet")
     assert nothing == ["", "", ""]
     assert re.fullmatch(r"Ulm/1970-01-01 00:00:00.0+1/", "/".join(ulm))
+
+
+def _write_of_one_more(table: Path, *, is_there: bool) -> None:
+    """Write two large groups, and maybe one of one person that changes the types of all columns."""
+    people = [400, 1, 500] if is_there else [500, 400]
+    share = [1.0, 0.5, 2.0] if is_there else [2, 1]
+    if table.suffix == ".npy":
+        types = [("share", "f8" if is_there else "i8"), ("people", "i8")]
+        np.save(table, np.array(list(zip(share, people, strict=True)), types))
+        return
+    if table.suffix == ".csv":
+        rows = zip(map(str, map(Fraction, share)), people, strict=True)
+        table.write_text("share,people\n" + "".join(f"{x},{n}\n" for x, n in rows))
+        return
+    pa = pytest.importorskip("pyarrow")
+    price = [Decimal(20), Decimal("1.125"), Decimal("1.5")]
+    unit = "ns" if is_there else "us"
+    columns = {
+        "share": share,
+        "price": price if is_there else [price[2], price[0]],
+        "raw": [b"y", b"\xff", b"x"] if is_there else [b"x", b"y"],
+        "at": pa.array([10**9, 1, 0] if is_there else [0, 10**6], pa.timestamp(unit)),
+        "people": people,
+    }
+    if table.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table(columns), table)
+    else:
+        rows = pa.table(columns)
+        with pa.ipc.new_file(table, rows.schema) as file:
+            file.write_table(rows)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "npy", "csv"])
+def test_a_dropped_group_changes_nothing(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a cell of the output, nor a line of the report, depends on it."""
+    monkeypatch.setattr(TruncatedLaplace, "sample", lambda _, size, **__: np.zeros(size, np.int64))
+    table, out = tmp_path / f"t.{suffix}", tmp_path / "kept.csv"
+    found = set()
+    for is_there in (False, True):
+        _write_of_one_more(table, is_there=is_there)
+        done = release_groups(table, "people", out, force=True, **BUDGET)
+        found.add((out.read_text(), str(done), repr(done)))
+    ((text, _, _),) = found
+    header, *rows = text.splitlines()
+    assert header.startswith("share,")
+    assert [row.split(",")[0] for row in rows] == ["1", "2"]
+    if suffix in ("parquet", "arrow"):
+        assert rows[0] == "1,20,y,1970-01-01 00:00:01,400"
 
 
 def test_cells_of_an_array_are_texts(tmp_path: Path) -> None:

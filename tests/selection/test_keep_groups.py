@@ -14,7 +14,12 @@ from inputs import must_not_draw
 from scipy import stats
 
 import discretegauss as dg
-from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from discretegauss.errors import (
+    DiscreteGaussError,
+    ParameterOverflowError,
+    ParameterTypeError,
+    ParameterValueError,
+)
 from discretegauss.selection import KeepRule, TruncatedLaplace, keep_groups, keep_rule
 
 FRAME = pytest.importorskip("pandas").DataFrame({"a": [1], "b": [2]})
@@ -169,24 +174,30 @@ def test_draws_have_the_law(scale: Any, largest: int, n: int) -> None:
 
 
 def test_containers_come_back_without_the_groups_that_are_not_kept() -> None:
-    """Each container keeps labels and order, and a group of nobody is never named."""
+    """Each has its labels; a list or array has counts alone. A group of nobody is never named."""
     pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     large = 10**6
-    counts = {"a": large, "b": 0, "c": 2 * large, "d": 0}
+    counts = {"c": 2 * large, "b": 0, "a": large, "d": 0}
     for groups in (1, 16):
         assert list(keep_groups(counts, 1, "1e-6", groups)) == ["a", "c"]
     table = {"group": list(counts), "n": list(counts.values())}
-    places, noisy = keep_groups(np.array(table["n"]), 1, "1e-6")
-    assert places.tolist() == [0, 2]
+    noisy = keep_groups(np.array(table["n"]), 1, "1e-6")
     assert abs(noisy - [large, 2 * large]).max() <= 14
-    assert keep_groups(table["n"], 1, "1e-6")[0].tolist() == [0, 2]
+    kinds: tuple[Any, ...] = (list, tuple)
+    for kind in kinds:
+        few = keep_groups(kind(table["n"]), 1, "1e-6")
+        assert type(few) is kind
+        assert abs(np.array(few) - [large, 2 * large]).max() <= 14
     series = keep_groups(pd.Series(counts), 1, "1e-6")
     assert list(series.index) == ["a", "c"]
+    assert abs(series.to_numpy() - [large, 2 * large]).max() <= 14
     for frame in (pd.DataFrame(table), pl.DataFrame(table), pl.LazyFrame(table), pa.table(table)):
         kept = keep_groups(frame, 1, "1e-6", columns="n")
+        assert type(kept) is type(frame)
         kept = kept.collect() if isinstance(kept, pl.LazyFrame) else kept
-        names = kept["group"]
+        names, n = kept["group"], kept["n"]
         assert (names.to_pylist() if isinstance(kept, pa.Table) else list(names)) == ["a", "c"]
+        assert abs(n.to_numpy() - [large, 2 * large]).max() <= 14
         assert kept.shape == (2, 2)
 
 
@@ -194,6 +205,7 @@ def test_containers_come_back_without_the_groups_that_are_not_kept() -> None:
     ("counts", "named"),
     [
         ([1, -1], "from 0 to"),
+        ([1, 2**62 + 1], r"from 0 to 2\*\*62"),
         ([1, None], "nulls"),
         (np.ones((2, 2), int), "one axis"),
         (50, "one axis"),
@@ -205,6 +217,15 @@ def test_counts_that_are_none_are_refused(counts: Any, named: str) -> None:
     """They are refused before anything is drawn."""
     with pytest.raises((ParameterValueError, ParameterTypeError), match=named):
         keep_groups(counts, 1, "1e-6", source=must_not_draw)
+
+
+def test_the_largest_arguments_are_taken() -> None:
+    """One more of each is refused."""
+    (noisy,) = keep_groups([2**62, 0], 1, "1e-6")
+    assert abs(noisy - 2**62) <= 14
+    assert keep_rule(1, "1e-6", groups_per_person=10**4).threshold > 0
+    with pytest.raises(ParameterOverflowError, match="groups_per_person must be at most 10000"):
+        keep_rule(1, "1e-6", groups_per_person=10**4 + 1)
 
 
 def test_a_failing_source_names_no_group() -> None:

@@ -121,6 +121,7 @@ def test_all_paths_of_the_algorithm_sum_to_the_law(
         (np.array([[0.5, 0.25, -3.75], [1e-3, 0.0, 2.0]]), 0.1),
         (np.array([[0, 2**63, 2**64 - 1]], np.uint64), 2.0**-64),
         (np.array([[-(2**63), 2**63 - 1, 0]]), 0.1),
+        (np.array([[0, 2**63]], np.uint64), 2**66),  # a product of 2**128: more than two words
         (np.array([[2**200, 2**200 - 1, 1]], object), Fraction(1, 3)),
         (np.array([["1/3", Fraction(1, 7), 5e-324]], object), 3),
         (np.array([[1, 2, 3, 4]]), Fraction(1, 2**200)),

@@ -245,6 +245,35 @@ def test_refusals(arguments: dict[str, Any], error: type, words: str) -> None:
     assert isinstance(caught.value, DiscreteGaussError)
 
 
+@pytest.mark.parametrize(
+    ("taken", "refused"),
+    [
+        ({"grid": 2**63}, {"grid": 2**64}),
+        ({"grid": 1, "bound": 2**53}, {"grid": 1, "bound": 2.0**53 + 2}),
+        (
+            {"grid": 2.0**-1022, "bound": 2.0**-1000, "epsilon": 2**1021},
+            {"grid": Fraction(1, 2**1023), "bound": 2.0**-1000, "epsilon": 2**1021},
+        ),
+        ({"method": "mironov", "bound": 353}, {"method": "mironov", "bound": 353.001}),
+        ({"method": "mironov", "bound": 1 + 2.0**-40}, {"method": "mironov", "bound": 1}),
+        (
+            {"method": "mironov", "sensitivity": 2.0**959, "bound": 2.0**960},
+            {"method": "mironov", "sensitivity": 2.0**960, "bound": 2.0**961},
+        ),
+        (
+            {"method": "mironov", "sensitivity": 2.0**-960, "bound": 2.0**-959},
+            {"method": "mironov", "sensitivity": 2.0**-961, "bound": 2.0**-960},
+        ),
+    ],
+)
+def test_limits(taken: dict[str, Any], refused: dict[str, Any]) -> None:
+    """The last value that is taken, and one beyond."""
+    call: dict[str, Any] = {"values": [0.0], "epsilon": 1, "bound": 8}
+    assert abs(snapping_laplace(**(call | taken))[0]) <= (call | taken)["bound"]
+    with pytest.raises(ParameterValueError):
+        snapping_laplace(source=must_not_draw, **(call | refused))
+
+
 def test_after_an_error_out_is_as_it_was() -> None:
     out = np.full(3, 7.0)
     with pytest.raises(EOFError):

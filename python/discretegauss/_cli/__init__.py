@@ -404,7 +404,7 @@ def _sample(arguments: argparse.Namespace) -> int:
       discretegauss sample --sigma2 100 --size 1000000000 --out noise.npy
       discretegauss sample --scale 5/2 --size 10 --out -
     """
-    from ..release import checked_destination, column_file, unbuffered_stdout
+    from ..release import File, checked_destinations, column_file, unbuffered_stdout
 
     law = _law(arguments)
     options = {"source": arguments.source, "threads": arguments.threads or 1}
@@ -425,7 +425,8 @@ def _sample(arguments: argparse.Namespace) -> int:
         )
     output: Any = unbuffered_stdout()
     if not to_stdout:
-        destination = checked_destination(None, out, force=arguments.force)
+        outputs = [File(out, "the output", costs=False)]
+        (destination,) = checked_destinations(outputs, force=arguments.force)
         output = atomic_write(
             destination, replace=arguments.force, before_placing=arguments.hold_signals
         )

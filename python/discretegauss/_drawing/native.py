@@ -22,7 +22,6 @@ from .._native import __file__ as core_file
 from .._native import ffi, lib
 from ..errors import (
     EntropyError,
-    ParameterOverflowError,
     ParameterValueError,
     RangeError,
     SourceError,
@@ -68,6 +67,8 @@ _CODES = {np.dtype(name).num: _DTYPES[np.dtype(name)] for name in np.typecodes["
 
 #: Results below this are statuses, not draws (dg_python_draw).
 _LEAST_DRAW = -(2**63) + lib.DG_PYTHON_STATUSES
+
+_KEY_BYTES = 32
 
 _buffer, _fill, _draw = ffi.from_buffer, lib.dg_python_fill, lib.dg_python_draw
 
@@ -123,7 +124,7 @@ class Call:
             raise_for_status(status, self.errors)
 
 
-#: The error for each status that comes without further information.
+#: The error for each status that is no argument's, and comes without further information.
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
     lib.DG_ERR_SOURCE: (SourceError, "the source of bits failed"),
     lib.DG_ERR_NOMEM: (MemoryError, ""),
@@ -132,15 +133,10 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
         "the draw was stopped in a forked child, or memory ran out while an error was recorded",
     ),
     lib.DG_ERR_RANGE: (RangeError, NO_FIT),
-    lib.DG_ERR_PARAMETER: (
-        ParameterValueError,
-        "the C core has no law or table for these parameters",
-    ),
-    lib.DG_ERR_TOO_LONG: (
-        ParameterOverflowError,
-        f"parameters must have at most {lib.DG_MAX_PARAMETER_BITS} bits",
-    ),
 }
+
+#: The statuses of laws that the core does not draw as asked; callers have their own words for them.
+_REFUSALS = {lib.DG_ERR_METHOD, lib.DG_ERR_STEEP_BETA, lib.DG_ERR_NOISE_SAMPLER}
 
 
 def raise_for_status(
@@ -158,8 +154,10 @@ def raise_for_status(
         code = ffi.errno if errno is None else errno
         reason = f"the operating system gave no randomness (getrandom: {os.strerror(code)})"
         raise EntropyError(code, reason)
-    if status == lib.DG_ERR_PARAMETER and refusal is not None:
+    if status in _REFUSALS and refusal is not None:
         raise refusal()
+    if status not in _ERRORS:  # arguments are checked before, so this is a last resort
+        raise ParameterValueError(ffi.string(lib.dg_status_text(status)).decode())
     error, message = _ERRORS[status]
     raise error(*filter(None, [message]))
 
@@ -249,6 +247,9 @@ class NativeSampler:
 
     def noise_at(self, out: NDArray[Any], first_item: int, key: bytes | NDArray[Any]) -> None:
         """Fill `out`, one axis, with the items of a key's noise from `first_item` on."""
+        n_bytes = key.nbytes if isinstance(key, np.ndarray) else len(key)
+        if n_bytes != _KEY_BYTES:
+            raise ParameterValueError(f"key must have {_KEY_BYTES} bytes, got {n_bytes}")
         arguments = self._handle, first_item, ffi.from_buffer("uint8_t[]", key)
         status = lib.dg_noise_at(_buffer(out), out.size, _CODES[out.dtype.num], *arguments)
         raise_for_status(status, refusal=_no_items)

@@ -23,16 +23,18 @@ def with_types(schema: Any, types: Mapping[int, Any]) -> Any:
     pandas reads a column as the dtype that it wrote into the metadata, UInt16 for example. It would
     refuse noise beyond that dtype, or round it to floats. So the metadata get the new type, too.
     """
-    for i, kind in types.items():
-        schema = schema.set(i, schema.field(i).with_type(kind))
+    import pyarrow as pa
+
+    fields = [x if i not in types else x.with_type(types[i]) for i, x in enumerate(schema)]
+    schema = pa.schema(fields, schema.metadata)
     try:
         metadata = json.loads((schema.metadata or {}).get(_PANDAS, b""))
         columns = {entry.get("field_name", entry["name"]): entry for entry in metadata["columns"]}
     except (ValueError, TypeError, KeyError):  # no metadata, or none that pandas can read
         return schema
     for i, kind in types.items():
-        if schema.names[i] in columns:
-            _retype(columns[schema.names[i]], kind)
+        if (name := fields[i].name) in columns:
+            _retype(columns[name], kind)
     return schema.with_metadata({**schema.metadata, _PANDAS: json.dumps(metadata)})
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked_out
 from .._inputs.messages import if_loaded
-from .._inputs.numbers import checked_flag, whole_number
+from .._inputs.numbers import checked_flag, exact_rational, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._inputs.tensors import is_tensor, outside_of_graphs
@@ -25,6 +25,7 @@ from .addition import How, Overflow, noisy
 from .cells import Container, is_integer
 from .lists_and_arrays import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
+from .totals import Alone, alone_by
 
 if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
@@ -159,17 +160,20 @@ def add_noise(
     Returns
     -------
     As `values`
-        A new container with the same kind, shape, labels, metadata and nulls. A relation of DuckDB,
-        and any other stream of a table, becomes a Table of pyarrow. Integers of any width become
-        int64 (Int128 stays), or uint64 if the modulus is above 2**63. Lists, tuples, dicts and
-        arrays of objects hold Python integers of any size; Decimals stay Decimals.
+        A new container with the same kind, shape, labels, metadata and nulls. Nothing is left in
+        memory under the nulls of a frame or table (of polars, if pyarrow is installed). A relation
+        of DuckDB, and any other stream of a table, becomes a Table of pyarrow. Integers of any
+        width become int64 (Int128 stays), or uint64 if the modulus is above 2**63. Lists, tuples,
+        dicts and arrays of objects hold Python integers of any size; Decimals stay Decimals.
 
     Raises
     ------
     TypeError, ValueError, OverflowError, OSError
         As `discretegauss.discrete_gaussian`; if values are not integers; if there are both a law
-        and a budget, or neither; or if a sum might not fit. In all cases nothing was drawn. No
-        message shows a value or a draw.
+        and a budget, or neither; or if a sum might not fit. With a budget also if a labelled row or
+        column is the total of the others, though a person is said to be counted once, or if a
+        column of identifiers says that rows are people (docs/data.md). In all cases nothing was
+        drawn. No message shows a value or a draw.
     RangeError
         If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
 
@@ -210,15 +214,18 @@ def add_noise(
             )
         noise = law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
         return outside_of_graphs(_noisy_tensor)(values, out, noise, how)
-    if person is not None and type(values).__name__ == "LazyFrame":
-        values = values.collect()  # only once: the statement needs the rows, too
+    is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
+    if is_lazy:
+        values = values.collect()  # only once: the law needs the rows, too
     container = open_container(values, columns, floats=integral_floats)
     law = law_for(
         container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
     )
     result = None if out is None else _checked_out(out, values)
     results = noisy(container.cells, law, how, out=result)
-    return container.close(results) if out is None else out
+    if out is not None:
+        return out
+    return container.close(results).lazy() if is_lazy else container.close(results)
 
 
 def _noisy_tensor(values: Any, out: Any, noise: tuple[Any, ...], how: How) -> Any:
@@ -272,6 +279,8 @@ by, integral_floats
     if is_tensor(values):
         container, _ = open_tensor(values)
     else:
+        if isinstance(values, if_loaded("polars", "LazyFrame")):
+            values = values.collect()
         container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return law_for(
@@ -308,17 +317,27 @@ def law_for(
         if person is not None:
             if others:
                 raise ParameterTypeError(f"{others[0]} must not be given with person")
-            from .groups import counting_of
+            from .groups import counting_of, require_counts
             from .person import joint
 
-            table = joint(person, [counting_of(values, container, person, by)])
+            counting = counting_of(values, container, person, by)
+            keys = None if by is None else counting.by
+            require_counts(values, container, alone_by(person, counting), keys)
+            table = joint(person, [counting])
             rho = table.rho_of(budget, [Fraction(1)])
             return DiscreteGaussian(*table.sigma2([Fraction(1)], rho))
         from ..privacy import calibrate  # here, because workers have a law and do not need it
 
         require_rows(rows, container.n_rows, sensitivity)
         queries = rows * (1 if disjoint else container.n_columns)
-        return calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        chosen = calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        if not isinstance(values, np.ndarray | list):
+            from .groups import require_counts
+
+            is_whole = exact_rational(sensitivity, "sensitivity").denominator == 1
+            one_row = rows == 1 and is_whole  # another sensitivity is the norm of several changes
+            require_counts(values, container, Alone(one_row, bool(disjoint), has_person=False))
+        return chosen
     named = others + ["person"] * (person is not None) + named
     if named:
         raise ParameterTypeError(f"give either a law or a budget: {named[0]} belongs to a budget")
@@ -364,6 +383,14 @@ def _checked_out(out: object, values: Any) -> NDArray[Any]:
     return result
 
 
+def library_of(values: object) -> str:
+    """Return the library whose module opens these values; "" for others."""
+    libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
+    if hasattr(type(values), "__arrow_c_stream__"):
+        libraries.add("pyarrow")
+    return next((known for known in _LIBRARIES if known in libraries), "")
+
+
 def open_container(
     values: Any, columns: object = None, *, floats: bool, name: str = "values"
 ) -> Container:
@@ -382,10 +409,7 @@ def _open(values: Any, columns: object, *, floats: bool) -> Container:
     if type(values) is np.ndarray and columns is None:
         return open_array(values, floats=floats)
     container: Container | None = None
-    libraries = {base.__module__.partition(".")[0] for base in type(values).__mro__}
-    if hasattr(type(values), "__arrow_c_stream__"):
-        libraries.add("pyarrow")
-    if library := next((known for known in _LIBRARIES if known in libraries), ""):
+    if library := library_of(values):
         open_any = import_module(f".from_{library}", __package__).open_values
         container = open_any(values, columns, floats=floats)
     elif columns is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -82,13 +82,16 @@ def places(labels: Sequence[object], columns: object) -> list[int]:
         named = list(columns)
     if not named:
         raise ParameterValueError("columns must name at least one column, got none")
-    found = []
+    at_label: dict[object, list[int]] = {}
+    for i, label in enumerate(labels):
+        at_label.setdefault(label, []).append(i)
+    found = set[int]()
     for column in named:
-        at = [i for i, label in enumerate(labels) if label == column]
+        at = at_label.get(column, []) if isinstance(column, Hashable) else []
         if len(at) != 1 or at[0] in found:
             fault = "twice" if at else "not there"
             raise ParameterValueError(
                 f"columns must name columns of values, each once, but {describe(column)} is {fault}"
             )
-        found.append(at[0])
+        found.add(at[0])
     return sorted(found)

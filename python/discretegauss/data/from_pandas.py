@@ -41,15 +41,39 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
         return None
 
     def replaced(noisy: dict[int, Any]) -> pd.DataFrame:
-        frame = values.copy(deep=False)
-        for i, array in noisy.items():
-            frame.isetitem(i, pd.Series(array, frame.index, copy=False))
-        return frame
+        # One new frame, because each isetitem copies the list of the other columns.
+        each: dict[int, Any] = {}
+        for i, (_, column) in enumerate(values.items()):
+            array = noisy.get(i)
+            if array is None and not isinstance(column.dtype, np.dtype):
+                array = _bare(column.array)
+            each[i] = column if array is None else pd.Series(array, values.index, copy=False)
+        frame = pd.DataFrame(each, values.index, copy=False)
+        frame.columns = values.columns
+        return cast("pd.DataFrame", values._constructor(frame).__finalize__(values))
 
     def open_one(i: int) -> Column:
         return _column(values.iloc[:, i], floats=floats)
 
     return open_frame(list(values.columns), columns, open_one, replaced)
+
+
+def _bare(array: Any) -> Any | None:
+    """Return a column whose memory holds nothing under its nulls; None if it needs no change.
+
+    A column of Arrow's may be a slice of others, too, and files would get some rows of these.
+    """
+    dtype = array.dtype
+    if isinstance(dtype, (*_NULLABLE, pd.BooleanDtype)):
+        nulls = np.array(array.isna())
+        if not nulls.any():
+            return None
+        return type(array)(array.to_numpy(dtype.numpy_dtype, na_value=0), nulls)
+    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
+        from .arrow_buffers import bare
+
+        return dtype.__from_arrow__(bare(array.__arrow_array__()))
+    return None
 
 
 def _column(series: pd.Series, *, floats: bool) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 from typing import Any, cast
 
@@ -45,8 +46,34 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
         values.columns,
         columns,
         lambda i: _column(series[i], floats=floats),
-        lambda noisy: values.with_columns(noisy.values()),
+        lambda noisy: values.with_columns(*noisy.values(), *_bare(values, noisy)),
     )
+
+
+def _bare(frame: pl.DataFrame, noisy: Collection[int]) -> Iterator[pl.Series]:
+    """Yield the other columns that have nulls, with nothing in memory under these.
+
+    Without pyarrow they stay as they are.
+    """
+    for i, series in enumerate(frame.get_columns()):
+        has_nulls = series.null_count() or series.dtype.is_nested()
+        if i in noisy or not has_nulls or series.dtype == pl.Object or not _has_pyarrow():
+            continue
+        yield _without_hidden(series)
+
+
+def _without_hidden(series: pl.Series) -> pl.Series:
+    import pyarrow as pa
+
+    from .arrow_buffers import bare
+
+    is_coded = isinstance(series.dtype, pl.Enum | pl.Categorical)
+    plain = series.cast(pl.String) if is_coded else series
+    try:
+        new = cast("pl.Series", pl.from_arrow(bare(plain.to_arrow())))
+    except pa.ArrowException:  # Arrow lacks integers of 128 bits
+        return pl.Series(series.name, series.to_list(), series.dtype)
+    return new.cast(series.dtype).alias(series.name)
 
 
 def _column(series: pl.Series, *, floats: bool) -> Column:

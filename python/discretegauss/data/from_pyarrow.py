@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .arrow_buffers import bare_table, flags
 from .arrow_schema import widest_decimal, with_types
 from .cells import Cells, Container, from_decimals, refuse_type
 from .frame_columns import Column, open_alone, open_frame
@@ -27,11 +28,12 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
         if not hasattr(type(values), "__arrow_c_stream__"):
             return None
         values = pa.table(values)
-    return open_table(values, columns, floats=floats)
+    container = open_table(values, columns, floats=floats)
+    return container._replace(close=lambda results: bare_table(container.close(results)))
 
 
 def open_table(values: Any, columns: object, *, floats: bool) -> Container:
-    """Open a RecordBatch or Table."""
+    """Open a RecordBatch or Table. The memory of its other columns is used again as it is."""
 
     def replaced(noisy: dict[int, Any]) -> Any:
         arrays = [noisy.get(i, column) for i, column in enumerate(values.columns)]
@@ -62,7 +64,7 @@ def open_column(column: Any, *, floats: bool) -> Cells:
         raise refuse_type(column.type)
     if not column.null_count:
         return Cells(integers_of(_numbers(column), None, floats=floats))
-    nulls = _bits(column.is_null())
+    nulls = flags(column.is_null())
     return Cells(integers_of(_numbers(column), nulls, floats=floats), nulls)
 
 
@@ -101,10 +103,3 @@ def integer_array(results: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Any
     valid = None if nulls is None else pa.py_buffer(~np.packbits(nulls, bitorder="little"))
     kind = pa.from_numpy_dtype(results.dtype)
     return pa.Array.from_buffers(kind, len(results), [valid, pa.py_buffer(results)])
-
-
-def _bits(flags: Any) -> NDArray[np.bool_]:
-    """Return an Array of bools without nulls as a numpy array, ten times as fast as to_numpy."""
-    packed = np.frombuffer(flags.buffers()[1], np.uint8)
-    end = flags.offset + len(flags)
-    return np.unpackbits(packed, count=end, bitorder="little")[flags.offset :].view(np.bool_)

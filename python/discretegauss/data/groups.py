@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import describe
+from .._inputs.messages import describe, if_loaded
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from .cells import Container
+from .identifiers import FEWEST_ROWS, N_LOOKED_AT, look_like_people, names_people, refusal
 from .labelled_table import LabelledTable
 from .person import (
     UNNAMED,
@@ -23,6 +25,7 @@ from .person import (
     require_known,
     require_person,
 )
+from .totals import Alone, joined, require_no_total
 
 _HASH_BITS = sys.hash_info.width
 """The bits of Python's own hash: 32 in a browser, too few for many rows."""
@@ -60,19 +63,30 @@ def require_groups(
 
 def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[Any]) -> None:
     """Refuse a frame that lacks one of these columns, or in which two rows are one group."""
-    labels, levels = table.labels(), table.levels()
+    names, of_counts = Counter([*table.labels(), *table.levels()]), set(counts)
     for name in by:
-        if name in counts:
+        if name in of_counts:
             raise ParameterValueError(f"by must not name a column of counts, got {describe(name)}")
-        if labels.count(name) + levels.count(name) != 1:
-            fault = "there twice" if name in labels or name in levels else "not there"
+        if names[name] != 1:
+            fault = "there twice" if names[name] else "not there"
             raise ParameterValueError(
                 f"by must name columns of the frame, but {describe(name)} is {fault}"
             )
-    n_rows = len(table.column(counts[0]))
-    columns = [map(repr, table.column(name)) for name in by]
-    keys: Iterable[tuple[str, ...]] = zip(*columns, strict=True) if columns else [()] * n_rows
-    require_groups(group_hashes(keys), by)
+    if by:
+        require_groups(joined([table.groups(name) for name in by]), by)
+    else:
+        require_groups(np.arange(len(table.table)), by)
+
+
+def require_no_people(table: LabelledTable, others: Iterable[Any]) -> None:
+    """Refuse a table if one of these columns says that each row is a person."""
+    n_rows = len(table.table)
+    if n_rows < FEWEST_ROWS:
+        return
+    for name in others:
+        reads_so = names_people(name) or look_like_people(table.first(name, N_LOOKED_AT))
+        if reads_so and np.unique(table.groups(name)).size == n_rows:
+            raise ParameterValueError(refusal(name))
 
 
 def counting_of(values: Any, container: Container, person: Person, by: object) -> Counting:
@@ -85,7 +99,7 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
     """
     require_person(person)
     counts = [one.label for one in container.cells]
-    if hasattr(values, "to_frame") and hasattr(values, "index"):  # a series
+    if isinstance(values, if_loaded("pandas", "Series")):
         values, counts = values.to_frame(UNNAMED), [UNNAMED]
     table = None
     if counts[0] is not None:
@@ -99,8 +113,7 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
     else:
         keys: tuple[Any, ...] = ()
         if table is not None:
-            keys = tuple(name for name in table.labels() if name not in counts)
-            keys += tuple(name for name in table.levels() if name not in keys)
+            keys = tuple(other_names(table, counts))
         if not keys and container.n_rows != 1:
             table, keys = None, (UNNAMED,)
         counting = Counting(by=keys, columns=container.n_columns)
@@ -108,3 +121,53 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
         require_grouped(table, counting.by, counts)
     require_known(person, [counting])
     return counting
+
+
+def require_counts(
+    values: Any,
+    container: Container,
+    alone: Alone,
+    by: Sequence[Any] | None = None,
+) -> None:
+    """Refuse a labelled container if it has a total, or if its rows look like people.
+
+    Nothing of it is said of lists and of arrays without labels.
+
+    Parameters
+    ----------
+    by : sequence of str, optional
+        The keys, if a user named them. Otherwise all columns except the counts.
+    """
+    cells, table = container.cells, None
+    counts = [one.label for one in cells]
+    if isinstance(values, if_loaded("pandas", "Series")):
+        if type(values.index).__name__ == "RangeIndex" and values.index.name is None:
+            return
+        values, counts = values.to_frame(UNNAMED), [UNNAMED]
+    is_labelled = isinstance(values, dict)
+    if isinstance(values, if_loaded("xarray", "DataArray")):
+        is_labelled = any(dimension in values.coords for dimension in values.dims[:1])
+    if counts[0] is None and not is_labelled:
+        return
+    if counts[0] is not None and LabelledTable.takes(values):
+        table = LabelledTable(values, "values")
+    keys: list[Any] = []
+    if table is not None:
+        twice = Counter([*table.labels(), *table.levels()])
+        others = [name for name in other_names(table, counts) if twice[name] == 1]
+        keys = others if by is None else list(by)
+        named = set(by or ())
+        require_no_people(table, [name for name in others if name not in named])
+
+    def codes() -> list[NDArray[np.intp]]:
+        return [] if table is None else [table.groups(name) for name in keys]
+
+    require_no_total(cells, alone, keys, codes)
+
+
+def other_names(table: LabelledTable, counts: Sequence[Any]) -> list[Any]:
+    """Return the names of the columns that are no counts, and of the index."""
+    of_counts = set(counts)
+    others = [name for name in table.labels() if name not in of_counts]
+    known = set(others)
+    return others + [name for name in table.levels() if name not in known]

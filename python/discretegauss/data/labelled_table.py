@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,29 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from ..errors import ParameterTypeError
+from .totals import codes_of
 
 
 class LabelledTable:
     """A table of any library. Errors call it by the name that is given here."""
 
     def __init__(self, table: Any, name: str) -> None:
-        library = type(table).__module__.partition(".")[0]
+        library = _library_of(table)
         if library == "polars" and hasattr(table, "collect"):
             table = table.collect()
-        attribute = "column_names" if library == "pyarrow" else "columns"
-        is_frame = library in ("pandas", "polars", "pyarrow") and hasattr(table, attribute)
-        if not is_frame and not isinstance(table, dict):
+        if not self.takes(table) and not isinstance(table, dict):
             raise ParameterTypeError(
                 f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of "
                 f"columns, got {describe(table)}"
             )
         self.table, self._library = table, library
+
+    @staticmethod
+    def takes(table: object) -> bool:
+        """Return whether an object is a frame of pandas or polars, or a table of pyarrow."""
+        library = _library_of(table)
+        attribute = "column_names" if library == "pyarrow" else "columns"
+        return library in ("pandas", "polars", "pyarrow") and hasattr(table, attribute)
 
     def labels(self) -> list[Any]:
         """Return the labels of the columns."""
@@ -49,11 +56,7 @@ class LabelledTable:
             values = self.table.index.get_level_values(label)
         else:
             values = self.table[label]
-        for to_list in ("to_pylist", "to_list", "tolist"):
-            if hasattr(values, to_list):
-                values = getattr(values, to_list)()
-                break
-        return _keys(values)
+        return _keys(_listed(values))
 
     def codes(self, label: Any) -> tuple[NDArray[np.intp], list[Any]]:
         """Return a column as codes from 0 on, and the value of each code."""
@@ -65,6 +68,48 @@ class LabelledTable:
         numbers: dict[Any, int] = {}
         listed = [numbers.setdefault(value, len(numbers)) for value in self.column(label)]
         return np.array(listed, np.intp), list(numbers)
+
+    def without(self, labels: Collection[Any]) -> Any:
+        """Return the table without the columns of these labels."""
+        kept = [i for i, label in enumerate(self.labels()) if label not in labels]
+        if self._library == "pandas":
+            return self.table.iloc[:, kept]
+        if self._library == "polars":
+            return self.table[:, kept]
+        return self.table.select(kept)
+
+    def groups(self, label: Any) -> NDArray[np.intp]:
+        """Return a column, or a level of the index, as codes from 0 on.
+
+        Equal codes mean one group, as the library of the table groups rows by values.
+        """
+        is_level = label in self.levels() and label not in self.labels()
+        values = self.table.index.get_level_values(label) if is_level else self.table[label]
+        if self._library == "pandas":
+            import pandas as pd
+
+            with suppress(TypeError):  # of values without a hash, which pandas cannot group
+                codes: NDArray[np.intp] = pd.factorize(values)[0].astype(np.intp, copy=False) + 1
+                return codes
+        elif self._library == "polars":
+            values = values.to_physical()  # exact times; the objects of Python lack nanoseconds
+        elif self._library == "pyarrow":
+            values = _exact_times(values)
+        return codes_of(map(_key, _listed(values)))
+
+    def distinct(self, label: Any) -> list[Any]:
+        """Return the distinct values of a column, or of a level of the index."""
+        is_level = label in self.levels() and label not in self.labels()
+        values = self.table.index.get_level_values(label) if is_level else self.table[label]
+        with suppress(TypeError, NotImplementedError):  # of values without a hash
+            return _listed(values.unique())
+        return _listed(values)
+
+    def first(self, label: Any, n: int) -> list[Any]:
+        """Return the first values of a column, or of a level of the index."""
+        is_level = label in self.levels() and label not in self.labels()
+        values = self.table.index.get_level_values(label) if is_level else self.table[label]
+        return _listed(values.head(n) if hasattr(values, "head") else values[:n])
 
     def with_columns(self, columns: dict[Any, Any]) -> Any:
         """Return a new table of the same kind, with these arrays as columns."""
@@ -89,6 +134,40 @@ class LabelledTable:
             else:
                 table = table.append_column(label, pa.array(values))
         return table
+
+
+def _library_of(table: object) -> str:
+    return type(table).__module__.partition(".")[0]
+
+
+def _listed(values: Any) -> list[Any]:
+    for to_list in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, to_list):
+            values = getattr(values, to_list)()
+            break
+    return list(values)
+
+
+def _key(value: Any) -> Hashable:
+    """Return an object that is equal for values of one group. Python knows that 1 == 1.0 == True.
+
+    NaN equals nothing, so a text stands for it, as for lists and dicts, which have no hash.
+    """
+    try:
+        hash(value)
+    except TypeError:
+        return f"\0{value!r}"
+    is_itself = value == value
+    return "\0nan" if is_itself is False else value
+
+
+def _exact_times(values: Any) -> Any:
+    """Return times of Arrow as integers, because those of Python lack nanoseconds."""
+    import pyarrow.types as of
+
+    if of.is_timestamp(values.type) or of.is_time(values.type) or of.is_duration(values.type):
+        return values.cast("int32" if values.type.bit_width == 32 else "int64")
+    return values
 
 
 def _keys(values: Iterable[Any]) -> list[Any]:

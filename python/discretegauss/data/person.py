@@ -164,13 +164,15 @@ def names_of(names: object, name: str) -> tuple[str, ...]:
         raise ParameterTypeError(
             f"{name} must be a string, or several strings, got {describe(names)}"
         )
-    for i, one in enumerate(several):
+    seen = set()
+    for one in several:
         if not isinstance(one, str):
             raise ParameterTypeError(f"{name} must be strings, got {type(one).__name__}")
         if not one:
             raise refused(name, "not be empty", one)
-        if one in several[:i]:
+        if one in seen:
             raise ParameterValueError(f"{name} must name each column once, got {one!r} twice")
+        seen.add(one)
     return tuple(several)
 
 

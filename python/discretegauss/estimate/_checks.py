@@ -42,8 +42,17 @@ def miss(confidence: object, queries: object = 1) -> Fraction:
     return miss_of_each(checked_probability(confidence, "confidence"), query_count(queries))
 
 
+def refuse_estimate(values: object, name: str) -> None:
+    """Refuse an estimate, which is made of draws that other counts may share."""
+    if isinstance(values, Estimate):
+        raise ParameterTypeError(
+            f"{name} must be noisy counts, each with its own draw, not an Estimate made of them"
+        )
+
+
 def open_noisy_column(values: Any, name: str) -> Container:
-    """Open noisy counts, which must not be a frame."""
+    """Open noisy counts, which must not be a frame or an estimate."""
+    refuse_estimate(values, name)
     if hasattr(type(values), "columns") or hasattr(type(values), "column_names"):
         raise ParameterTypeError(f"{name} must be an array or one column, not a frame or table")
     return open_container(values, floats=True, name=name)

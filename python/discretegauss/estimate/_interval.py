@@ -12,7 +12,7 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..data.cells import INT64_RANGE, Cells
 from ..data.entry import open_container
 from ..errors import ParameterOverflowError
-from ._checks import miss, unshifted
+from ._checks import miss, refuse_estimate, unshifted
 
 
 def interval(
@@ -72,6 +72,7 @@ def interval(
     else:
         radius = int(unshifted(law).isf(missed / 2))
     least = None if at_least is None else whole_number(at_least, "at_least", minimum=-(2**63))
+    refuse_estimate(noisy, "noisy")
     container = open_container(noisy, columns, floats=True, name="noisy")
     low, high = (
         [_moved(cells, by, least) for cells in container.cells] for by in (-radius, radius)

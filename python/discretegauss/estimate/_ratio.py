@@ -65,13 +65,16 @@ def ratio(
     confidence: object = 0.95,
     at_least: int | None = None,
 ) -> Estimate:
-    """Return the ratio a/b of two counts, its standard error, and an interval that contains it.
+    """Return the ratio a/b of counts whose noise is independent, not of a count and its own sum.
+
+    The sum of noisy counts shares the draw of each of them, so an interval may then hold a half
+    where 95 % was asked. For shares of a total, release the total with its own draw. The function
+    refuses an `Estimate`; it cannot see that a plain number is a sum.
 
     Parameters
     ----------
     a, b : list, tuple, ndarray, or a column of another library; or one integer each
-        Noisy counts with independent noise. If b is a total that contains a, it must have been
-        released with its own draw. Series of pandas need equal indexes.
+        Noisy counts, each with its own draw. Series of pandas need equal indexes.
     law, law_b : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam
         The noise of a and of b, with mu = 0. law_b defaults to law.
     confidence : number, optional
@@ -83,14 +86,15 @@ def ratio(
     Returns
     -------
     Estimate
-        Containers like `a`, of floats. If b may be 0, low and high are -inf and inf, or with
+        Containers like `a`, of floats: the ratio, its standard error, and an interval that contains
+        the true one. If b may be 0, low and high are -inf and inf, or with
         at_least=0 usually a number and inf.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a and b have elements that are not integers, different lengths or different labels, or if
-        a parameter breaks its rule.
+        If a or b is an Estimate; if a and b have elements that are not integers, different lengths
+        or different labels; or if a parameter breaks its rule.
 
     Notes
     -----

@@ -7,7 +7,8 @@ from ..data.person import Person
 from ..errors import OutputError, TableError
 from ._calibration import budget_for_error as budget_for_error
 from ._calibration import calibration as calibration
-from ._files import checked_destination as checked_destination
+from ._destinations import File as File
+from ._destinations import checked_destinations as checked_destinations
 from ._files import column_file as column_file
 from ._files import unbuffered_stdout as unbuffered_stdout
 from ._frames import Plan, Table

@@ -2,15 +2,16 @@
 
 A count may be any integer, or a decimal that is whole. Integers are written as int64, decimals with
 as many digits as their width holds. A null stays null. Row groups and record batches, schema
-metadata, and the other columns with their compression and dictionaries are kept. The statistics of
-all columns are computed anew.
+metadata, and the other columns with their compression are kept. Their memory is written without
+what no cell shows (`..data.arrow_buffers`). The statistics of all columns are computed anew.
 
 `_files.py` imports this module only for such files, because pyarrow is optional.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -21,10 +22,16 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from .._system.atomic_file import Sink
+from ..data.arrow_buffers import Recode, SharedWords, bare, bare_table, has_words, keep_used_words
 from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
-from ._chunks import Chunk, Keys, SinkFile, column_index
+from ._arrow_codec import codec_of
+from ._chunks import Chunk, Keys, SinkFile, column_indices, key_text
+from ._csv_rows import BLANKS
+
+_FRACTION = re.compile(r"\.[0-9]+")
+"""The digits of a decimal or a time after the point."""
 
 
 def _written_type(name: str, stored: Any) -> Any:
@@ -51,38 +58,49 @@ class ArrowTable:
         The file.
     columns : sequence of str
         The names of the columns of counts.
-    out_kind : str
-        The format of the output.
+    in_kind, out_kind : str
+        The formats of the file and of the output.
+    left_out : collection of str
+        The names of columns to leave out.
     """
 
-    def __init__(self, source: Any, path: Path, columns: Sequence[str], out_kind: str) -> None:
-        self._source, self._path, self._out_kind = source, path, out_kind
-        schema = source.schema
-        self._at = sorted(column_index(schema.names, name) for name in columns)
-        self.columns = tuple(schema.names[i] for i in self._at)
-        types = {i: _written_type(schema.names[i], schema.field(i).type) for i in self._at}
+    def __init__(
+        self,
+        source: Any,
+        path: Path,
+        columns: Sequence[str],
+        in_kind: str,
+        out_kind: str,
+        left_out: Collection[str] = (),
+    ) -> None:
+        self._source, self._path = source, path
+        self._in_kind, self._out_kind = in_kind, out_kind
+        every = source.schema.names  # a new list each time
+        self.left_out = tuple(name for name in every if name.strip(BLANKS) in left_out)
+        self._kept = [i for i, name in enumerate(every) if name not in self.left_out]
+        schema = pa.schema([source.schema.field(i) for i in self._kept], source.schema.metadata)
+        names = schema.names
+        self._at = sorted(column_indices(names, columns))
+        self.columns = tuple(names[i] for i in self._at)
+        types = {i: _written_type(names[i], schema.field(i).type) for i in self._at}
         self.schema = with_types(schema, types)
-        self._others = [i for i in range(len(schema.names)) if i not in self._at]
-        self.other_columns = tuple(schema.names[i] for i in self._others)
+        self._others = [i for i in range(len(names)) if i not in types]
+        self.other_columns = tuple(names[i] for i in self._others)
         self._rows_read = 0
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table, a row group or a record batch at a time."""
-        tables = self._source.tables()
-        while True:
-            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
-                rows = next(tables, None)
-            if rows is None:
-                return
-            if rows.num_rows:
-                self._rows_read += rows.num_rows
-                yield self._chunk(rows)
+        tables = self._tables(self._source)
+        while (rows := next(tables, None)) is not None:
+            self._rows_read += rows.num_rows
+            yield self._chunk(rows)
             del rows  # frees memory before the next ones are read
 
     def _chunk(self, rows: Any) -> Chunk:
-        def keys(places: Sequence[int]) -> Keys:
-            columns = [map(repr, rows.column(self._others[i]).to_pylist()) for i in places]
-            return list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
+        def keys(places: Sequence[int], most: int | None = None) -> Keys:
+            first = rows.slice(0, most)
+            columns = [map(key_text, first.column(self._others[i]).to_pylist()) for i in places]
+            return list(zip(*columns, strict=True)) if columns else [()] * first.num_rows
 
         def other_cells() -> Keys:
             texts = [_texts(rows.column(i)) for i in self._others]
@@ -112,10 +130,40 @@ class ArrowTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Callable[[Any], object]]:
         """Yield a function that writes row groups or record batches."""
-        is_parquet = self._out_kind == "Parquet"
-        options = self._source.parquet_options(set(self._at)) if is_parquet else {}
+        is_parquet, source = self._out_kind == "Parquet", self._source
+        options = source.parquet_options(self.columns) if is_parquet else source.ipc_options()
+        recode: Recode = keep_used_words
         with _new_file(sink, self.schema, is_parquet=is_parquet, **options) as file:
-            yield lambda table: file.write_table(table, table.num_rows)  # one row group or batch
+            if not is_parquet and any(has_words(kind) for kind in self.schema.types):
+                recode = self._words_of_all().recode
+
+            def write(table: Any) -> None:  # as one row group or batch
+                file.write_table(bare_table(table, recode), table.num_rows)
+
+            yield write
+
+    def _words_of_all(self) -> SharedWords:
+        """Read the file once more, because its batches share one dictionary for each column."""
+        words = SharedWords()
+        with _source(self._path, self._in_kind) as source:
+            tables = self._tables(source)
+            while (rows := next(tables, None)) is not None:
+                for i in self._others:
+                    if has_words(rows.schema.field(i).type):
+                        bare(rows.column(i), words.see, (i,))
+        return words
+
+    def _tables(self, source: Any) -> Iterator[Any]:
+        """Yield the columns that are not left out, a row group or a record batch at a time."""
+        tables = source.tables()
+        while True:
+            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+                rows = next(tables, None)
+            if rows is None:
+                return
+            if rows.num_rows:
+                yield rows.select(self._kept) if self.left_out else rows
+            del rows  # frees memory before the next ones are read
 
 
 @contextmanager
@@ -139,7 +187,7 @@ def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> I
         if is_parquet:
             writer = parquet.ParquetWriter(file, schema, **options)
         else:
-            writer = pa.ipc.new_file(file, schema)
+            writer = pa.ipc.new_file(file, schema, options=pa.ipc.IpcWriteOptions(**options))
         yield writer
         writer.close()
     except BaseException as error:
@@ -167,7 +215,7 @@ class ParquetSource:
             yield self.file.read_row_group(i, use_threads=False)
             pa.default_memory_pool().release_unused()  # otherwise it keeps the group's memory
 
-    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+    def parquet_options(self, counts: Collection[str]) -> dict[str, Any]:
         """Return the options with which a writer stores a new file as this one is stored."""
         options: dict[str, Any] = {"store_schema": True}
         if not self.file.num_row_groups:
@@ -179,17 +227,21 @@ class ParquetSource:
         }
         options["use_dictionary"] = [
             leaf.path_in_schema
-            for j, leaf in enumerate(leaves)
-            if leaf.has_dictionary_page and j not in counts
+            for leaf in leaves
+            if leaf.has_dictionary_page and leaf.path_in_schema not in counts
         ]
         return options
+
+    def ipc_options(self) -> dict[str, Any]:
+        """Return the options of an Arrow file that is compressed, too."""
+        return {"compression": "zstd"}
 
 
 class IpcSource:
     """An Arrow IPC file or stream, record batch by record batch."""
 
     def __init__(self, path: Path) -> None:
-        self.file = pa.OSFile(str(path))
+        self._path, self.file = path, pa.OSFile(str(path))
         try:
             self._reader = pa.ipc.open_file(self.file)
             self._batches = (
@@ -207,22 +259,34 @@ class IpcSource:
         for batch in self._batches:
             yield pa.Table.from_batches([batch])
 
-    def parquet_options(self, counts: set[int]) -> dict[str, Any]:
+    def parquet_options(self, counts: Collection[str]) -> dict[str, Any]:
         """Return no options, so that the writer's defaults apply."""
         return {}
+
+    def ipc_options(self) -> dict[str, Any]:
+        """Return the options with which a writer compresses a new file as this one is."""
+        is_stream = not isinstance(self._reader, pa.RecordBatchFileReader)
+        with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+            return {"compression": codec_of(self._path, is_stream=is_stream)}
 
 
 @contextmanager
 def open_arrow_table(
-    path: Path, columns: Sequence[str], kind: str, out_kind: str
+    path: Path, columns: Sequence[str], kind: str, out_kind: str, left_out: Collection[str]
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
+    with _source(path, kind) as source:
+        yield ArrowTable(source, path, columns, kind, out_kind, left_out)
+
+
+@contextmanager
+def _source(path: Path, kind: str) -> Iterator[ParquetSource | IpcSource]:
     with open(path, "rb"):  # raises an OSError that names the file
         pass
     with _understood(path, f"the file is not {kind} that pyarrow can read"):
         source: Any = ParquetSource(path) if kind == "Parquet" else IpcSource(path)
     with closing(source.file):
-        yield ArrowTable(source, path, columns, out_kind)
+        yield source
 
 
 @contextmanager
@@ -243,7 +307,19 @@ def _understood(path: Path, if_not: str) -> Iterator[None]:
 
 
 def _texts(column: Any) -> list[str]:
+    """Return cells as texts; a cell that has none is blank.
+
+    No cell changes the text of another one: neither a cell without a text, nor one with more digits
+    after the point, which is the reason for zeros in all others of its column.
+    """
     try:
-        return [text or "" for text in column.cast(pa.string()).to_pylist()]
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        texts = [text or "" for text in column.cast(pa.string()).to_pylist()]
+    except pa.ArrowNotImplementedError:
         return [""] * len(column)
+    except pa.ArrowInvalid:
+        if len(column) == 1:
+            return [""]
+        return [text for i in range(len(column)) for text in _texts(column.slice(i, 1))]
+    if pa.types.is_decimal(column.type) or pa.types.is_temporal(column.type):
+        texts = [_FRACTION.sub(lambda found: found[0].rstrip(".0"), text) for text in texts]
+    return texts

@@ -24,6 +24,12 @@ Keys = Iterable[tuple[str, ...]]
 """The cells of some columns, row by row."""
 
 
+class KeysOf(Protocol):
+    """The type of `Chunk.keys`."""
+
+    def __call__(self, places: Sequence[int], most: int | None = None, /) -> Keys: ...
+
+
 class Chunk(NamedTuple):
     """Consecutive rows of a table.
 
@@ -36,13 +42,14 @@ class Chunk(NamedTuple):
     other_cells : callable
         Returns the cells of the other columns as text. They are never counts.
     keys : callable
-        Takes the places of some other columns; returns texts that differ if the cells there differ.
+        Takes the places of some other columns, and how many rows are needed if not all; returns
+        texts that differ if the cells there differ. It may return more rows.
     """
 
     cells: list[Cells]
     close: Callable[[list[NDArray[Any]]], Any]
     other_cells: Callable[[], Keys]
-    keys: Callable[[Sequence[int]], Keys]
+    keys: KeysOf
 
     @property
     def n_rows(self) -> int:
@@ -59,11 +66,15 @@ class Table(Protocol):
         The names of the columns of counts, in the order of the table.
     other_columns : tuple[str, ...]
         The names of the other columns, which are published unchanged.
+    left_out : tuple[str, ...]
+        The names of the columns that are neither read nor published.
     """
 
     columns: tuple[str, ...]
 
     other_columns: tuple[str, ...]
+
+    left_out: tuple[str, ...]
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table once. A TableError says what is wrong with it and where."""
@@ -86,7 +97,7 @@ class RowsBy:
             if name in table.columns:
                 raise TableError(f"by must not name a column of counts, got {name!r}")
         self._by = counting.by
-        self._places = [column_index(table.other_columns, name) for name in counting.by]
+        self._places = column_indices(table.other_columns, counting.by)
         self._hashes: list[NDArray[np.int64]] = []
 
     def add(self, chunk: Chunk) -> None:
@@ -98,22 +109,38 @@ class RowsBy:
         require_groups(np.concatenate(self._hashes), self._by, TableError)
 
 
-def column_index(
+def key_text(cell: object) -> str:
+    """Return a text that is equal for equal cells of a column, and else differs."""
+    return repr(without_sign_of_zero(cell))
+
+
+def without_sign_of_zero(cell: object) -> object:
+    """Return 0.0 for -0.0, which are one group, and else the cell."""
+    return cell + 0.0 if isinstance(cell, float) else cell
+
+
+def column_indices(
     names: Sequence[str],
-    name: str,
+    named: Iterable[str],
     where: str = "",
     table: str = "the table",
     hint: str = "",
-) -> int:
-    """Return the place of the only column of that name; no message shows other names."""
-    places = [i for i, other in enumerate(names) if other == name]
-    if len(places) == 1:
-        return places[0]
-    if not places:
-        n_columns = f"{number_of(len(names), 'column')}{hint if len(names) == 1 else ''}"
-        raise TableError(f"{where}{table} has no column {name!r} ({n_columns})")
-    numbers = " and ".join(str(i + 1) for i in places)
-    raise TableError(f"{where}columns {numbers} are both named {name!r}")
+) -> list[int]:
+    """Return the places of the only columns of these names; no message shows other names."""
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        places.setdefault(name, []).append(i)
+    found = []
+    for name in named:
+        at = places.get(name, [])
+        if not at:
+            n_columns = f"{number_of(len(names), 'column')}{hint if len(names) == 1 else ''}"
+            raise TableError(f"{where}{table} has no column {name!r} ({n_columns})")
+        if len(at) > 1:
+            numbers = " and ".join(str(i + 1) for i in at)
+            raise TableError(f"{where}columns {numbers} are both named {name!r}")
+        found += at
+    return found
 
 
 class Readable(Protocol):

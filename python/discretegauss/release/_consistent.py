@@ -1,8 +1,7 @@
-"""Make the noisy tables of a plan add up. Only noisy counts are read, so no budget is spent."""
+"""Make the noisy tables of a plan add up. Only noisy counts are read: this costs no more budget."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import describe
 from .._system.atomic_file import NewFile
 from ..data.person import Person
 from ..errors import OutputError, ParameterValueError
 from ..estimate import consistent
+from ..estimate._contradictions import ContradictionError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._chunks import Chunk
 from ._csv_rows import csv_bytes
-from ._files import COMPRESSIONS, SUFFIXES, checked_destination
+from ._destinations import File
+from ._files import COMPRESSIONS, SUFFIXES
 from ._plan import PlannedTable
 
 _ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}
@@ -37,13 +37,14 @@ class ConsistentTables:
         ending .csv.
     person : Person or None
         The statement about every person.
-    force : bool
-        Whether to replace files that exist.
+
+    Attributes
+    ----------
+    outputs : list of File
+        The new files.
     """
 
-    def __init__(
-        self, folder: Path, tables: Sequence[PlannedTable], person: Person | None, *, force: bool
-    ) -> None:
+    def __init__(self, folder: Path, tables: Sequence[PlannedTable], person: Person | None) -> None:
         for one in tables:
             if (n := len(one.columns)) != 1:
                 raise ParameterValueError(
@@ -55,13 +56,17 @@ class ConsistentTables:
                 "tables must all count records or all sum the same values if they are made to add "
                 "up: a person counted once in each of several rows is counted once in their sum"
             )
-        names = [f"{_stem(one.out)}.csv" for one in tables]
-        if len(set(names)) < len(names):
-            double = next(name for i, name in enumerate(names) if name in names[:i])
-            raise OutputError(f"{folder}: two tables would have the name {describe(double)}")
         if folder.exists() and not folder.is_dir():
             raise OutputError(f"{folder} is not a folder")
-        self.files = [NewFile(_destination(folder / name, force), replace=force) for name in names]
+        self.outputs = [
+            File(
+                folder / f"{_stem(one.out)}.csv",
+                f"the consistent table {i}",
+                costs=False,
+                in_new_folder=not folder.exists(),
+            )
+            for i, one in enumerate(tables, 1)
+        ]
         self.folder = folder
         self._counts = [one.columns[0] for one in tables]
         self._tables: list[_Rows] = []
@@ -71,17 +76,21 @@ class ConsistentTables:
         self._tables.append(_Rows(release.law, other_columns))
         return self._tables[-1]
 
-    def write(self) -> tuple[tuple[Path, float], ...]:
+    def write(self, files: Sequence[NewFile]) -> tuple[tuple[Path, float], ...]:
         """Write the files, which get their names later. Return each with its gain in variance."""
         label = "\0count"  # tables may have different names for their counts
-        fitted = consistent(
-            [table.as_columns(label) for table in self._tables],
-            [table.law for table in self._tables],
-            label,
-        )
+        tables = [table.as_columns(label) for table in self._tables]
+        try:
+            fitted = consistent(tables, [table.law for table in self._tables], label)
+        except ContradictionError as error:
+            error.add_note(
+                "no table is written, but this error depends on the noisy counts, so the budget is "
+                "spent"
+            )
+            raise
         gains = []
         for table, columns, count, file in zip(
-            self._tables, fitted, self._counts, self.files, strict=True
+            self._tables, fitted, self._counts, files, strict=True
         ):
             with file.content() as write:
                 keys = table.other_columns
@@ -110,13 +119,6 @@ class _Rows:
         columns = zip(*self._cells, strict=True) if self.other_columns else ()
         cells = dict(zip(self.other_columns, map(list, columns), strict=True))
         return {**cells, label: self._noisy}
-
-
-def _destination(path: Path, force: bool) -> Path:
-    """Return the path of a file. A folder that does not exist yet holds no file to replace."""
-    if not path.parent.is_dir():
-        return Path(os.path.realpath(path))
-    return checked_destination(None, path, force=force)
 
 
 def _counted(one: PlannedTable, person: Person) -> object:

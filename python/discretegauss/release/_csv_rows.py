@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
 from ..errors import TableError
-from ._chunks import column_index
+from ._chunks import column_indices
 
 MAX_DIGITS = 600
 """The most digits of a count, below any limit that Python can be set to (640 or more)."""
@@ -119,10 +119,9 @@ def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row,
     """Return the names in the header, stripped, and the layout of the rows."""
     header = _cells(text, 1, delimiter)
     hint = ": commas delimit, or tabs if the file ends in .tsv or .tab; or set delimiter=';'"
-    by_place = {
-        column_index(header, column.strip(BLANKS), "line 1: ", "the header", hint): column
-        for column in columns
-    }
+    names = [column.strip(BLANKS) for column in columns]
+    places = column_indices(header, names, "line 1: ", "the header", hint)
+    by_place = dict(zip(places, columns, strict=True))
     if len(by_place) < len(columns):  # they differ only in blanks
         raise TableError(
             "column must name each column once, but two of the names differ only in blanks"
@@ -154,11 +153,6 @@ def rows_again(data: bytes | memoryview, layout: Layout) -> list[Row]:
     """Return the rows of lines that are known to be valid."""
     text = io.StringIO(bytes(data).decode(), newline="")
     return [_cells(line.rstrip("\r\n"), 0, layout.delimiter) for line in text]
-
-
-def others(row: Row, layout: Layout) -> tuple[str, ...]:
-    """Return the cells of a row that are not counts."""
-    return tuple(cell for i, cell in enumerate(row) if i not in layout.indices)
 
 
 def with_counts(

@@ -8,7 +8,7 @@ either way, even if a pipe pauses. So the bits of a caller's source give the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Any, NamedTuple
@@ -27,7 +27,6 @@ from ._csv_rows import (
     csv_bytes,
     decoded,
     line_ends,
-    others,
     read_header,
     read_rows,
     rows_again,
@@ -65,14 +64,22 @@ class _Part(NamedTuple):
         return (tuple([row[i] for i in places]) for row in self.all_rows(layout))
 
     def with_counts(
-        self, noisy: NDArray[Any], layout: Layout, delimiter: str, line_end: str
+        self,
+        noisy: NDArray[Any],
+        layout: Layout,
+        written: Sequence[int],
+        delimiter: str,
+        line_end: str,
     ) -> bytes | memoryview:
-        if self.rows is None:
+        """Return the text of the rows with these counts, without the columns not `written`."""
+        is_whole = len(written) == layout.width
+        if self.rows is None and is_whole:
             with suppress(OverflowError):  # Python integers beyond int64
                 integers = noisy.astype(np.int64, copy=False)
                 return _rewrite_rows(self.data, integers, layout, delimiter, line_end)
         rows = with_counts(self.all_rows(layout), layout.indices, noisy.tolist())
-        return csv_bytes(rows, delimiter, line_end)
+        some = rows if is_whole else ([row[i] for i in written] for row in rows)
+        return csv_bytes(some, delimiter, line_end)
 
 
 def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
@@ -115,6 +122,8 @@ class CsvTable:
         The bytes of the table.
     columns : sequence of str
         The names of the columns of counts.
+    left_out : collection of str
+        The names of columns to leave out.
     delimiter, out_delimiter : str
         The delimiters of the table and of the output.
     fraction : callable, optional
@@ -128,6 +137,7 @@ class CsvTable:
         file: Readable,
         columns: Sequence[str],
         *,
+        left_out: Collection[str] = (),
         delimiter: str = ",",
         out_delimiter: str = ",",
         fraction: Callable[[], float | None] = lambda: None,
@@ -147,7 +157,13 @@ class CsvTable:
         self._line_end = end.decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names
-        self.other_columns = others(self._header, self.layout)
+        name_of = self._header.__getitem__
+        self._written: Sequence[int] = range(self.layout.width)
+        self.left_out = tuple(filter(left_out.__contains__, self._header))
+        if self.left_out:
+            self._written = [i for i in self._written if name_of(i) not in left_out]
+        self._others = [i for i in self._written if i not in self.layout.indices]
+        self.other_columns = tuple(map(name_of, self._others))
 
     def _find_a_row(self) -> bool:
         """Read on until there is a line that is not blank; keep only the first blank block."""
@@ -186,30 +202,33 @@ class CsvTable:
         parts = list(_parts(data, first_line, layout))
         counts = _joined([part.counts for part in parts])
 
+        line_end = self._line_end
+
         def close(results: list[NDArray[Any]]) -> bytes | memoryview:
             noisy = results[0].reshape(-1, 1) if len(results) == 1 else np.column_stack(results)
             written, start = [], 0
             for part in parts:
                 stop = start + len(part.counts)
                 written.append(
-                    part.with_counts(noisy[start:stop], layout, self._out_delimiter, self._line_end)
+                    part.with_counts(
+                        noisy[start:stop], layout, self._written, self._out_delimiter, line_end
+                    )
                 )
                 start = stop
             return written[0] if len(written) == 1 else b"".join(written)
 
-        other = [i for i in range(layout.width) if i not in layout.indices]
-
-        def keys(places: Sequence[int]) -> Keys:
-            at = [other[i] for i in places]
+        def keys(places: Sequence[int], _: int | None = None) -> Keys:
+            at = [self._others[i] for i in places]
             return chain.from_iterable(part.cells(at, layout) for part in parts)
 
         columns = [Cells(column, None, None) for column in counts.T]
-        return Chunk(columns, close, lambda: keys(range(len(other))), keys)
+        return Chunk(columns, close, lambda: keys(range(len(self._others))), keys)
 
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
         """Write the header, then yield a function that writes closed chunks."""
-        sink(self._mark + csv_bytes([self._header], self._out_delimiter, self._line_end))
+        header = map(self._header.__getitem__, self._written)
+        sink(self._mark + csv_bytes([header], self._out_delimiter, self._line_end))
         yield sink
 
 

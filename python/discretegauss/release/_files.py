@@ -1,11 +1,11 @@
-"""The files of a release: their formats, how they are read, and where output may go."""
+"""The files of a release: their formats, how they are read, and output to stdout."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
@@ -99,24 +99,32 @@ def formats_of(table: Path, out: Path, delimiter: str | None = None) -> tuple[Fo
 
 @contextmanager
 def open_table(
-    path: Path, columns: Sequence[str], of_table: Format, of_out: Format
+    path: Path,
+    columns: Sequence[str],
+    of_table: Format,
+    of_out: Format,
+    left_out: Collection[str] = (),
 ) -> Iterator[Table]:
-    """Open a table and read its header; close it after the block. A TableError names the table."""
+    """Open a table and read its header; close it after the block. A TableError names the table.
+
+    Columns with a name in `left_out` are not read.
+    """
     try:
         if of_table.kind in _BY_PYARROW:
             pyarrow(f"a table in {of_table.kind}")  # an ImportError that says what to install
             from ._arrow_table import open_arrow_table
 
-            with open_arrow_table(path, columns, of_table.kind, of_out.kind) as table:
+            with open_arrow_table(path, columns, of_table.kind, of_out.kind, left_out) as table:
                 yield table
             return
         with _open_content(path, of_table.compression) as content:
             if of_table.kind == ".npy":
-                yield NpyTable(content, columns)
+                yield NpyTable(content, columns, left_out)
                 return
             yield CsvTable(
                 content,
                 columns,
+                left_out=left_out,
                 delimiter=of_table.delimiter,
                 out_delimiter=of_out.delimiter,
                 fraction=content.fraction,
@@ -224,50 +232,7 @@ def compressed(sink: Sink, compression: Compression) -> Iterator[Sink]:
         raise
 
 
-# --- destinations
-
-
-def checked_destination(table: Path | None, out: Path, *, force: bool) -> Path:
-    """Return the path of the output with links resolved, or refuse it.
-
-    ``table`` is the file that the output is made from. If it is None, replacing the output spends
-    no budget, so the error does not warn of that.
-    """
-    destination = Path(os.path.realpath(out))
-    if not destination.exists():
-        if out.exists():  # /dev/stdout as a pipe: its link in /proc names no path
-            raise OutputError(f"{out} exists and is not a regular file")
-        if not destination.parent.is_dir():
-            raise OutputError(f"{out} must be in a folder that exists")
-        return destination
-    if table is not None and table.exists() and destination.samefile(table):
-        raise OutputError(f"{out} is the table itself; the output must be another file")
-    if not destination.is_file():
-        raise OutputError(f"{out} exists and is not a regular file")
-    for number, stream in ((1, "stdout"), (2, "stderr")):
-        if _is_open_as(number, destination):  # the stream's own text would be lost
-            raise OutputError(f"{stream} goes to {out}; the output must be another file")
-    if not force and table is None:
-        raise OutputError(f"{out} already exists; use --force to replace it")
-    if not force:
-        raise exists_already(out)
-    return destination
-
-
-def exists_already(out: Path) -> OutputError:
-    """Return the error for an output that exists."""
-    return OutputError(
-        f"{out} already exists; use --force (in Python: force=True) to replace it. "
-        "A second release of the same counts spends the budget again"
-    )
-
-
-def _is_open_as(number: int, path: Path) -> bool:
-    """Return whether the process has the file open under that descriptor."""
-    try:
-        return os.path.samestat(os.fstat(number), path.stat())
-    except OSError:  # the descriptor is closed
-        return False
+# --- stdout
 
 
 @contextmanager

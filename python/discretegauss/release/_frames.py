@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,12 +15,22 @@ from .._inputs.source import Source
 from ..data.addition import How, noisy, require_room
 from ..data.cells import Container
 from ..data.entry import open_container
-from ..data.groups import require_grouped
+from ..data.groups import require_counts, require_grouped
 from ..data.labelled_table import LabelledTable
 from ..data.person import Counted, Counting, Person, checked_counting, require_person
+from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ._calibration import Cost, WithCost, calibrations
+from ._groupings import (
+    TableOfPlan,
+    Values,
+    require_one_grouping,
+    require_values,
+    shared_keys,
+    value,
+)
+from ._left_out import refuse_keys
 from ._plan import column_names, named_in_errors, require_whole
 from ._report import noise_text
 
@@ -188,14 +198,15 @@ class Plan(WithCost):
         Returns
         -------
         dict
-            New frames, by the same names.
+            New frames, by the same names. A frame lacks the columns that another frame's table
+            counts, because they would be published without noise.
 
         Raises
         ------
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.add_noise`. Also if frames are not those of the plan, if a column of
-            `by` is missing, or if two rows are one group. All tables are checked before anything is
-            drawn.
+            `by` is missing or is counted by another table, or if two rows are one group. All tables
+            are checked before anything is drawn.
 
         Notes
         -----
@@ -209,16 +220,48 @@ class Plan(WithCost):
         if set(frames) != set(self.tables):
             names = ", ".join(map(repr, self.tables))
             raise ParameterValueError(f"frames must have the names of the plan's tables, {names}")
-        laws, tables = self.laws, {}
+        laws, opened = self.laws, dict[str, tuple[LabelledTable, Container]]()
+        counted, values = list[TableOfPlan](), list[Values]()
+        shared = shared_keys(table.counting for table in self.tables.values())
         for name, table in self.tables.items():
             with named_in_errors(f"frames[{name!r}]"):
-                tables[name] = _open(frames[name], table, columns, integral_floats)
-                require_room(tables[name].cells, laws[name])
+                frame, one = opened[name] = _open(frames[name], table, columns, integral_floats)
+                alone = alone_by(self.person, table.counting)
+                require_counts(frame.table, one, alone, table.counting.by)
+                require_room(one.cells, laws[name])
+            counted.append((f"frames[{name!r}]", table.counting, [str(x.label) for x in one.cells]))
+            keys = [key for key in table.counting.by if key in shared]
+            values.append({key: set(map(value, frame.distinct(key))) for key in keys})
+        labels = {name: [x.label for x in one.cells] for name, (_, one) in opened.items()}
+        every, tables = {label for of_one in labels.values() for label in of_one}, {}
+        for name, (frame, one) in opened.items():
+            others = every.difference(labels[name])
+            with named_in_errors(f"frames[{name!r}]"):
+                refuse_keys(self.tables[name].counting, others)
+                tables[name] = one
+                if _has_any(frame, others):
+                    rest = frame.without(others)
+                    tables[name] = open_container(rest, labels[name], floats=integral_floats)
+        require_values(counted)
+        require_one_grouping(counted, values)
         how = How(floats=integral_floats, source=source)
         return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
 
 
-def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
+def _has_any(table: LabelledTable, labels: Collection[Any]) -> bool:
+    """Return whether a table has columns of these labels; refuse an index that has them."""
+    for level in table.levels():
+        if level in labels:
+            raise ParameterValueError(
+                f"the index must not have the level {describe(level)}, which another table of the "
+                "plan counts: it would be published without noise"
+            )
+    return any(label in labels for label in table.labels())
+
+
+def _open(
+    frame: Any, table: Table, columns: object, floats: bool
+) -> tuple[LabelledTable, Container]:
     """Open a frame; refuse it if it does not have what its table says."""
     labelled = LabelledTable(frame, "the table")
     if isinstance(labelled.table, dict):
@@ -237,4 +280,4 @@ def _open(frame: Any, table: Table, columns: object, floats: bool) -> Container:
             "have several"
         )
     require_grouped(labelled, table.counting.by, [one.label for one in values.cells])
-    return values
+    return labelled, values

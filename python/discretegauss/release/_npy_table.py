@@ -8,7 +8,7 @@ integers, but the other fields of records keep their types.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from .._system.atomic_file import Sink
 from ..data.cells import Cells
+from ..data.keys import plain
 from ..errors import TableError
-from ._chunks import Chunk, Keys, Readable, column_index, read_all
+from ._chunks import Chunk, Keys, Readable, column_indices, read_all
+from ._csv_rows import BLANKS
 
 _CHUNK = 2**20
 """Bytes that are read at a time, or one row if it is longer."""
@@ -38,9 +40,13 @@ class NpyTable:
         The bytes of the file.
     columns : sequence of str
         The names of the columns of counts.
+    left_out : collection of str
+        The names of columns to leave out. Those of an array are numbered again without them.
     """
 
-    def __init__(self, file: Readable, columns: Sequence[str]) -> None:
+    def __init__(
+        self, file: Readable, columns: Sequence[str], left_out: Collection[str] = ()
+    ) -> None:
         self._file, self._rows_read = file, 0
         dtype, shape = _read_header(file)
         self._shape = shape
@@ -53,9 +59,11 @@ class NpyTable:
             width = shape[1] if len(shape) == 2 else 1
             dtype = np.dtype([(str(i), dtype) for i in range(width)])
         self._dtype, self._names = dtype, dtype.names or ()
-        at = {column_index(self._names, name) for name in columns}
+        at = set(column_indices(self._names, columns))
         self.columns = tuple(name for i, name in enumerate(self._names) if i in at)
-        self.other_columns = tuple(name for i, name in enumerate(self._names) if i not in at)
+        self.left_out = tuple(name for name in self._names if name.strip(BLANKS) in left_out)
+        self._written_names = tuple(name for name in self._names if name not in self.left_out)
+        self.other_columns = tuple(name for name in self._written_names if name not in self.columns)
         for name in self.columns if self._are_records else self._names[:1]:
             stored = dtype[name]
             if stored.kind not in "iu" or stored.names is not None:
@@ -73,9 +81,11 @@ class NpyTable:
             yield self._chunk(np.frombuffer(data, self._dtype))
 
     def _chunk(self, rows: NDArray[Any]) -> Chunk:
-        def keys(places: Sequence[int]) -> Keys:
-            columns = [map(str, rows[self.other_columns[i]].tolist()) for i in places]
-            return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+        def keys(places: Sequence[int], most: int | None = None) -> Keys:
+            first = rows[:most]
+            names = [self.other_columns[i] for i in places]
+            columns = [map(str, map(plain, first[name].tolist())) for name in names]
+            return list(zip(*columns, strict=True)) if columns else [()] * len(first)
 
         return Chunk(
             [Cells(rows[name], label=name) for name in self.columns],
@@ -91,13 +101,17 @@ class NpyTable:
     @contextmanager
     def writer(self, sink: Sink) -> Iterator[Sink]:
         """Write the header, then yield a function that writes closed chunks."""
-        sink(npy_header(self._out_dtype() if self._are_records else _INT64, self._shape))
+        if self._are_records:
+            sink(npy_header(self._out_dtype(), self._shape))
+        else:
+            width = (len(self._written_names),) if len(self._shape) == 2 else ()
+            sink(npy_header(_INT64, (self._shape[0], *width)))
         yield sink
 
     def _out_dtype(self) -> np.dtype[Any]:
         same = self.other_columns if self._are_records else ()
         return np.dtype(
-            [(name, self._dtype[name] if name in same else _INT64) for name in self._names]
+            [(name, self._dtype[name] if name in same else _INT64) for name in self._written_names]
         )
 
     def _written(self, rows: NDArray[Any], results: list[NDArray[Any]]) -> NDArray[Any]:

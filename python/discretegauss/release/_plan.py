@@ -30,11 +30,14 @@ from ..data.person import (
     names_of,
     require_person,
 )
-from ..errors import DiscreteGaussError, OutputError, ParameterTypeError, ParameterValueError
+from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from ..privacy.joint import Part
 from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
+from ._destinations import File, require_other_files
 from ._files import checked_delimiter
+from ._groupings import require_values
+from ._left_out import left_out, refuse_keys
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}
@@ -62,6 +65,8 @@ class PlannedTable:
     rows_per_person: int
     disjoint: bool
     delimiter: str | None
+    left_out: frozenset[str] = frozenset()
+    """The columns that another table of the plan counts, which this one does not publish."""
     counting: Counting | None = None
     """What the table counts, if the plan has a statement about a person. Then sensitivity and
     rows_per_person are 1."""
@@ -159,8 +164,12 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
             )
         person = _person(content["person"]) if "person" in content else None
     tables = tuple(_table(path, i, item, len(items), person) for i, item in enumerate(items, 1))
-    _check_outputs(path, tables)
+    require_other_files(outputs_of(path, tables), inputs_of(path, tables))
+    tables = tuple(_without_counts_of_others(tables))
     with named_in_errors(str(path)):
+        require_values(
+            [(f"table {i}", x.counting, x.columns) for i, x in enumerate(tables, 1) if x.counting]
+        )
         budget = {key: content[key] for key in _OF_BUDGET if key in content}
         for key in ("share", "error"):
             if len({key in item for item in items}) > 1:
@@ -176,6 +185,14 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
             tables = _best_shares(tables, items, person)
         require_whole([one.share for one in tables])
         return _calibrated(path, tables, Budget(**budget), content.get("report_delta"), person)
+
+
+def _without_counts_of_others(tables: Sequence[PlannedTable]) -> Iterator[PlannedTable]:
+    names_of_all = left_out([(one.table, one.columns) for one in tables])
+    for one, names in zip(tables, names_of_all, strict=True):
+        with named_in_errors(one.where):
+            refuse_keys(one.counting, names)
+        yield replace(one, left_out=names)
 
 
 def require_whole(shares: Sequence[Fraction]) -> None:
@@ -252,20 +269,19 @@ def _with_shares(
     return tuple(replace(one, share=share) for one, share in zip(tables, shares, strict=True))
 
 
-def _check_outputs(path: Path, tables: Sequence[PlannedTable]) -> None:
-    inputs = {os.path.realpath(file) for file in (path, *(one.table for one in tables))}
-    outputs = set()
-    for one in tables:
-        out = os.path.realpath(one.out)
-        if out in inputs:
-            raise OutputError(
-                f"{one.where}: out must not be the plan itself or a table that it reads"
-            )
-        if out in outputs:
-            raise OutputError(
-                f"{one.where}: out must be a file of its own, got {describe(str(one.out))}"
-            )
-        outputs.add(out)
+def inputs_of(path: Path | None, tables: Sequence[PlannedTable]) -> list[File]:
+    """Return the files that a release of these tables reads."""
+    if path is None:
+        return [File(tables[0].table, "the table itself")]
+    read = [File(one.table, f"table {i} of the plan") for i, one in enumerate(tables, 1)]
+    return [File(path, "the plan itself"), *read]
+
+
+def outputs_of(path: Path | None, tables: Sequence[PlannedTable]) -> list[File]:
+    """Return the files for the noisy tables."""
+    if path is None:
+        return [File(tables[0].out, "the output")]
+    return [File(one.out, f"the output of table {i}", one.where) for i, one in enumerate(tables, 1)]
 
 
 @contextmanager

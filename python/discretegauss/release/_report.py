@@ -42,6 +42,8 @@ class Release(Calibration):
         The columns of counts, in the order of the table.
     other_columns : int
         How many columns are published unchanged.
+    left_out : tuple[str, ...]
+        The columns that are not published, because another table of the plan counts them.
     disjoint : bool
         Whether nobody changes counts in two of the columns.
     person : Person or None
@@ -56,9 +58,11 @@ class Release(Calibration):
     disjoint: bool
     seconds: float
     person: Person | None = None
+    left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return aligned([*_person_lines(self.person), *_table_lines(self)])
+        who = _person_lines(self.person) or _assumed_lines(self)
+        return aligned([*who, *_table_lines(self)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +92,7 @@ class PlanRelease(WithCost):
         if self.path is None:
             return str(self.tables[0])
         parts = [
-            [_share(share), *_table_lines(one)]
+            [_share(share), *(() if self.person else _assumed_lines(one)), *_table_lines(one)]
             for share, one in zip(self.shares, self.tables, strict=True)
         ]
         for part, (file, gain) in zip(parts, self.consistent, strict=False):
@@ -135,6 +139,7 @@ def release_json(release: PlanRelease) -> str:
             "columns": one.columns,
             "rows": one.rows,
             "other_columns": one.other_columns,
+            "left_out": one.left_out,
             "out": str(one.out),
             **_noise_fields(one, "counts_per_person"),
             "disjoint": one.disjoint,
@@ -260,6 +265,21 @@ def _person_lines(person: Person | None) -> Lines:
     return [] if person is None else [("person", printable(str(person)))]
 
 
+def _assumed_lines(release: Release) -> Lines:
+    """Return what was assumed of a person, where there is no statement."""
+    most, n_columns = _rounded_down(release.sensitivity), len(release.columns)
+    if release.sensitivity.denominator != 1:
+        return [("assumed", f"the Euclidean norm of all that one person changes is at most {most}")]
+    n_rows = release.queries // (1 if release.disjoint else n_columns)
+    rows = "one row" if n_rows == 1 else f"at most {_rounded_down(Fraction(n_rows))} rows"
+    counts = "its count" if n_rows == 1 else "the count of each"
+    if release.disjoint and n_columns > 1:
+        rows, counts = f"{rows} and in one of {n_columns} columns", "a count"
+    elif n_columns > 1:
+        counts = f"each of its {n_columns} counts" if n_rows == 1 else "each of their counts"
+    return [("assumed", f"one person is in {rows}, and changes {counts} by at most {most}")]
+
+
 def _name(path: Path | None) -> str:
     return printable(str(path))
 
@@ -275,10 +295,18 @@ def _table_lines(release: Release) -> Lines:
         ("columns" if several else "column", printable(", ".join(release.columns))),
         ("rows", str(release.rows)),
         ("other columns", f"{others} (published unchanged)" if others else "none"),
+        *_left_out_lines(release.left_out),
         ("written to", _name(release.out)),
         *_noise_lines(release, "count" if several else "row", "count"),
         ("time", f"{release.seconds:.2f} s"),
     ]
+
+
+def _left_out_lines(names: Sequence[str]) -> Lines:
+    if not names:
+        return []
+    count = "counts it" if len(names) == 1 else "counts them"
+    return [("left out", printable(f"{', '.join(names)} (another table of the plan {count})"))]
 
 
 def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:

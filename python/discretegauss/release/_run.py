@@ -21,21 +21,25 @@ from .._system.signals import signals_deferred
 from ..data.addition import How, has_room, noisy
 from ..data.cells import INT64_RANGE
 from ..data.person import Person
-from ..errors import OutputError, ParameterValueError, TableError
+from ..data.totals import RunningTotal, refusal_of_row
+from ..errors import ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
 from ._chunks import Chunk, RowsBy, Table
 from ._consistent import ConsistentTables
-from ._files import (
-    Format,
-    Stdout,
-    checked_destination,
-    compressed,
-    exists_already,
-    formats_of,
-    open_table,
+from ._destinations import File, checked_destinations, exists_already, require_other_files
+from ._files import Format, Stdout, compressed, formats_of, open_table
+from ._first_look import FirstLook, alone_of
+from ._groupings import Values, require_one_grouping, shared_keys
+from ._plan import (
+    FilePlan,
+    PlannedTable,
+    inputs_of,
+    named_in_errors,
+    outputs_of,
+    plan_of_one,
+    read_plan,
 )
-from ._plan import FilePlan, PlannedTable, named_in_errors, plan_of_one, read_plan
 from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
 
@@ -124,8 +128,8 @@ def release_table(
         not fit the format, which the counts and the law decide, and no draw. This error and the
         next are in `discretegauss.errors`, too.
     OutputError
-        If out is the table itself, exists without force, is not a regular file, or is the file
-        that stdout or stderr goes to.
+        If out or plot is the table, or the same file as the other; exists without force; is not a
+        regular file; or is the file that stdout or stderr goes to.
     TypeError, ValueError, OverflowError
         If a parameter is wrong: `discretegauss.errors.ParameterTypeError` and so on.
     ImportError
@@ -261,26 +265,42 @@ def execute(
     ``before_placing`` is called when the files are complete and lack only their names.
     """
     force, progress = checked_flag(force, "force"), checked_flag(progress, "progress")
-    runs = [
-        _checked(one, noise, force=force, to_stdout=to_stdout)
-        for one, noise in zip(plan.tables, plan.noise, strict=True)
-    ]
-    streams = [run.file for run in runs if isinstance(run.file, Stdout)]  # at most one
-    files = [run.file for run in runs if isinstance(run.file, NewFile)]
+    outputs, inputs = outputs_of(plan.path, plan.tables), inputs_of(plan.path, plan.tables)
+    formats = []
+    for one in plan.tables:
+        with named_in_errors(one.where):
+            out = one.table if to_stdout else one.out
+            formats.append(formats_of(one.table, out, one.delimiter))
+    streams: list[Stdout] = []
     observers: list[Observer] = []
     added_up = picture = None
+    if to_stdout:
+        streams, outputs = [Stdout()], []
+        require_other_files([File(Path("/dev/stdout"), "the output")], inputs)
     if consistent is not None:
         folder = named_path(consistent, "consistent")
-        added_up = ConsistentTables(folder, plan.tables, plan.person, force=force)
+        added_up = ConsistentTables(folder, plan.tables, plan.person)
         observers.append(added_up)
-        files += added_up.files
+        outputs += added_up.outputs
     if plot is not None:
         path = named_path(plot, "plot")
-        files.append(NewFile(_checked_plot(plan, files, path, force), replace=force))
+        require_plot(path)
+        outputs.append(File(path, "the plot"))
         picture = Picture(path.suffix, of_plan=plan.path is not None)
         observers.append(picture)
-    for run in runs:
-        _look_through(run)
+    destinations = checked_destinations(outputs, inputs, force=force)
+    files = [NewFile(path, replace=force) for path in destinations]
+    n = len(plan.tables)
+    sinks: Sequence[NewFile | Stdout] = streams or files[:n]
+    each_table = zip(plan.tables, plan.noise, formats, sinks, strict=True)
+    runs = []
+    for one, noise, of_one, sink in each_table:
+        runs.append(_Run(one, noise, *of_one, sink))
+    shared = [] if plan.person is None else [x.counting for x in plan.tables if x.counting]
+    values = [_look_through(run, plan.person, shared_keys(shared)) for run in runs]
+    with named_in_errors(str(plan.path or "")):
+        counted = [(x.where, x.counting, x.columns) for x in plan.tables if x.counting]
+        require_one_grouping(counted, values if counted else [])
     shares = tuple([one.share for one in plan.tables])
     try:
         with nullcontext() if added_up is None else folder_made(added_up.folder):
@@ -289,7 +309,7 @@ def execute(
                 # (of a debugger that quits) raises inside one skips the `finally` below.
                 tables = []
                 for run in runs:
-                    table = _write(run, source, observers, progress=progress)
+                    table = _write(run, source, observers, plan.person, progress=progress)
                     tables.append(replace(table, person=plan.person))
                 release = PlanRelease(
                     path=plan.path,
@@ -297,7 +317,7 @@ def execute(
                     tables=tuple(tables),
                     cost=plan.cost,
                     person=plan.person,
-                    consistent=() if added_up is None else added_up.write(),
+                    consistent=() if added_up is None else added_up.write(files[n : 2 * n]),
                 )
                 if picture is not None:
                     with files[-1].content() as write:
@@ -324,59 +344,42 @@ def execute(
         raise
 
 
-def _checked(one: PlannedTable, noise: Calibration, *, force: bool, to_stdout: bool) -> _Run:
-    with named_in_errors(one.where):
-        formats = formats_of(one.table, one.table if to_stdout else one.out, one.delimiter)
-        if to_stdout:
-            return _Run(one, noise, *formats, Stdout())
-        destination = checked_destination(one.table, one.out, force=force)
-        return _Run(one, noise, *formats, NewFile(destination, replace=force))
-
-
-def _checked_plot(plan: FilePlan, outputs: Sequence[NewFile], plot: Path, force: bool) -> Path:
-    require_plot(plot)
-    destination = checked_destination(plan.path or plan.tables[0].table, plot, force=force)
-    tables = {Path(os.path.realpath(one.table)) for one in plan.tables}
-    if destination in tables | {output.path for output in outputs}:
-        raise OutputError(
-            f"{plot} is a table or an output of the release; the plot must be another file"
-        )
-    return destination
-
-
 @contextmanager
 def _open_planned(run: _Run) -> Iterator[Table]:
     """Open a table; errors about its content name its place in the plan."""
     one = run.one
     with (
         named_in_errors(one.where, (TableError, ParameterValueError)),
-        open_table(one.table, one.columns, run.of_table, run.of_out) as table,
+        open_table(one.table, one.columns, run.of_table, run.of_out, one.left_out) as table,
     ):
         yield table
 
 
-def _look_through(run: _Run) -> None:
+def _look_through(run: _Run, person: Person | None, shared: frozenset[str]) -> Values:
     """Refuse a table by its shape, its counts and the law, before anything is drawn for any table.
 
-    A pipe can be read only once, so `_write` checks it instead, by the same rules.
+    Return the values of the shared keys. A pipe can be read only once, so `_write` checks it
+    instead, by the same rules, if they need only one row at a time.
     """
     one, has_any_room = run.one, run.of_table.kind == "text"
     is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
-    if is_pipe or (has_any_room and one.rows_per_person == 1 and not one.has_groups):
-        return
+    if is_pipe:
+        return {}
     rows = 0
     with _open_planned(run) as table:
         if one.counting is not None and one.has_groups:
             RowsBy(one.counting, table)  # refuses columns that are missing
-        if has_any_room and one.rows_per_person == 1:
-            return
+        look = FirstLook(one, table, person, shared)
         for chunk in table.chunks():
             _require_room(chunk, run.noise.law, rows)
             rows += chunk.n_rows
-            if has_any_room and rows >= one.rows_per_person:
-                return
+            look.add(chunk)
+            if has_any_room and rows >= one.rows_per_person and look.is_done:
+                break
             del chunk  # frees memory before the next one is read
-        require_rows(one.rows_per_person, rows, one.sensitivity)
+        if rows:
+            require_rows(one.rows_per_person, rows, one.sensitivity)
+        return look.finish()
 
 
 def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
@@ -391,7 +394,14 @@ def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
             )
 
 
-def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress: bool) -> Release:
+def _write(
+    run: _Run,
+    source: Source,
+    observers: Sequence[Observer],
+    person: Person | None,
+    *,
+    progress: bool,
+) -> Release:
     """Write a table with noise on its counts to its output, which has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
     how = How(source=source)
@@ -403,10 +413,12 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
             out=one.out,
             rows=0,
             other_columns=len(table.other_columns),
+            left_out=table.left_out,
             disjoint=one.disjoint,
             seconds=0.0,
         )
         by = RowsBy(one.counting, table) if one.counting and one.has_groups else None
+        totals = RunningTotal() if alone_of(one, person).rows else None
         collectors = [each.next_table(release, table.other_columns) for each in observers]
         with (
             compressed(whole, run.of_out.compression) as sink,
@@ -419,6 +431,8 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
                 write(chunk.close(sums))
                 if by is not None:
                     by.add(chunk)
+                if totals is not None:
+                    totals.add(chunk.cells)
                 rows += chunk.n_rows
                 bar.update(rows, table.fraction())
                 for each in collectors:
@@ -429,4 +443,6 @@ def _write(run: _Run, source: Source, observers: Sequence[Observer], *, progress
             require_rows(one.rows_per_person, rows, one.sensitivity)
             if by is not None:
                 by.require_differing()
+            if totals is not None and totals.total is not None:
+                raise TableError(refusal_of_row(totals.total, alone_of(one, person)))
     return replace(release, rows=rows, seconds=time.perf_counter() - start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +19,8 @@ from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
-from ._files import checked_delimiter, checked_destination, formats_of, open_table
+from ._destinations import File, checked_destinations
+from ._files import checked_delimiter, formats_of, open_table
 from ._plan import column_names
 from ._report import aligned
 
@@ -28,6 +28,9 @@ from ._report import aligned
 @dataclass(frozen=True, kw_only=True)
 class GroupsRelease:
     """A release of groups; printing it shows the report.
+
+    Nothing in it depends on the groups that were dropped. It has no time, which tells about how
+    many rows were read.
 
     Attributes
     ----------
@@ -46,7 +49,6 @@ class GroupsRelease:
     groups_per_person: int
     epsilon: object
     rule: KeepRule
-    seconds: float
 
     def __str__(self) -> str:
         lines = [
@@ -57,7 +59,6 @@ class GroupsRelease:
             ("law", f"{self.rule.law!r}, one independent draw for each group"),
             ("groups a person", str(self.groups_per_person)),
             ("(epsilon, delta)", f"({self.epsilon}, {rounded_up(Fraction(self.rule.delta))})"),
-            ("time", f"{self.seconds:.2f} s"),
         ]
         return aligned(lines)
 
@@ -105,7 +106,6 @@ def release_groups(
     TableError, OutputError, TypeError, ValueError, OverflowError, ImportError, OSError
         As `release_table`. Also a TableError if two rows are one group, or a count is negative.
     """
-    start = time.perf_counter()
     if person is not None:
         groups_per_person = person.records
     rule = keep_rule(epsilon, delta, groups_per_person)
@@ -116,7 +116,9 @@ def release_groups(
         raise ParameterValueError(f"column must name one column of counts, got {len(names)}")
     delimiter = checked_delimiter(delimiter)
     of_table, _ = formats_of(read, read, delimiter)
-    destination = checked_destination(read, written, force=force)
+    (destination,) = checked_destinations(
+        [File(written, "the output")], [File(read, "the table itself")], force=force
+    )
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written} must end in .csv, because groups are written as CSV")
     with open_table(read, names, of_table, of_table) as table_file:
@@ -135,8 +137,7 @@ def release_groups(
         raise TableError(f"{read}: each group must have one row, but some have several")
     if min(groups.values(), default=0) < 0:
         raise TableError(f"{read}: column {names[0]!r} must not have negative counts")
-    ordered = dict(sorted(groups.items()))
-    groups = keep_groups(ordered, epsilon, delta, groups_per_person, source=source)
+    groups = keep_groups(groups, epsilon, delta, groups_per_person, source=source)
     rows = [header, *((*group, count) for group, count in groups.items())]
     with atomic_write(destination, replace=force, before_placing=before_placing) as write:
         write(csv_bytes(rows, delimiter or ","))
@@ -148,7 +149,6 @@ def release_groups(
         groups_per_person=groups_per_person,
         epsilon=epsilon,
         rule=rule,
-        seconds=time.perf_counter() - start,
     )
 
 

@@ -29,7 +29,6 @@ m (1 - p) + h(m, epsilon - m (1 - p)/p) <= delta suffices. The code uses p**u >=
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -44,12 +43,11 @@ from .._inputs.draw_arguments import checked_source, checked_threads
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from .._inputs.source import Source
-from ..data.cells import is_integer
-from ..data.entry import open_container
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy import calibrate
 from ..privacy import delta as delta_of
+from ._groups import open_groups
 from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass
 
 _MOST = 10**4
@@ -207,13 +205,14 @@ def keep_groups(
     ----------
     counts : dict, column or frame of pandas, polars or pyarrow, or list or array
         How many people are in each group: integers >= 0 without nulls, each group once (which is
-        not checked), each person counted once in a group.
+        not checked), each person counted once in a group. A Series has its groups in the index.
     epsilon, delta : number
         The cost of the whole result; delta below 1/4.
     groups_per_person : int, optional
         The most groups that one person is in. Drop people's other groups before you count.
     columns : label, optional
-        The column of counts of a frame; the other columns say which group it is.
+        The column of counts of a frame; the other columns say which group it is, and the levels of
+        a pandas index that have a name.
     source : "getrandom", "chacha20" or callable, optional
         The source of bits, as for `discretegauss.discrete_gaussian`.
     threads : int, optional
@@ -222,8 +221,8 @@ def keep_groups(
     Returns
     -------
     As `counts`
-        The groups that are kept, with noisy counts, in their order. For a list or array, a pair:
-        places, and noisy counts.
+        The groups that are kept, with noisy counts, in the order of their keys. For a list, array
+        or column without keys: noisy counts alone, the least first.
 
     Raises
     ------
@@ -236,8 +235,16 @@ def keep_groups(
     counts included. `keep_rule` returns the noise, the threshold and the spent delta. With
     truncated Laplace noise, n + X is within threshold of n. Only counts that came out large are
     published: for a small group they are too high on average, and an interval around one holds the
-    true count more rarely than it says. The order of the groups is published, too. Sort them by
-    name before the call, or the order may tell who came first.
+    true count more rarely than it says.
+
+    The result is built anew from the kept keys and their noisy counts, so that no place, order,
+    type, category or metadata tells about the groups that are dropped. Whole floats become
+    integers, categories lose their order (those of polars become text), and times have microseconds
+    unless a kept one has nanoseconds. An index of pandas without a name may hold places. So it is
+    dropped if the frame has other columns of keys, or if a kept label is a number: name the index
+    if its numbers are groups. In polars and pyarrow, whether keys are text, numbers or times is
+    taken as known beforehand. If you do not declare it as the data are read, a single odd cell can
+    change it.
 
     References
     ----------
@@ -254,31 +261,14 @@ def keep_groups(
     bits = checked_source(source)
     n_threads = checked_threads(threads, bits)
     rule = keep_rule(epsilon, delta, groups_per_person)
-    table = open_container(counts, columns, floats=True, name="counts")
-    if len(table.cells) != 1:
-        raise ParameterTypeError("columns must name the one column of counts")
-    cells = table.cells[0]
-    integers = cells.integers
-    if integers.ndim != 1 or is_integer(counts) or isinstance(counts, Decimal):
-        raise ParameterTypeError("counts must have one axis: a count for each group")
-    if cells.nulls is not None and cells.nulls.any():
+    groups = open_groups(counts, columns)
+    integers, nulls = groups.cells.integers, groups.cells.nulls
+    if nulls is not None and nulls.any():
         raise ParameterValueError("counts must have no nulls")
-    if integers.size and not 0 <= int(integers.min()) <= int(integers.max()) < _LARGEST:
+    if integers.size and not 0 <= int(integers.min()) <= int(integers.max()) <= _LARGEST:
         raise ParameterValueError("counts must be from 0 to 2**62")
     exact = integers.astype(np.int64, copy=False)
     noisy = rule.law.sample(exact.size, source=bits, threads=n_threads)
     np.add(noisy, exact, out=noisy)
-    kept = noisy > rule.threshold
-    kept &= exact > 0
-    np.multiply(noisy, kept, out=noisy)
-    if isinstance(counts, list | tuple | np.ndarray):
-        return np.flatnonzero(kept), noisy[kept]
-    if isinstance(counts, dict):
-        numbers = zip(counts, noisy.tolist(), kept.tolist(), strict=True)
-        return {group: n for group, n, is_kept in numbers if is_kept}
-    result = table.close([noisy.astype(object) if integers.dtype == object else noisy])
-    return result[kept] if _is_pandas(result) else result.filter(kept)
-
-
-def _is_pandas(table: Any) -> bool:
-    return type(table).__module__.partition(".")[0] == "pandas"
+    kept = np.flatnonzero((noisy > rule.threshold) & (exact > 0))
+    return groups.build(kept, noisy[kept])

@@ -174,6 +174,26 @@ def under_load(session: nox.Session) -> None:
     session.run("tools/suite_under_load", *(session.posargs or ["3"]), external=True)
 
 
+@nox.session(requires=["wheels"])
+@each("part", ["python", "c"])
+def mutants(session: nox.Session, part: str) -> None:
+    """Plant 200 random faults, 50 of them in C; the tests have to find most of them."""
+    install(session, "WHEEL", "[test]", *PINNED)
+    if part == "python":
+        session.run("python", "tools/mutants.py", "--count", "150", *session.posargs)
+        return
+    copy, site = Path(session.create_tmp()) / "copy", Path(session.create_tmp()) / "site"
+    shutil.rmtree(copy, ignore_errors=True)
+    session.run("python", "tools/mutants_c.py", "plant", str(copy), *session.posargs)
+    build = str(copy / "build")
+    configure = ("cmake", "-S", str(copy), "-B", build, "--preset", "gcc", "-DDG_WERROR=OFF")
+    session.run(*configure, external=True, silent=True)
+    jobs = f"-j{os.cpu_count()}"
+    session.run("cmake", "--build", build, jobs, external=True, silent=True)
+    session.run("uv", "pip", "install", "--no-deps", "--target", str(site), str(copy))
+    session.run("python", "tools/mutants_c.py", "ask", str(copy), "--site", str(site))
+
+
 @nox.session
 def coverage(session: nox.Session) -> None:
     """Require tests to reach 95 % of the C core's lines and 98 % of the package's branches.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import io
 import json
 import os
 import re
@@ -12,7 +13,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from command import Command, Outcome, completed, process, release, without_reader
+from command import (
+    Command,
+    Outcome,
+    completed,
+    descriptor,
+    process,
+    release,
+    without_reader,
+)
 from evidence_cases import at_once
 from gmpy2 import mpz
 from programs import printed
@@ -313,7 +322,8 @@ def test_a_dash_is_stdin_and_stdout(tmp_path: Path) -> None:
 
 
 def test_a_pipe_that_breaks_has_spent_the_budget(tmp_path: Path) -> None:
-    done = without_reader(*release("-", "--rho", 1), cwd=tmp_path)
+    with without_reader() as pipe:
+        done = process(*release("-", "--rho", 1), cwd=tmp_path, stdout=pipe)
     assert done.code == 141
     assert done.is_one_line_with(
         "stdout: Broken pipe; part of the table may be written, and the budget is spent"
@@ -421,32 +431,34 @@ def _digits(ratio: str) -> list[mpz]:
     return [mpz(part) for part in ratio.split("/")]
 
 
-def test_files_whose_name_is_a_dash(tmp_path: Path) -> None:
+def test_files_whose_name_is_a_dash(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "-").write_text("flights\n1\n")
-    done = process(*release("./o-", "--rho", 1, table="./-"), cwd=tmp_path)
+    done = run(*release("./o-", "--rho", 1, table="./-"))
     assert (done.code, done.err) == (0, "")
     assert sorted(os.listdir(tmp_path)) == ["-", "o-"]
 
 
-def test_a_table_may_come_by_stdin_or_another_pipe(tmp_path: Path) -> None:
+def test_a_table_may_come_by_stdin_or_another_pipe(run: Command, tmp_path: Path) -> None:
     """``... | discretegauss release /dev/stdin`` and ``discretegauss release <(...)`` work."""
     for name in ("/dev/stdin", "/dev/fd/0"):
         reading, writing = os.pipe()
         os.write(writing, b"flights\n1\n2\n")
         os.close(writing)
         out = tmp_path / "o.csv"
-        with open(reading, "rb") as pipe:
-            done = process(*release(out, "--rho", 1, "--force", table=name), stdin=pipe)
+        with open(reading, "rb") as pipe, descriptor(0, pipe):
+            done = run(*release(out, "--rho", 1, "--force", table=name))
         assert (done.code, done.err) == (0, "")
         assert len(out.read_text().splitlines()) == 3
 
 
-def test_the_output_may_not_be_the_table_that_comes_by_stdin(tmp_path: Path) -> None:
+def test_the_output_may_not_be_the_table_that_comes_by_stdin(run: Command, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("flights\n1\n")
-    with table.open() as file:
-        arguments = release(table, "--rho", 1, "--force", table="/dev/stdin")
-        done = process(*arguments, stdin=file)
+    with table.open() as file, descriptor(0, file):
+        done = run(*release(table, "--rho", 1, "--force", table="/dev/stdin"))
     assert done.is_refused_with("t.csv is the table itself")
     assert table.read_text() == "flights\n1\n"
 
@@ -461,12 +473,11 @@ def test_a_folder_that_cannot_be_written(run: Command) -> None:
     assert run(*release("/proc/o.csv", "--rho", 1)).is_refused_with(" /proc/o.csv: ")
 
 
-def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
-    table = tmp_path / "zähl.csv"
+def test_names_that_the_terminal_cannot_show(run: Command, tmp_path: Path) -> None:
+    table, terminal = tmp_path / "zähl.csv", io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     table.write_text("größe\n1\n", encoding="utf-8")
-    done = process(
-        "release", table, "--column", "größe", "--rho", 1, "--out", tmp_path / "ö.csv",
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-    )  # fmt: skip
+    arguments = ("release", table, "--column", "größe", "--rho", 1, "--out", tmp_path / "ö.csv")
+    done = run(*arguments, stdout=terminal)
     assert (done.code, done.err) == (0, "")
-    assert "gr\\xf6\\xdfe" in done.out
+    terminal.seek(0)
+    assert "gr\\xf6\\xdfe" in terminal.read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import runpy
 import signal
@@ -11,12 +12,13 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import pytest
 from command import (
     SIGNALS,
     Command,
+    descriptor,
     interrupted_while_reading,
     process,
     release,
@@ -78,10 +80,12 @@ def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", [[], ["--plan"]])
-def test_a_file_that_cannot_be_read_is_named(option: list[str], tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_named(
+    run: Command, option: list[str], tmp_path: Path
+) -> None:
     """The file can be opened, but its first byte is at no address of the process."""
     others = [] if option else ["--column", "n", "--rho", 1, "--out", tmp_path / "o.csv"]
-    done = process("release", *option, "/proc/self/mem", *others)
+    done = run("release", *option, "/proc/self/mem", *others)
     assert done.is_refused_with(" /proc/self/mem: Input/output error"), done.err
 
 
@@ -103,24 +107,22 @@ def test_a_signal_ends_a_process_by_its_exit_code_and_no_file(
 
 @pytest.mark.parametrize("out", ["f", "/dev/stdout"])
 def test_an_output_that_is_what_stdout_goes_to_is_one_line_and_exit_code_2(
-    tmp_path: Path, out: str
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
 ) -> None:
     """With ``--out f --force > f`` the report would be lost, with exit code 0."""
-    with (tmp_path / "f").open("w") as file:
-        done = process(*release(out, "--rho", 1, "--force"), cwd=tmp_path, stdout=file)
+    monkeypatch.chdir(tmp_path)
+    with (tmp_path / "f").open("w") as file, descriptor(1, file):
+        done = run(*release(out, "--rho", 1, "--force"))
     assert done.is_refused_with(f"stdout goes to {out}; the output must be another file")
     assert (tmp_path / "f").read_bytes() == b""
     assert os.listdir(tmp_path) == ["f"]
 
 
-@pytest.mark.parametrize("closed", [1, 2])
-def test_an_output_is_replaced_where_a_standard_stream_is_closed(
-    tmp_path: Path, closed: int
-) -> None:
+def test_an_output_is_replaced_where_the_standard_streams_are_closed(tmp_path: Path) -> None:
     (tmp_path / "o.csv").touch()
     arguments = release("o.csv", "--rho", 1, "--force")
-    done = process(*arguments, cwd=tmp_path, under=f"exec {closed}>&-")
-    assert done.code == (1 if closed == 1 else 0)  # the report could not be printed
+    done = process(*arguments, cwd=tmp_path, under="exec >&- 2>&-")
+    assert done.code == 1  # the report could not be printed
     assert len((tmp_path / "o.csv").read_text().splitlines()) == 5269
 
 
@@ -254,22 +256,36 @@ def test_the_command_works_in_another_thread(run: Command, tmp_path: Path) -> No
 # --- output that nobody reads
 
 
+FULL, CLOSED = "/dev/full", None
+
+
+def opened(name: str | None) -> contextlib.AbstractContextManager[TextIO | None]:
+    return contextlib.nullcontext() if name is None else open(name, "w")
+
+
 @pytest.mark.parametrize(
-    ("redirection", "arguments", "message"),
+    ("stdout", "arguments", "message"),
     [
-        (">&-", ["--version"], "the version could not be printed: "),
-        (">/dev/full", ["release", "--help"], "the help could not be printed: "),
-        (">&-", ["calibrate", "--rho", "1"], "the result could not be printed: "),
+        (CLOSED, ["--version"], "the version could not be printed: "),
+        (FULL, ["release", "--help"], "the help could not be printed: "),
+        (CLOSED, ["calibrate", "--rho", "1"], "the result could not be printed: "),
         *(
             (how, release("o.csv", "--rho", 1), "o.csv is written, the budget is spent, but the ")
-            for how in (">&-", ">/dev/full")
+            for how in (CLOSED, FULL)
         ),
     ],
 )
 def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
-    tmp_path: Path, redirection: str, arguments: list[object], message: str
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stdout: str | None,
+    arguments: list[object],
+    message: str,
 ) -> None:
-    done = process(*arguments, under=f"exec {redirection}", cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with opened(stdout) as stream:
+        done = run(*arguments, stdout=stream)
     assert done.code == 1
     assert done.is_one_line_with(message), done.err
     assert os.listdir(tmp_path) == (["o.csv"] if "o.csv" in arguments else [])
@@ -279,50 +295,81 @@ def test_what_cannot_be_printed_is_one_line_and_exit_code_1(
     "arguments",
     [["--version"], ["release", "--help"], ["calibrate", "--rho", "1"], ["verify", "--quick"]],
 )
-def test_a_reader_that_has_left_is_no_error(arguments: list[object]) -> None:
+def test_a_reader_that_has_left_is_no_error(run: Command, arguments: list[object]) -> None:
     """After ``| head`` there is no message, and the exit code is the shell's for SIGPIPE."""
-    done = without_reader(*arguments)
+    with without_reader() as stdout:
+        done = run(*arguments, stdout=stdout)
     assert (done.code, done.err) == (141, "")
 
 
-def test_a_reader_that_has_left_is_told_of_a_budget_that_is_spent(tmp_path: Path) -> None:
-    done = without_reader(*release("o.csv", "--rho", 1), cwd=tmp_path)
+def test_a_reader_that_has_left_is_told_of_a_budget_that_is_spent(
+    run: Command, tmp_path: Path
+) -> None:
+    with without_reader() as stdout:
+        done = run(*release(tmp_path / "o.csv", "--rho", 1), stdout=stdout)
     assert done.code == 1
     assert done.is_one_line_with("o.csv is written, the budget is spent, but the report ")
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(unbuffered: str) -> None:
+@pytest.mark.parametrize("is_buffered", [True, False])
+def test_what_a_full_pipe_that_does_not_wait_refuses_is_not_printed(
+    run: Command, is_buffered: bool
+) -> None:
     """In a Python without buffers, print would take a short write for a complete one."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with contextlib.suppress(BlockingIOError):
         while os.write(writing, bytes(2**12)):
             pass
-    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-    done = process("calibrate", "--rho", 1, env=environment, stdout=writing)
+    with open(writing, "wb", buffering=-1 if is_buffered else 0) as pipe:
+        stdout = io.TextIOWrapper(pipe, write_through=not is_buffered)
+        done = run("calibrate", "--rho", 1, stdout=stdout)
     os.close(reading)
-    os.close(writing)
     assert done.code == 1
     assert done.is_one_line_with("the result could not be printed: "), done.err
 
 
 @pytest.mark.parametrize(
-    ("redirection", "arguments", "code"),
+    ("streams", "arguments", "code"),
     [
-        ("2>&-", ["calibrate", "--rho", "0"], 2),
-        ("2>/dev/full", ["calibrate", "--rho", "1"], 0),
-        ("2>&-", ["release", "none.csv", "--column", "n", "--rho", "1", "--out", "o.csv"], 2),
-        ("2>/dev/full >&-", release("o.csv", "--rho", 1), 1),
-        ("2>&- >&-", release("o.csv", "--rho", 1), 1),
+        ({"stderr": CLOSED}, ["calibrate", "--rho", "0"], 2),
+        ({"stderr": FULL}, ["calibrate", "--rho", "1"], 0),
+        ({"stderr": CLOSED}, ["release", "none.csv", "--column", "n", "--rho", 1, "--out", "o"], 2),
+        ({"stderr": FULL, "stdout": CLOSED}, release("o.csv", "--rho", 1), 1),
+        ({"stderr": CLOSED, "stdout": CLOSED}, release("o.csv", "--rho", 1), 1),
     ],
 )
 def test_the_exit_code_is_the_same_where_messages_go_nowhere(
-    tmp_path: Path, redirection: str, arguments: list[object], code: int
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    streams: dict[str, str | None],
+    arguments: list[object],
+    code: int,
 ) -> None:
-    done = process(*arguments, under=f"exec {redirection}", cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with contextlib.ExitStack() as stack:
+        files = {name: stack.enter_context(opened(file)) for name, file in streams.items()}
+        done = run(*arguments, **files)
     assert (done.code, done.err) == (code, "")
     assert os.listdir(tmp_path) == (["o.csv"] if code == 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("redirection", "said"),
+    [(">/dev/full", "the result could not be printed: "), ("2>/dev/full >&-", "")],
+)
+def test_a_process_ends_by_the_same_exit_code(redirection: str, said: str) -> None:
+    """The interpreter does not report the same error again while it ends."""
+    done = process("calibrate", "--rho", 1, under=f"exec {redirection}")
+    assert done.code == 1
+    assert done.is_one_line_with(said) if said else done.err == ""
+
+
+def test_a_process_whose_reader_has_left_ends_by_the_same_exit_code() -> None:
+    with without_reader() as pipe:
+        done = process("calibrate", "--rho", 1, stdout=pipe)
+    assert (done.code, done.err) == (141, "")
 
 
 ODD = "a\nb\r\x1b[2J\x9b\u2028\u202e\x07.csv"

@@ -97,7 +97,8 @@ def test_a_dash_writes_to_a_pipe_which_may_close(tmp_path: Path) -> None:
     """``| head`` closes the pipe early, although the draws would fill a disk."""
     done = process("sample", "--sigma2", 100, "--size", 5, "--out", "-", cwd=tmp_path)
     assert (done.code, done.err, len([int(n) for n in done.out.split()])) == (0, "", 5)
-    done = without_reader("sample", "--sigma2", 100, "--size", 10**15, "--out", "-")
+    with without_reader() as pipe:
+        done = process("sample", "--sigma2", 100, "--size", 10**15, "--out", "-", stdout=pipe)
     assert (done.code, done.err) == (141, "")
 
 

@@ -61,6 +61,36 @@ def test_a_series_without_nulls_keeps_its_family_of_dtypes(dtype: str) -> None:
     assert noisy.tolist() == expected([1, 2, 3])
 
 
+TOP = 2**63 + 5
+UNSIGNED: list[Any] = [
+    lambda values: np.array(values, np.uint64),
+    lambda values: pd.Series(values, dtype="uint64"),
+    lambda values: pd.Series(values, dtype="UInt64"),
+    lambda values: pd.Series(values, dtype="uint64[pyarrow]"),
+    lambda values: pl.Series(values, dtype=pl.UInt64),
+    lambda values: pa.array(values, pa.uint64()),
+    lambda values: pa.chunked_array([pa.array(values, pa.uint64())]),
+]
+
+
+@pytest.mark.parametrize("column", UNSIGNED)
+def test_counts_beyond_int64_do_not_wrap(column: Any) -> None:
+    """Columns of uint64 are refused, clamped, brought back, or reduced: no count turns negative."""
+    narrow, values = dg.DiscreteGaussian("1/1000"), [TOP, 3, 2**64 - 1]
+    how: dict[str, Any] = {"source": must_not_draw}
+    with pytest.raises(OverflowError, match="values with noise must fit int64"):
+        dg.add_noise(column(values), narrow, **how)
+    for law, options, wanted in (
+        (narrow, {"overflow": "saturate"}, [2**63 - 1, 3, 2**63 - 1]),
+        (dg.DiscreteGaussian("1/1000", -(2**63)), {}, [5, 3 - 2**63, 2**63 - 1]),
+        (narrow, {"modulus": 2**64}, values),
+        (narrow, {"modulus": 2**63}, [5, 3, 2**63 - 1]),
+    ):
+        assert np.asarray(dg.add_noise(column(values), law, **options)).tolist() == wanted
+    with pytest.raises(OverflowError, match="modulus must be at most 18446744073709551616"):
+        dg.add_noise(column(values), narrow, modulus=2**64 + 1, **how)
+
+
 def test_whole_floats_of_pandas_are_integers_with_nulls() -> None:
     """pandas makes floats of integers if some are missing."""
     floats = pd.Series([1, None, 3])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -137,6 +138,22 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
     assert of_tables >= 0.85 * n_tables
 
 
+def test_the_records_that_agree_are_all_that_fit() -> None:
+    """Both sides, with remainders above 1: up to 8 records, in groups of per_cell and the rest."""
+
+    def most(records: int, alike: int) -> int:
+        sizes = range(1, min(records, alike) + 1)
+        return max((n * n + most(records - n, alike) for n in sizes), default=0)
+
+    table = checked_counting(by=["0", "1"], columns=2)
+    for records, alike in itertools.product(range(1, 9), range(1, 6)):
+        said = change(Person(records, ["0"], alike), table)
+        assert said.norm2 == 2 * most(records, alike)
+        assert said.cell == min(records, alike)
+        assert said.l1 == 2 * records
+    assert change(Person(5, "0", 3), table) == (26, 10, 5, 3, None)
+
+
 def test_nor_does_a_person_whose_records_are_replaced() -> None:
     """40 plans, some with negative values, hold their bounds, and some reach a table's bound."""
     draw = random.Random(2)
@@ -219,6 +236,25 @@ def test_narrow_noise_costs_what_its_rho_implies() -> None:
     epsilon, by = changed.epsilon(sigma2, Fraction(1, 10**6))
     assert by == "arXiv 2004.00010, Corollary 13"
     assert epsilon == dg.privacy.zcdp_epsilon(1, "1e-6")
+
+
+@pytest.mark.parametrize(("records", "columns"), [(2, 1), (3, 2), (9, 7)])
+def test_normal_noise_stands_for_all_cells_of_a_person(records: int, columns: int) -> None:
+    """Both sides: q of all cells, of neighbours on either side, is at most 2**-42, hardly less."""
+    person, tables = Person(records), [checked_counting(by=["t"], columns=columns)] * 2
+    norm2, sigma2, changed = change(person, tables[0]).norm2, Fraction(60), joint(person, tables)
+    found = changed.loss([sigma2, sigma2])
+    assert found is not None
+    r2 = sigma2 - 2 * norm2 / found.norm2
+    with mpmath.workdps(30):
+        q = mpmath.exp(-2 * mpmath.pi**2 * r2.numerator / r2.denominator)
+        assert mpmath.mpf(2) ** -44 < 2 * records * columns * q <= mpmath.mpf(2) ** -42
+    assert changed.loss([sigma2, 2 * r2]) is None
+    above = 2 * r2 + Fraction(1, 10**9)
+    other = changed.loss([sigma2, above])
+    assert other is not None
+    assert other.norm2 == norm2 / (sigma2 - r2) + norm2 / (above - r2)
+    assert other.t == 2 * Fraction(1, 2**38)
 
 
 # --- one table in memory

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from inputs import must_not_draw
@@ -29,20 +30,26 @@ pytestmark = [
 ]
 
 
-def test_rounded_norm_is_the_smaller_of_both_bounds() -> None:
+def test_rounded_norm_is_the_smaller_of_both_bounds_rounded_up() -> None:
     for c, d, retry in [(100, 1024, None), (3, 10**6, None), (5, 7, "1/100"), (5, 7, 0)]:
-        q = np.exp(-0.5) if retry is None else float(Fraction(retry))
-        first = c + d**0.5
-        moves = np.sqrt(2 * np.log(1 / q)) * (c + d**0.5 / 2) if q else np.inf
-        wanted = min(first, np.sqrt(c**2 + d / 4 + moves))
-        found = rounded_norm(c, dimension=d, retry=retry)
-        assert wanted * (1 - 1e-14) <= found <= wanted * (1 + 1e-14)
+        with mpmath.workdps(40):
+            root = mpmath.sqrt(d)
+            log = (
+                mpmath.mpf(1) / 2 if retry is None else mpmath.inf if not retry else mpmath.log(100)
+            )
+            moves = mpmath.sqrt(2 * log) * (c + root / 2)
+            wanted = min(c + root, mpmath.sqrt(c**2 + mpmath.mpf(d) / 4 + moves))
+            found = rounded_norm(c, dimension=d, retry=retry)
+            assert wanted <= found <= wanted * (1 + mpmath.mpf(2) ** -52)
 
 
-@pytest.mark.parametrize("x", [[0.25, -1.75, 0.5], [3.5, 0.0, -0.125]])
+@pytest.mark.parametrize("x", [[0.25, -1.75, 0.5], [3.5, 0.0, -0.125], [2.5, -1.5, 0.5]])
 @pytest.mark.parametrize("retry", [None, "99/100"])
 def test_roundings_have_the_conditional_law(x: list[float], retry: Any) -> None:
-    """20 000 seeded roundings pass a chi-square test; a false alarm has probability 1e-6."""
+    """20 000 seeded roundings pass a chi-square test; a false alarm has probability 1e-6.
+
+    The limit: of the third vector, (3, -2, 1) is just as long as a norm may be, and is drawn.
+    """
     norm = 3.6
     drawn = round_conditionally(
         np.tile(x, (20_000, 1)), norm, retry=retry, source=testing.seeded_source(1)
@@ -54,6 +61,9 @@ def test_roundings_have_the_conditional_law(x: list[float], retry: Any) -> None:
         shares = [abs(v) % 1 if up else 1 - abs(v) % 1 for v, up in zip(x, ups, strict=True)]
         if sum(z * z for z in outcome) <= bound and np.prod(shares):
             chances[outcome] = chances.get(outcome, 0) + float(np.prod(shares))
+    if x[0] == 2.5 and retry:
+        assert (3, -2, 1) in chances
+        assert int(bound) == 14
     seen = dict.fromkeys(chances, 0)
     for row in drawn.tolist():
         seen[tuple(row)] += 1  # a KeyError: beyond the norm
@@ -109,6 +119,10 @@ def test_integers_are_turned_back_exactly() -> None:
         sums = [sum(h * int(v) for h, v in zip(row, y, strict=True)) for row in hadamard]
         wanted = [s * total / 2 for s, total in zip(signs, sums, strict=True)]
         assert rotation.undo(y).tolist() == wanted
+    # the limit: four numbers of 2**61 add up to 2**63, one more than an int64 holds
+    for each in (2**61 - 1, 2**61, -(2**61)):
+        first = rotation.undo(np.full(4, each)).tolist()[0]
+        assert first == int(rotation.signs[0]) * float(2 * each)
     with pytest.raises(OverflowError, match=r"vectors must be small enough .* below 2\*\*1024"):
         Rotation(1).undo(np.array([2**1100], object))
 
@@ -188,8 +202,10 @@ def test_the_modulus_holds_the_sum_or_is_refused() -> None:
         assert abs(full[0] - 10 * vector) < 2
     how: dict[str, Any] = {"clip": 1, "steps": 50, "law": law, "modulus": 256}
     how |= {"most_clients": 10, "fewest_clients": 1}
-    with pytest.raises(ValueError, match=r"modulus must be at least 2048 .* got 256"):
-        SecureSum(1, source=must_not_draw, **how)
+    for few in (256, 2047):
+        with pytest.raises(ValueError, match=rf"modulus must be at least 2048 .* got {few}"):
+            SecureSum(1, source=must_not_draw, **how | {"modulus": few})
+    assert SecureSum(1, **how | {"modulus": 2048}).modulus == 2048
     wrapped = SecureSum(1, wrap=True, **how)
     lost = wrapped.total([wrapped.message([1.0]) for _ in range(10)])
     assert abs(lost[0] - 10) > 2  # 500 modulo 256
@@ -209,12 +225,27 @@ def test_the_modulus_is_for_the_rounded_norm(dimension: int) -> None:
     assert any(larger)
 
 
+@pytest.mark.parametrize("law", [Skellam(40), dg.DiscreteGaussian(40)])
+def test_the_least_modulus_is_the_formula(law: Any) -> None:
+    """Several at once, and the limit: half the modulus is the power of two above the bound."""
+    n, d, failure = 7, 300, Fraction(1, 10**9)
+    with mpmath.workdps(40):
+        m = mpmath.log(2 * d * mpmath.mpf(10) ** 9)
+        reach = mpmath.sqrt(2 * n * 40 * m) + (2 * m / 3 if law == Skellam(40) else 0)
+        at_limit = (1024 - 1 - reach) / n
+    for largest, modulus in ((at_limit - 1e-6, 2048), (at_limit + 1e-6, 4096)):
+        asked = Fraction(float(largest))
+        how: dict[str, Any] = {"most_clients": n, "largest": asked, "dimension": d}
+        assert least_modulus(law, failure=failure, **how) == modulus
+
+
 def test_more_messages_than_the_modulus_holds_are_refused() -> None:
     """The sum of 140 messages of 1 wraps to -122 if the modulus is made for 130."""
     secure = SecureSum(1, clip=1, steps=1000, law=Skellam(40), most_clients=130, fewest_clients=1)
     messages = [secure.message([1.0]) for _ in range(140)]
-    with pytest.raises(ValueError, match="to most_clients, 1 to 130, got 140"):
-        secure.total(messages)
+    for n in (131, 140):
+        with pytest.raises(ValueError, match=f"to most_clients, 1 to 130, got {n}"):
+            secure.total(messages[:n])
     assert abs(secure.total(messages[:130])[0] - 130) < 2
 
 
@@ -268,12 +299,22 @@ def test_the_bound_on_equal_messages_is_their_probability() -> None:
         assert bound < 81 * 0.1**4 or law.var() < 10
 
 
-def test_noise_std_is_that_of_the_law() -> None:
+def test_noise_std_is_that_of_the_law_rounded_up() -> None:
     """If sigma2 is small, the variance is far below it: 0.0000908 for 1/20."""
-    for law in (dg.DiscreteGaussian("1/20"), dg.DiscreteGaussian("1/1000"), Skellam("1/20")):
-        secure = SecureSum(1, clip=2, steps=1, law=law, most_clients=9, fewest_clients=1)
-        wanted = 6 * law.std()
-        assert wanted * (1 - 1e-15) <= secure.noise_std <= wanted * (1 + 1e-15)
+    clients: dict[str, Any] = {"most_clients": 9, "fewest_clients": 1}
+    for parameter in ("1/20", "1/1000"):
+        law = dg.DiscreteGaussian(parameter)
+        secure = SecureSum(1, clip=2, steps="1/3", law=law, **clients)
+        with mpmath.workdps(40):
+            ratio = mpmath.exp(-mpmath.mpf(law.sigma2.denominator) / 2)
+            terms = [(k * k * ratio ** (k * k), ratio ** (k * k)) for k in range(1, 10)]
+            of_squares, others = (2 * mpmath.fsum(part) for part in zip(*terms, strict=True))
+            exact = 18 * mpmath.sqrt(of_squares / (1 + others))
+            assert exact <= secure.noise_std <= exact * (1 + mpmath.mpf(2) ** -52)
+    secure = SecureSum(1, clip=2, steps=3, law=Skellam("1/20"), **clients)
+    with mpmath.workdps(40):
+        exact = 2 * mpmath.sqrt(mpmath.mpf(9) / 20) / 3
+        assert exact <= secure.noise_std <= exact * (1 + mpmath.mpf(2) ** -52)
 
 
 @pytest.mark.parametrize("law", [Skellam(4), Skellam("1/100"), dg.DiscreteGaussian(4)])
@@ -319,12 +360,32 @@ def test_what_is_refused_draws_nothing() -> None:
             SecureSum(3, source=must_not_draw, **(right | wrong))
 
 
-@pytest.mark.parametrize("exponent", [-100, -460, -620, -1060])
+@pytest.mark.parametrize("exponent", [0, -100, -460, -620, -1060])
 def test_a_vector_just_too_long_is_refused_however_small(exponent: int) -> None:
-    unit = 2.0**exponent
-    round_conditionally([[3 * unit, 4 * unit]], norm=5 * unit)
+    """The limit, and one beyond: a norm that is smaller by a part of 2**-80."""
+    unit = Fraction(2) ** exponent
+    vector = [[float(3 * unit), float(4 * unit)]]
+    round_conditionally(vector, norm=5 * unit)
     with pytest.raises(ValueError, match="norm of at most norm"):
-        round_conditionally([[3 * unit, 5 * unit]], norm=5 * unit)
+        round_conditionally(vector, norm=5 * unit * (1 - Fraction(1, 2**80)))
+
+
+def test_ends_of_norms_and_steps_are_taken_and_one_beyond_is_not() -> None:
+    """Limits: 2**24 and 2**-24 steps, a clip from 2**-1000 to 2**1000, half a retry below 1."""
+    assert round_conditionally([2.0**24], 2**24).tolist() == [2**24]
+    with pytest.raises(ValueError, match=r"norm must be at most 2\*\*24"):
+        round_conditionally([1.0], 2**24 + Fraction(1, 2**40))
+    how: dict[str, Any] = {"law": Skellam(4), "most_clients": 1, "fewest_clients": 1}
+    for steps in (Fraction(1, 2**24), 2**24):
+        assert SecureSum(1, clip=1, steps=steps, **how).steps == steps
+    for steps in (Fraction(1, 2**24 + 1), 2**24 + Fraction(1, 9)):
+        with pytest.raises(ValueError, match="steps must be from"):
+            SecureSum(1, clip=1, steps=steps, **how)
+    for clip in (Fraction(1, 2**1000), Fraction(2**1000)):
+        assert SecureSum(1, clip=clip, steps=8, **how).clip == clip
+        beyond = clip * (1 + Fraction(1, 9)) if clip > 1 else clip * Fraction(8, 9)
+        with pytest.raises(OverflowError, match="clip must be from"):
+            SecureSum(1, clip=beyond, steps=8, **how)
 
 
 def test_a_coin_decides_about_the_vector_and_never_about_the_noise() -> None:

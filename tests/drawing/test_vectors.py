@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from functools import partial
 from typing import Any
 
 import generate
@@ -131,10 +132,11 @@ if ENGINE == "native":
 
 
 @at_once(("case", "how"), FOR_PUBLIC)
-def test_the_public_functions_replay_the_vectors(case: dict[str, Any], how: Any) -> None:
-    tape = tape_of(case)
-    out = public(case, size=case["n"], dtype=object, source=tape, **how)
-    assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
+def test_functions_and_law_objects_replay_the_vectors(case: dict[str, Any], how: Any) -> None:
+    for draw in (partial(public, case), law_of(case).sample):
+        tape = tape_of(case)
+        out = draw(size=case["n"], dtype=object, source=tape, **how)
+        assert generate.drawn(out.tolist(), tape) == {name: case[name] for name in DRAWN}
 
 
 @needs_isochronous

@@ -256,16 +256,16 @@ def test_vectors_of_the_narrowest_and_widest_laws_are_right(
         assert_within_bounds(function(ks), *function(ks, bounds=True))
 
 
-@pytest.mark.parametrize("law", [G(3), *evidence(G("1/2000", "1/2"), G(10**9), L(3), GG(5, 3))])
+@pytest.mark.parametrize("law", [G(3), L(3), GG(5, 3), *evidence(G("1/2000", "1/2"), G(10**9))])
 def test_numpys_error_state_is_the_callers_own(law: Any) -> None:
     """An underflow inside the package raises nothing, even if the caller makes numpy raise."""
-    step = 1 if isinstance(law, G | L) else 10  # certified one by one
+    step = 1 if isinstance(law, G | L) else 100  # certified one by one
     arrays = [
         np.arange(-400, 400, step) * max(1, int(law.std()) // 8),
         *(np.array([np.nan, np.inf, -np.inf, 0.5, 3] * 5, t) for t in ("f2", "f4", "f8", "g")),
     ]
     odd = np.array([0, 5e-324, 1e-300, 0.3, 1, 2, np.nan, np.inf] * 3)
-    probabilities = np.concatenate([odd, np.logspace(-307, 0, 300)])
+    probabilities = np.concatenate([odd, np.logspace(-307, 0, 300)])[:: 1 if step == 1 else 9]
     for name in (*NAMES, "ppf", "isf"):
         function = getattr(law, name)
         for array in [probabilities] if name in ("ppf", "isf") else arrays:

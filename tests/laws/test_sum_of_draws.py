@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from law_checks import LawTable, check_law
 
 import discretegauss as dg
 
@@ -58,12 +59,33 @@ def test_it_is_a_value_and_draws() -> None:
     total = SUMS[0]
     assert total == pickle.loads(pickle.dumps(total)) == dg.DiscreteGaussian(4).sum(50)
     assert repr(total) == "DiscreteGaussian(sigma2=4).sum(50)"
-    draws = total.sample(4000)
-    assert abs(draws.mean()) < 8 * (200 / 4000) ** 0.5  # false alarm below 1e-14
     assert isinstance(total.sample(), int)
     assert total.sample((2, 3), dtype=object).shape == (2, 3)
     assert dg.Skellam("1/3").sum(6) == dg.Skellam(2)
     assert dg.DiscreteLaplace(3).sum(1) == dg.DiscreteLaplace(3)
+
+
+@pytest.mark.parametrize(
+    "total",
+    [
+        dg.DiscreteGaussian(2, mu=1).sum(3),
+        dg.DiscreteLaplace("3/2").sum(2),
+        dg.GeneralizedGaussian(3, 3, mu=-2).sum(4),
+    ],
+    ids=repr,
+)
+def test_draws_have_the_law_of_the_sum(total: Any) -> None:
+    """Draws are asked for their law, not their mean: one draw less in each sum is found.
+
+    A false alarm has a probability below 1e-9: each of fewer than 300 p-values is held to 1e-12.
+    """
+    middle = round(total.mean())
+    ks = np.arange(middle - 120, middle + 121)
+    table = LawTable(repr(total), int(ks[0]), total.pmf(ks), Fraction(middle), symmetric=False)
+    for draws in (total.sample(30_000), [total.sample() for _ in range(1000)]):
+        findings = check_law(draws, table)
+        assert 3 < len(findings) < 50
+        assert min(one.p_value for one in findings) > 1e-12
 
 
 def test_what_is_not_known_is_refused() -> None:
@@ -86,6 +108,10 @@ def test_no_sum_wraps() -> None:
             total.sample(3, dtype=dtype)
     with pytest.raises(OverflowError, match="dtype must hold the sum"):
         dg.DiscreteGaussian(10**10).sum(2).sample(dtype=np.int8)
+    # the limit and one beyond: a draw of G(4) is within 26 but for 2**-128, and 127 // 2 has room
+    assert dg.DiscreteGaussian(4).sum(2).sample(3, dtype=np.int8).dtype == np.int8
+    with pytest.raises(OverflowError, match="int8 does not"):
+        dg.DiscreteGaussian(4).sum(3).sample(3, dtype=np.int8)
     draws = dg.DiscreteGaussian(4, mu=100).sum(50).sample(9, dtype=np.uint16)
     assert draws.dtype == np.uint16
     assert abs(draws.astype(int) - 5000).max() < 250  # false alarm below 1e-60

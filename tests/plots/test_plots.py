@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from programs import printed
 
 import discretegauss as dg
 from discretegauss import plots
@@ -101,24 +100,13 @@ def test_svg_files_are_the_same_for_the_same_figure() -> None:
     assert b"before (true counts)" in once
 
 
-#: A program that draws a picture while the caller has set a style of matplotlib.
-RED = """
-import sys
-import matplotlib
-matplotlib.rcParams["figure.facecolor"] = "red"
-settings = lambda: dict(dict.items(matplotlib.rcParams))  # as stored: asking finds a backend
-before = settings()
-from discretegauss.plots.look import render
-open(sys.argv[1], "wb").write(render(lambda figure, ax: None, panels=2))
-print(settings() == before, "matplotlib.pyplot" in sys.modules)
-"""
-
-
-def test_matplotlib_is_left_as_it_was(tmp_path: Path) -> None:
-    """The caller's style does not show in a picture and stays set; pyplot is not imported."""
-    picture = tmp_path / "picture.png"
-    assert printed(sys.executable, "-c", RED, picture) == "True False\n"
-    pixels = pytest.importorskip("matplotlib.image").imread(picture)
+def test_the_callers_style_does_not_show_in_a_picture_and_stays_set() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    with matplotlib.rc_context({"figure.facecolor": "red"}):
+        before = dict(dict.items(matplotlib.rcParams))  # as stored: asking finds a backend
+        picture = look.render(lambda figure, ax: None, panels=2)
+        assert dict(dict.items(matplotlib.rcParams)) == before
+    pixels = pytest.importorskip("matplotlib.image").imread(io.BytesIO(picture))
     assert pixels.shape == (810, 1800, 4)
     assert pixels[0, 0].tolist() == [1, 1, 1, 1]
 

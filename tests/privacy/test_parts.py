@@ -8,6 +8,7 @@ import math
 import random
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import gmpy2
 import mpmath
@@ -35,9 +36,10 @@ from discretegauss._certified.search import (
     ordinal,
 )
 from discretegauss._law import Kind, LawSpec
+from discretegauss.privacy._known_sample import KnownSample
 from discretegauss.privacy._loss_bounds import log_moment
-from discretegauss.privacy._outcomes import Cells
-from discretegauss.privacy.hockey_stick import Scaled, relative_bits
+from discretegauss.privacy._outcomes import Cells, Release
+from discretegauss.privacy.hockey_stick import HockeyStick, Scaled, relative_bits
 
 # --- the law of a sum
 
@@ -144,6 +146,47 @@ def test_exponentials_in_floats_are_as_good_as_is_said() -> None:
             )
 
 
+@pytest.mark.parametrize("ratio", [1, 2, Fraction(10, 9)])
+def test_the_density_ratio_of_several_queries_is_in_every_answer(ratio: Any) -> None:
+    """Both sides: delta, its logarithm and epsilon. Ratios of real queries show in no float."""
+    spec, epsilon = LawSpec(Kind.DISCRETE_GAUSSIAN, Fraction(9)), Fraction(1, 2)
+    alone, several = HockeyStick(spec, 3), HockeyStick(spec, 3, gmpy2.mpq(ratio))
+    delta = Fraction(alone.delta(epsilon))
+    assert delta * ratio * (1 - Fraction(1, 2**50)) <= several.delta(epsilon)
+    assert several.delta(epsilon) <= delta * ratio * (1 + Fraction(1, 2**50))
+    log = several.log_delta(epsilon) - alone.log_delta(epsilon)
+    assert log == pytest.approx(math.log(ratio), abs=1e-14)
+    aim = Fraction(1, 10**6)
+    assert several.epsilon(aim) == alone.epsilon(aim / ratio)
+
+
+def test_a_known_sample_has_its_part_of_every_mass() -> None:
+    """Both sides, also of what lies outside of all cells: q times it, and 1 - q beside."""
+    rate, ulps = Fraction(3, 7), Fraction(1, 2**49)
+    two = [np.array([x, 0.3]) for x in (0.4, 0.5, 0.2, 0.9)]
+    whole = Cells(np.array([1.0, -0.5]), np.zeros(2), *two, 0.07, 0.05, 0.11)  # type: ignore[call-arg,arg-type]
+
+    class Fixed(Release):
+        symmetric, unit, span = True, None, 1.5
+
+        def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+            return whole
+
+    sample = KnownSample(Fixed(), rate)
+    found = sample.cells(adding=True, widest=1.0)
+    assert found.loss.tolist() == [1.0, -0.5, 0.0]
+    assert found.spread.tolist() == [0.0] * 3
+    for name in ("p_low", "r_low", "p_up", "r_up"):
+        wanted = [*(rate * Fraction(x) for x in getattr(whole, name).tolist()), 1 - rate]
+        for one, mass in zip(getattr(found, name).tolist(), wanted, strict=True):
+            assert one <= mass if "low" in name else one >= mass
+            assert mass * (1 - ulps) <= one <= mass * (1 + ulps)
+    for name in ("mass_below", "mass_above", "infinity_mass"):
+        one, mass = getattr(found, name), rate * Fraction(getattr(whole, name))
+        assert one <= mass if name == "infinity_mass" else one >= mass
+        assert mass * (1 - ulps) <= one <= mass * (1 + ulps)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("s", [2.0**-12, 0.3, 7.0])
 def test_a_moment_is_not_below_that_of_any_outcomes_in_the_cells(seed: int, s: float) -> None:
@@ -205,7 +248,8 @@ def test_bounds_of_a_delta_known_to_few_bits_are_its_ends(in_eighths: tuple[int,
     number = Scaled(gmpy2.mpq(0), factor, rest)
     assert number.lower() == low
     assert number.upper() == high
-    assert abs(number.log_upper() - math.log(high)) < 1e-12
+    with mpmath.workdps(40):
+        assert 0 <= number.log_upper() - mpmath.log(real(high)) < mpmath.mpf(2) ** -70
     assert number.is_at_most(gmpy2.mpq(high), 80) is True
     assert number.is_at_most(gmpy2.mpq((low + high) / 2), 80) is None
     assert number.is_at_most(gmpy2.mpq(low * 9999 / 10000), 80) is False

@@ -79,7 +79,8 @@ def test_pure_releases_are_the_binomial_sum(releases: int, delta: Fraction) -> N
         with mpmath.workdps(60):
             none = (1 - mp(delta)) ** releases
             exact = 1 - none * (1 - delta_of_laplaces(1 / step, epsilon, releases))
-            assert lower * (1 - 1e-15) <= exact <= upper * (1 + 1e-15)
+            assert lower <= exact * (1 + mpmath.mpf(10) ** -50)
+            assert exact * (1 - mpmath.mpf(10) ** -50) <= upper
         assert upper - lower <= (1e-6 if releases > 40 else 1e-11) * upper
 
 

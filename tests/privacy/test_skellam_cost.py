@@ -27,13 +27,15 @@ def formula(order: int, m: Any, norm: Any, sum_norm: Any, terms: slice = slice(N
 
 @at_once(("v", "n"), [("1/4", 1), (3, 7), ("5/3", 100)])
 @at_once(("norm", "d"), [(1, 1), (12, 1000), (3, 2)])
-@at_once("order", [2, 9, 500])
-def test_renyi_is_the_formula_rounded_up(v: Any, n: int, norm: int, d: int, order: int) -> None:
-    found = renyi(Skellam(v).sum(n), order, norm, dimension=d)
+@at_once(("order", "queries"), [(2, 1), (9, 7), (500, 1)])
+def test_renyi_is_the_formula_rounded_up(
+    v: Any, n: int, norm: int, d: int, order: int, queries: int
+) -> None:
+    found = renyi(Skellam(v).sum(n), order, norm, dimension=d, queries=queries)
     with mpmath.workdps(50):
         m = mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator * n
-        exact = formula(order, m, norm, min(mpmath.sqrt(d) * norm, norm**2))
-    assert exact <= found <= exact * (1 + 2**-51)
+        exact = queries * formula(order, m, norm, min(mpmath.sqrt(d) * norm, norm**2))
+        assert exact * (1 - mpmath.mpf(2) ** -120) <= found <= exact * (1 + mpmath.mpf(2) ** -52)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +56,9 @@ def test_the_true_divergence_is_below(m: Fraction, change: int) -> None:
                 assert bound < 1.05 * truth
 
 
-def least_of_whole_orders(at: Callable[[int], Any]) -> Any:
+def least_of_whole_orders(at: Callable[[int], Any], powers: int = 1100) -> Any:
     """Return the least of a convex function, first among powers of 2 and then between two."""
-    best = min(range(1, 1100), key=lambda k: at(2**k))
+    best = min(range(1, powers), key=lambda k: at(2**k))
     low, high = max(2, 2 ** (best - 1)), 2 ** (best + 1)
     for _ in range(120):
         third = (high - low) // 3
@@ -91,6 +93,29 @@ def test_epsilon_is_the_least_of_all_whole_orders(v: str, delta: str) -> None:
         found = epsilon(Skellam(v).sum(7), delta, **how)
         assert least * (1 - mpmath.mpf(2) ** -70) <= found
         assert found <= least * (1 + mpmath.mpf(2) ** -50) or least > 1e308
+
+
+@pytest.mark.parametrize(
+    ("v", "eps", "clients"), [("1/4", 90, [7, 9, 7]), (40, 5, [7]), (3000, "1/2", [9, 7])]
+)
+def test_delta_is_the_least_of_all_whole_orders(v: Any, eps: Any, clients: list[int]) -> None:
+    """Both sides, and rounds that differ: delta and its logarithm are the formula, rounded up."""
+    how: dict[str, Any] = {"sensitivity": 3, "dimension": 5, "queries": 2}
+    laws = [Skellam(v).sum(n) for n in clients]
+    with mpmath.workdps(60):
+        m, e = (mpmath.mpf(Fraction(x).numerator) / Fraction(x).denominator for x in (v, eps))
+
+        def log_delta(order: int, term: int) -> Any:
+            terms = slice(term, term + 1)
+            cost = sum(2 * formula(order, m * n, 3, 3 * mpmath.sqrt(5), terms) for n in clients)
+            shrinks = order * mpmath.log1p(-mpmath.mpf(1) / order)
+            return (order - 1) * (cost - e) + shrinks - mpmath.log(order - 1)
+
+        exact = min(least_of_whole_orders(partial(log_delta, term=t), 30) for t in (0, 1))
+        found = dg.privacy.log_delta(laws, eps, **how)
+        assert exact <= found <= exact * (1 - mpmath.mpf(2) ** -52) < -0.01
+        exact, found = mpmath.exp(exact), delta(laws, eps, **how)
+        assert exact <= found <= exact * (1 + mpmath.mpf(2) ** -51)
 
 
 def test_releases_add_and_wide_noise_is_nearly_gaussian() -> None:

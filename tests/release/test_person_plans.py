@@ -341,6 +341,23 @@ def test_a_frame_that_is_wrong_leaves_no_draw(changed: dict[str, Any], message: 
         _plan().add_noise(frames, "n", source=TapeSource(b""))
 
 
+def test_frames_and_tables_are_paired_by_name() -> None:
+    """Order of keys: frames, or tables with their shares, in another order get the same noise."""
+    shares = {"nation": Table([], share="1/6"), "towns": Table("town", share="1/3")}
+    shares["cells"] = Table(["town", "age"], share="1/2")
+    plan, turned = _plan(**shares), _plan(**dict(reversed(shares.items())))
+    assert turned.laws == plan.laws
+    assert len({*plan.laws.values()}) == 3
+    frames, source = _frames(), same_bits()
+    expected = {
+        name: (np.array(frames[name]["n"]) + law.sample(len(frames[name]), source=source)).tolist()
+        for name, law in plan.laws.items()
+    }
+    for given in (frames, dict(reversed(frames.items()))):
+        noisy = plan.add_noise(given, "n", source=same_bits())
+        assert {name: np.array(one["n"]).tolist() for name, one in noisy.items()} == expected
+
+
 def test_a_wide_frame_names_its_columns() -> None:
     """A `Table` without columns has one column of counts, which `add_noise` names."""
     wide = pd.DataFrame({"town": ["A", "B"], "young": [5, 3], "old": [8, 4]})

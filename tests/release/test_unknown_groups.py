@@ -49,6 +49,26 @@ def test_only_groups_of_many_are_written(visits: Path, tmp_path: Path, groups: i
     assert "61234" not in report
 
 
+def test_a_person_is_counted_once_in_a_group(visits: Path, tmp_path: Path) -> None:
+    """The limit, and one beyond: one record needs no more, two have to be in distinct groups."""
+    out, names = tmp_path / "kept.csv", ["town", "year"]
+    for person in (
+        release.Person(1),
+        release.Person(1, ["town"]),
+        release.Person(2, names),
+        release.Person(2, names[::-1]),
+    ):
+        done = release_groups(visits, "n", out, force=True, person=person, **BUDGET)
+        assert done.groups_per_person == person.records
+    for person in (
+        release.Person(2),
+        release.Person(2, ["town"]),
+        release.Person(2, names, per_cell=2),
+    ):
+        with pytest.raises(ParameterValueError, match="distinct must be all columns"):
+            release_groups(visits, "n", out, force=True, person=person, **BUDGET)
+
+
 def test_the_delta_of_the_report_is_rounded_up(visits: Path, tmp_path: Path) -> None:
     """Rounded to nearest, its six digits would be below the delta that is spent."""
     done = release_groups(visits, "n", tmp_path / "kept.csv", epsilon="1/5", delta="1e-6")

@@ -1,8 +1,8 @@
-"""Samplers with a planted fault: the harness in law_checks.py has to reject every one of them.
+"""Ten samplers with a planted fault, and the question of law_checks.py that has to reject each.
 
-They use numpy's floats and a fixed seed, so every run makes the same draws and no verdict depends
-on luck. `SOUND` holds the same samplers without the fault. The harness has to let them pass, or it
-would prove nothing by rejecting the others.
+Together they name every question of the harness. The draws follow from a fixed seed, so no verdict
+depends on luck. `SOUND` holds the same samplers without the fault. The harness has to let them
+pass, or it would prove nothing by rejecting the others.
 
 Each fault is one that somebody shipped or nearly shipped, or one slip in Algorithms 1-3.
 """
@@ -10,30 +10,25 @@ Each fault is one that somebody shipped or nearly shipped, or one slip in Algori
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, isqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from law_checks import (
-    LawTable,
-    gaussian_table,
-    laplace_table,
-)
+from law_checks import LawTable, gaussian_table, laplace_table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Sampler = Callable[[np.random.Generator, int], npt.NDArray[np.int64]]
+Random = np.random.Generator
 
 
-@dataclass(frozen=True)
-class Control:
-    """A sampler and the law it claims."""
+class Control(NamedTuple):
+    """A sampler, the law that it claims, and the questions that have to reject it."""
 
     name: str
-    claims: Callable[[], LawTable]
-    sample: Sampler
+    claims: LawTable
+    sample: Callable[[Random, int], Ints]
+    found_by: frozenset[str] = frozenset()
 
     def seeded(self, n: int) -> Ints:
         """Return the same draws every time, so that no control fails or passes by luck."""
@@ -44,209 +39,119 @@ class Control:
         return draws
 
 
-# --- sound building blocks, vectorised ------------------------------------------------------
+def gauss(sigma2: object, mu: str = "0") -> LawTable:
+    return gaussian_table(Fraction(str(sigma2)), Fraction(mu))
 
 
-def magnitude(rng: np.random.Generator, n: int, scale: float) -> Ints:
-    """Return n draws with P(y) ~ exp(-y / scale), y >= 0."""
-    return np.floor(rng.exponential(scale, n)).astype(np.int64)
+def lap(scale: int) -> LawTable:
+    return laplace_table(Fraction(scale))
 
 
-def laplace(rng: np.random.Generator, n: int, scale: float, *, zero_twice: bool = False) -> Ints:
-    """Return n draws of Algorithm 2's law; zero_twice forgets to redraw minus zero."""
-    redrawn = 0.0 if zero_twice else -np.expm1(-1 / scale) / 2
-    y = magnitude(rng, int(1.02 * n / (1 - redrawn)) + 1000, scale)  # 10 deviations to spare
-    negative = rng.random(len(y)) < 0.5
-    if not zero_twice:
-        kept = ~(negative & (y == 0))
-        y, negative = y[kept], negative[kept]
-    return np.where(negative, -y, y)[:n]
+def by_table(table: LawTable, pmf: Floats | None = None) -> Callable[[Random, int], Ints]:
+    """Return a sampler by inversion of a table, or of other probabilities at its integers."""
+    p = table.pmf if pmf is None else pmf
+    cdf = np.cumsum(p / p.sum())
+    return lambda rng, n: table.first + np.searchsorted(cdf[:-1], rng.random(n), side="right")
 
 
-def exp_minus(gamma: Floats) -> Floats:
-    """Return exp(-gamma), the probability of Algorithm 1."""
-    return np.exp(-gamma)
+def cut(table: LawTable, reach: int) -> Callable[[Random, int], Ints]:
+    """Return a sampler of the table without what lies further than that from 0."""
+    x = np.arange(table.first, table.last + 1)
+    return by_table(table, np.where(np.abs(x) <= reach, table.pmf, 0.0))
 
 
-def gaussian(
-    rng: np.random.Generator,
-    n: int,
-    sigma2: float,
-    *,
-    accept: Callable[[Floats, float, int], Floats] | None = None,
-    zero_twice: bool = False,
-    proposal_step: int = 1,
-) -> Ints:
-    """Return n draws by Algorithm 3; accept(|y|, sigma2, t) is the probability of acceptance."""
-    t = isqrt(floor(sigma2)) + 1
-
-    def rule(y: Floats, s2: float, t: int) -> Floats:
-        return exp_minus((y - s2 / t) ** 2 / (2 * s2))
-
-    accept = rule if accept is None else accept
-    parts: list[Ints] = []
-    held = 0
-    while held < n:
-        scale = t - 1 + proposal_step
-        y = laplace(rng, 2 * (n - held), scale, zero_twice=zero_twice)
-        y = y[rng.random(len(y)) < accept(np.abs(y).astype(np.float64), sigma2, t)]
-        parts.append(y)
-        held += len(y)
-    return np.concatenate(parts)[:n]
-
-
-def by_table(rng: np.random.Generator, n: int, pmf: Floats, first: int) -> Ints:
-    """Return n draws by inversion of a table of probabilities."""
-    cdf = np.cumsum(pmf / pmf.sum())
-    return first + np.searchsorted(cdf[:-1], rng.random(n), side="right").astype(np.int64)
-
-
-def _moved(table: LawTable, source: int, to: int, share: float) -> tuple[Floats, int]:
-    """Return the table with a share of one integer's probability given to another."""
+def moved(table: LawTable, source: int, to: int, share: float) -> Callable[[Random, int], Ints]:
+    """Return a sampler that gives a share of one integer's probability to another."""
     pmf = table.pmf.copy()
     amount = pmf[source - table.first] * share
     pmf[source - table.first] -= amount
     pmf[to - table.first] += amount
-    return pmf, table.first
+    return by_table(table, pmf)
 
 
-# --- laws claimed ---------------------------------------------------------------------------
+def rounded_normal(sigma: int) -> Callable[[Random, int], Ints]:
+    return lambda rng, n: np.rint(rng.normal(0, sigma, n)).astype(np.int64)
 
 
-def gauss(sigma2: int | str, mu: str = "0") -> Callable[[], LawTable]:
-    return lambda: gaussian_table(Fraction(sigma2), Fraction(mu))
-
-
-def lap(scale: int | str) -> Callable[[], LawTable]:
-    return lambda: laplace_table(Fraction(scale))
-
-
-# --- faults in the law of one draw -----------------------------------------------------------
-
-
-def _proportional(accept_gamma: Callable[[Floats, float, int], Floats]) -> Sampler:
-    """Return Algorithm 3 at sigma2 = 100 with another exponent in the acceptance."""
-    return lambda rng, n: gaussian(
-        rng, n, 100, accept=lambda y, s2, t: exp_minus(accept_gamma(y, s2, t))
-    )
-
-
-def _two_stage(rng: np.random.Generator, n: int, uniform: Callable[[int], Ints]) -> Ints:
-    """Draw by Algorithm 2 at scale 10 as it is written, with the caller's uniforms below 10."""
-    u = uniform(2 * n)  # six in ten are kept
-    u = u[rng.random(len(u)) < np.exp(-u / 10)]
-    v = magnitude(rng, len(u), 1)
-    y = u + 10 * v
-    negative = rng.random(len(y)) < 0.5
-    kept = ~(negative & (y == 0))
-    drawn: Ints = np.where(negative, -y, y)[kept][:n]
+def _signed(y: Ints, negative: npt.NDArray[np.bool_]) -> Ints:
+    drawn: Ints = np.where(negative, -y, y)
     return drawn
 
 
-def _modulo_bias(rng: np.random.Generator, n: int) -> Ints:
-    return _two_stage(rng, n, lambda m: rng.integers(0, 256, m) % 10)
+def _zero_twice(rng: Random, n: int) -> Ints:
+    """Forget that Algorithm 2 draws again where it has drawn minus zero."""
+    y = np.floor(rng.exponential(1000, n)).astype(np.int64)
+    return _signed(y, rng.random(n) < 0.5)
 
 
-def _redrawn_tail(rng: np.random.Generator, n: int) -> Ints:
-    x = gaussian(rng, n + n // 100, 100)
-    return x[np.abs(x) <= 40][:n]
+def _two_stages(uniform: Callable[[Random, int], Ints]) -> Callable[[Random, int], Ints]:
+    """Return Algorithm 2 at scale 10 as it is written, with the caller's uniforms below 10."""
+
+    def sample(rng: Random, n: int) -> Ints:
+        u = uniform(rng, 2 * n)  # six in ten are kept
+        u = u[rng.random(len(u)) < np.exp(-u / 10)]
+        y = u + 10 * np.floor(rng.exponential(1, len(u))).astype(np.int64)
+        negative = rng.random(len(y)) < 0.5
+        kept = ~(negative & (y == 0))
+        return _signed(y[kept], negative[kept])[:n]
+
+    return sample
 
 
-def _table_of_4_sigma_and_a_half(rng: np.random.Generator, n: int) -> Ints:
-    x = gaussian(rng, n + n // 100, 100)
-    return x[np.abs(x) <= 45][:n]
+def _sign_of_two(first: int) -> Callable[[Random, int], Ints]:
+    """Return a sampler with one sign bit for two draws; the first pair begins with that draw."""
 
+    def sample(rng: Random, n: int) -> Ints:
+        negative = np.repeat(rng.random(n // 2 + 1) < 0.5, 2)[first : n + first]
+        return _signed(np.abs(by_table(gauss(100))(rng, n)), negative)
 
-def _moved_cell(rng: np.random.Generator, n: int) -> Ints:
-    return by_table(rng, n, *_moved(gaussian_table(Fraction(1)), 1, 2, 0.02))
-
-
-# --- faults between draws --------------------------------------------------------------------
-
-
-def _sign_of_the_last_one(rng: np.random.Generator, n: int) -> Ints:
-    """Use one sign bit for two draws."""
-    y = np.abs(gaussian(rng, n, 100))
-    sign = np.repeat(rng.integers(0, 2, n // 2 + 1), 2)[:n]
-    return np.where(sign == 1, -y, y)
-
-
-def _antithetic(rng: np.random.Generator, n: int) -> Ints:
-    half = gaussian(rng, n // 2, 100)
-    return np.column_stack([half, -half]).ravel()
-
-
-def _buffer_again(rng: np.random.Generator, n: int) -> Ints:
-    """Hand out one buffer of 10000 draws again and again."""
-    return np.resize(gaussian(rng, 10_000, 100), n)
+    return sample
 
 
 SOUND = [
-    Control("gaussian 1", gauss(1), lambda rng, n: gaussian(rng, n, 1)),
-    Control("gaussian 100", gauss(100), lambda rng, n: gaussian(rng, n, 100)),
-    Control("gaussian 10000", gauss(10_000), lambda rng, n: gaussian(rng, n, 10_000)),
-    Control("laplace 10", lap(10), lambda rng, n: laplace(rng, n, 10)),
-    Control(
-        "laplace 10 in two stages",
-        lap(10),
-        lambda rng, n: _two_stage(rng, n, lambda m: rng.integers(0, 10, m)),
-    ),
-    Control(
-        "gaussian 1 by table",
-        gauss(1, "1/3"),
-        lambda rng, n: by_table(rng, n, (t := gauss(1, "1/3")()).pmf, t.first),
-    ),
+    Control("gaussian 100", gauss(100), by_table(gauss(100))),
+    Control("gaussian 1, mu = 1/3", gauss(1, "1/3"), by_table(gauss(1, "1/3"))),
+    Control("laplace 10", lap(10), _two_stages(lambda rng, n: rng.integers(0, 10, n))),
 ]
 
+
+def _broken(
+    name: str, claims: LawTable, sample: Callable[[Random, int], Ints], *found_by: str
+) -> Control:
+    return Control(name, claims, sample, frozenset(found_by))
+
+
 BROKEN = [
-    Control("sigma off by 1 %", gauss(100), lambda rng, n: gaussian(rng, n, 102)),
-    Control(
-        "minus zero not redrawn, laplace 1000",
-        lap(1000),
-        lambda rng, n: laplace(rng, n, 1000, zero_twice=True),
+    _broken("sigma off by 1 %", gauss(100), by_table(gauss(102)), "spread"),
+    _broken("minus zero not redrawn", lap(1000), _zero_twice, "peak"),
+    _broken(
+        "modulo bias",
+        lap(10),
+        _two_stages(lambda rng, n: rng.integers(0, 256, n) % 10),
+        *("cells", "classes"),
     ),
-    Control(
-        "acceptance without the two",
-        gauss(100),
-        _proportional(lambda y, s2, t: (y - s2 / t) ** 2 / s2),
+    _broken(
+        "one-sided",
+        lap(10),
+        lambda rng, n: np.floor(rng.exponential(10, n)).astype(np.int64),
+        *("mirror total", "location"),
     ),
-    Control("modulo bias", lap(10), _modulo_bias),
-    Control("one-sided", lap(10), lambda rng, n: magnitude(rng, n, 10)),
-    Control(
-        "rounded normal, sigma2 = 1",
+    _broken("rounded normal, sigma2 = 1", gauss(1), rounded_normal(1), "both tails"),
+    _broken("tail cut at 4 sigma", gauss(100), cut(gauss(100), 40), "left tail", "right tail"),
+    _broken(
+        "one cell gives 2 % of itself to the next",
         gauss(1),
-        lambda rng, n: np.rint(rng.normal(0, 1, n)).astype(np.int64),
+        moved(gauss(1), 1, 2, 0.02),
+        *("cells", "mirror cells"),
     ),
-    Control("tail cut at 4 sigma", gauss(100), _redrawn_tail),
-    Control(
-        "tail clamped at 4 sigma",
-        gauss(100),
-        lambda rng, n: np.clip(gaussian(rng, n, 100), -40, 40),
-    ),
-    Control(
-        "wraps at 8 bits",
-        gauss(10_000),
-        lambda rng, n: gaussian(rng, n, 10_000).astype(np.int8).astype(np.int64),
-    ),
-    Control("one cell gives 2 % of itself to the next", gauss(1), _moved_cell),
-    Control("off by one", gauss(100), lambda rng, n: gaussian(rng, n, 100) + 1),
-    Control(
-        "mu with the wrong sign",
-        gauss(1, "1/3"),
-        lambda rng, n: by_table(rng, n, (t := gauss(1, "-1/3")()).pmf, t.first),
-    ),
-    Control("sign bit used for two draws", gauss(100), _sign_of_the_last_one),
-    Control("antithetic pairs", gauss(100), _antithetic),
-    Control("a buffer handed out again", gauss(100), _buffer_again),
+    _broken("mu with the wrong sign", gauss(1, "1/3"), by_table(gauss(1, "-1/3")), "location"),
+    _broken("one sign bit for draws 0 and 1", gauss(100), _sign_of_two(0), "pairs from 0"),
+    _broken("one sign bit for draws 1 and 2", gauss(100), _sign_of_two(1), "pairs from 1"),
 ]
 
 SLIGHTLY_BROKEN = [
-    Control("sigma off by 0.2 %", gauss(100), lambda rng, n: gaussian(rng, n, 100.4004)),
-    Control("tail cut at 4.5 sigma", gauss(100), _table_of_4_sigma_and_a_half),
-    Control(
-        "rounded normal, sigma2 = 16",
-        gauss(16),
-        lambda rng, n: np.rint(rng.normal(0, 4, n)).astype(np.int64),
-    ),
+    _broken("sigma off by 0.2 %", gauss(100), by_table(gauss("100.4004")), "spread"),
+    _broken("tail cut at 4.5 sigma", gauss(100), cut(gauss(100), 45), "both tails"),
+    _broken("rounded normal, sigma2 = 16", gauss(16), rounded_normal(4), "spread"),
 ]
 """Faults that only tens of millions of draws show."""

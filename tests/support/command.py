@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TextIO
 
 import pytest
 from tables import FLIGHTS
@@ -41,11 +42,15 @@ class Command:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *arguments: object) -> Outcome:
-        try:
-            code = cli.main([str(a) for a in arguments])
-        except SystemExit as ended:  # how argparse ends
-            code = ended.code if isinstance(ended.code, int) else 1 if ended.code else 0
+    def __call__(self, *arguments: object, **streams: TextIO | None) -> Outcome:
+        """Run it with other streams as stdout or stderr; None stands for a closed one."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name, stream in streams.items():
+                patch.setattr(sys, name, stream)
+            try:
+                code = cli.main([str(a) for a in arguments])
+            except SystemExit as ended:  # how argparse ends
+                code = ended.code if isinstance(ended.code, int) else 1 if ended.code else 0
         captured = self._capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
 
@@ -63,13 +68,25 @@ def process(*arguments: object, under: str = ":", **options: object) -> Outcome:
     return Outcome(done.returncode, done.stdout or "", done.stderr)
 
 
-def without_reader(*arguments: object, **options: Any) -> Outcome:
-    """Run the command in a process of its own, whose stdout is a pipe that nobody reads."""
+@contextlib.contextmanager
+def without_reader() -> Iterator[TextIO]:
+    """Yield a pipe that nobody reads, as a stdout."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = process(*arguments, stdout=writing, **options)
-    os.close(writing)
-    return done
+    with open(writing, "w") as pipe:
+        yield pipe
+
+
+@contextlib.contextmanager
+def descriptor(number: int, file: IO[Any]) -> Iterator[None]:
+    """Let a file be that descriptor of this process, as a shell's redirection does."""
+    before = os.dup(number)
+    os.dup2(file.fileno(), number)
+    try:
+        yield
+    finally:
+        os.dup2(before, number)
+        os.close(before)
 
 
 def interrupted_while_reading(

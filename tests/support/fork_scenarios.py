@@ -39,26 +39,14 @@ Draw = Callable[[], list[int]]
 # --- what draws ------------------------------------------------------------------------------
 
 
-class Gaussian:
-    """A call that draws an array, with options."""
+def gaussian(size: int = VALUES, **options: Any) -> Draw:
+    """Return a call that draws an array, of which it tells as many values as others draw."""
 
-    def __init__(self, **options: Any) -> None:
-        self.options = options
+    def draw() -> list[int]:
+        drawn = dg.discrete_gaussian(SIGMA2, size if NATIVE else VALUES, **options)
+        return [int(x) for x in drawn[:: max(1, len(drawn) // VALUES)]]
 
-    def __call__(self) -> list[int]:
-        return [int(x) for x in dg.discrete_gaussian(SIGMA2, VALUES, **self.options)]
-
-
-class ByThreads(Gaussian):
-    """The same call by several threads, with enough draws for each to have a part."""
-
-    def __init__(self, size: int, **options: Any) -> None:
-        super().__init__(**options)
-        self.size = size if NATIVE else VALUES
-
-    def __call__(self) -> list[int]:
-        drawn = dg.discrete_gaussian(SIGMA2, self.size, **self.options)
-        return [int(x) for x in drawn[:: self.size // VALUES]]
+    return draw
 
 
 _counter = itertools.count()
@@ -66,13 +54,11 @@ _counter = itertools.count()
 
 def new_tables() -> list[int]:
     """Draw a law for the first time, so one thread may build its table while another forks."""
-    draws = dg.discrete_gaussian(SIGMA2, VALUES, mu=next(_counter), method="cells")
-    return [int(x) for x in draws]
+    return gaussian(mu=next(_counter), method="cells")()
 
 
-def new_laws() -> list[int]:
-    """Draw from new laws, so one thread may prepare one while another forks."""
-    return [dg.DiscreteGaussian(SIGMA2, mu=next(_counter)).sample() for _ in range(VALUES)]
+def one_by_one(law: Callable[[], Any]) -> Draw:
+    return lambda: [law().sample() for _ in range(VALUES)]
 
 
 LAWS: dict[str, Any] = {
@@ -84,33 +70,31 @@ if NATIVE:
 
 #: Named, so that a command line can select one.
 DRAWS: dict[str, Draw] = {
-    "reference": Gaussian(method="reference"),
-    "objects": Gaussian(dtype=object),
+    "reference": gaussian(method="reference"),
+    "objects": gaussian(dtype=object),
     "two laws": lambda: dg.discrete_gaussian([SIGMA2, SIGMA2 + 1] * 500).tolist(),
     "sums": lambda: dg.add_noise([0] * VALUES, dg.DiscreteGaussian(SIGMA2)),
-    "by threads": ByThreads(4100, method="reference", threads=3),
+    "by threads": gaussian(4100, method="reference", threads=3),
     "one by one": lambda: [dg.discrete_gaussian(SIGMA2) for _ in range(VALUES)],
     "laplace by threads": lambda: dg.discrete_laplace(
         2**55, 2100, method="reference", threads=2
     ).tolist(),
-    "new laws": new_laws,
-    "law, one by one": lambda: [LAWS["laplace"].sample() for _ in range(VALUES)],
+    "new laws": one_by_one(lambda: dg.DiscreteGaussian(SIGMA2, mu=next(_counter))),
+    "law, one by one": one_by_one(lambda: LAWS["laplace"]),
 }
 if NATIVE:
     _bits = [SystemBits("getrandom"), SystemBits("chacha20")]
     DRAWS |= {
         "bits for numpy": lambda: _bits[0].random_raw(VALUES).tolist(),
         "bits for numpy by chacha20": lambda: _bits[1].random_raw(VALUES).tolist(),
-        "cells": Gaussian(method="cells"),
-        "getrandom": Gaussian(method="reference", source="getrandom"),
+        "cells": gaussian(method="cells"),
+        "getrandom": gaussian(method="reference", source="getrandom"),
         "isochronous": lambda: dg.discrete_gaussian(2**100, VALUES, method="isochronous").tolist(),
-        "cells by getrandom": Gaussian(method="cells", source="getrandom"),
-        "cells by threads": ByThreads(400_000, method="cells", threads=2),
-        "cells of objects": Gaussian(method="cells", dtype=object),
+        "cells by getrandom": gaussian(method="cells", source="getrandom"),
+        "cells by threads": gaussian(400_000, method="cells", threads=2),
+        "cells of objects": gaussian(method="cells", dtype=object),
         "new tables": new_tables,
-        "generalised law, one by one": lambda: [
-            LAWS["generalised"].sample() for _ in range(VALUES)
-        ],
+        "generalised law, one by one": one_by_one(lambda: LAWS["generalised"]),
     }
 
 #: One process makes all kinds of draws, if processes of a scenario cost more than their draws.
@@ -131,7 +115,7 @@ def _inherited_source(buffer: memoryview) -> None:
 #: The controls: a generator whose state a fork copies, alone and as a caller's source.
 CONTROLS: dict[str, Draw] = {
     "inherited": lambda: _inherited.integers(-(2**62), 2**62, VALUES).tolist(),
-    "inherited source": Gaussian(method="reference", source=_inherited_source),
+    "inherited source": gaussian(method="reference", source=_inherited_source),
 }
 
 BY_NAME: dict[str, Draw] = DRAWS | CONTROLS | {EVERY_WAY: by_every_way}
@@ -197,9 +181,8 @@ def _work(name: str, connection: Any) -> None:
 def by_multiprocessing(draw: Draw, method: str) -> list[list[int]]:
     """Return the draws of worker processes: four, or two if each is a new interpreter."""
     context: Any = multiprocessing.get_context(method)
-    results = [draw()]
     name = next(name for name, other in BY_NAME.items() if other is draw)
-    workers = []
+    results, workers = [draw()], []
     for _ in range(4 if method == "fork" else 2):
         receiver, sender = context.Pipe(duplex=False)
         worker = context.Process(target=_work, args=(name, sender))
@@ -211,18 +194,6 @@ def by_multiprocessing(draw: Draw, method: str) -> list[list[int]]:
         worker.join()
         assert worker.exitcode == 0
     return [*results, draw()]
-
-
-def multiprocessing_fork(draw: Draw) -> list[list[int]]:
-    return by_multiprocessing(draw, "fork")
-
-
-def multiprocessing_spawn(draw: Draw) -> list[list[int]]:
-    return by_multiprocessing(draw, "spawn")
-
-
-def multiprocessing_forkserver(draw: Draw) -> list[list[int]]:
-    return by_multiprocessing(draw, "forkserver")
 
 
 def fork_while_a_thread_draws(draw: Draw) -> list[list[int]]:
@@ -268,10 +239,22 @@ def copies_of_laws(_draw: Draw) -> list[list[int]]:
     return results
 
 
+SCENARIOS: dict[str, Callable[[Draw], list[list[int]]]] = {
+    "children": children,
+    "grandchild": grandchild,
+    **{
+        method: partial(by_multiprocessing, method=method)
+        for method in ("fork", "spawn", "forkserver")
+    },
+    "beside a thread": fork_while_a_thread_draws,
+    "copies": copies_of_laws,
+}
+
+
 def main() -> None:
     """Run the scenario of the first argument with the draw of the second."""
     scenario, name = sys.argv[1:]
-    json.dump(globals()[scenario](BY_NAME[name]), sys.stdout)
+    json.dump(SCENARIOS[scenario](BY_NAME[name]), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -187,9 +187,14 @@ def _share(given: Value) -> bool:
     return given.sort == "array" and len(given.value) == 0
 
 
-def _int64_array(given: Value) -> bool:
-    value = given.value
-    return value is None or (isinstance(value, np.ndarray) and bool(value.dtype == np.int64))
+def _or_none(rule: Rule | Other) -> Other:
+    return Other(lambda given: given.value is None or rule.takes(given))
+
+
+def _array_of(dtype: Any) -> Other:
+    return _or_none(
+        Other(lambda given: isinstance(given.value, np.ndarray) and given.value.dtype == dtype)
+    )
 
 
 positive, any_number = Rule(lambda x: x > 0), Rule(lambda x: True)
@@ -253,7 +258,7 @@ RULES: dict[str, Rule | Other] = {
     "beta": Rule(lambda x: x >= 1),
     "size": Other(_size),
     "dtype": Other(_dtype),
-    "out": Other(_int64_array),
+    "out": _array_of(np.int64),
     "method": _none,
     "source": _none,
     "threads": _whole(1, inf),
@@ -287,11 +292,9 @@ RULES: dict[str, Rule | Other] = {
     "variance": positive._replace(near=True),
     "most_clients": _whole(1, 2**64 - 1),
     "dimension": _whole(1, 2**64 - 1),
-    "sum_norm": Other(lambda given: given.value is None or at_least_1.takes(given)),
+    "sum_norm": _or_none(at_least_1),
     "norm": Rule(lambda x: x > 0, near=True),
-    "retry": Other(
-        lambda given: given.value is None or (given.exact is not None and 0 <= given.exact < 1)
-    ),
+    "retry": _or_none(Other(lambda given: given.exact is not None and 0 <= given.exact < 1)),
     "modulus": _whole(2, inf),
     "groups_per_person": _whole(1, 10**4),
     "clients": _whole(1, 2**64 - 1),
@@ -308,73 +311,44 @@ RULES: dict[str, Rule | Other] = {
 }
 """The rules by the parameter's name, whatever has it. BUT has the exceptions."""
 
+OF_A_BUDGET = ("calibrate", "Budget", "add_noise", "release_table", "Plan")
+"""They take rho, which CALLS gives them, or epsilon with delta."""
+
 BUT: dict[tuple[str, str], Rule | Other] = {
+    **{(name, "rho"): positive for name in OF_A_BUDGET},
+    **{(name, part): _no_value for name in OF_A_BUDGET for part in ("epsilon", "delta")},
     ("bernoulli_exp", "gamma"): not_negative,
-    ("bernoulli_exp", "out"): Other(
-        lambda given: (
-            given.value is None
-            or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
-        )
-    ),
-    ("bernoulli", "out"): Other(
-        lambda given: (
-            given.value is None
-            or (isinstance(given.value, np.ndarray) and bool(given.value.dtype == np.bool_))
-        )
-    ),
+    ("bernoulli_exp", "out"): _array_of(np.bool_),
+    ("bernoulli", "out"): _array_of(np.bool_),
     **{(name, "epsilon"): positive for name in SELECTIONS},
     **{(name, "epsilon"): positive._replace(near=True) for name in KEEPS},
     **{(name, "delta"): Rule(lambda x: 0 < x < Fraction(1, 4)) for name in KEEPS},
     ("keep_groups", "columns"): _no_value,  # of a dict
     ("TruncatedLaplace", "largest"): _whole(1, 2**54),
-    ("exponential_rho", "epsilon"): positive,
-    ("permute_and_flip_rho", "epsilon"): positive,
+    **{(name, "epsilon"): positive for name in ("exponential_rho", "permute_and_flip_rho")},
     ("noisy_max_epsilon", "sensitivity"): Rule(lambda x: x > 0 and x.denominator == 1),
     **{(name, part): _scales for name in SNAPPED for part in ("epsilon", "sensitivity")},
     ("snapping_laplace", "out"): _no_value,
     ("snapping_bound", "epsilon"): positive,
     ("snapping_bound", "gamma"): probability,
-    ("calibrate", "rho"): positive,
-    ("calibrate", "sensitivity"): at_least_1,
-    ("calibrate", "epsilon"): _no_value,  # beside rho, which CALLS gives
-    ("calibrate", "delta"): _no_value,
-    ("calibrate", "error"): _no_value,
-    ("calibrate", "confidence"): _no_value,
-    ("calibrate", "beta"): _no_value,  # of a Gaussian
-    ("calibrate", "sampling"): Other(lambda given: given.exact == 1),  # with rho
-    ("rho", "sampling"): Other(lambda given: given.exact == 1),
-    ("Budget", "rho"): positive,
-    ("Budget", "epsilon"): _no_value,  # beside rho, which CALLS gives
-    ("Budget", "delta"): _no_value,
+    **{("calibrate", name): _no_value for name in ("error", "confidence", "beta")},
+    **{(name, "sampling"): Other(lambda given: given.exact == 1) for name in ("calibrate", "rho")},
+    **{(name, "sensitivity"): at_least_1 for name in ("calibrate", "add_noise")},
     ("Skellam", "variance"): positive._replace(near=True),
-    ("calibrate", "clients"): Other(
-        lambda given: given.value is None or _whole(1, 2**64 - 1).takes(given)
-    ),
+    ("calibrate", "clients"): _or_none(_whole(1, 2**64 - 1)),
     ("loss", "sensitivity"): Rule(lambda x: x > 0 and x.denominator == 1, near=True),
     ("loss", "sampling"): Rule(lambda x: 0 < x <= 1, near=True),
     ("loss", "most"): _whole(16, 2**32),
     ("loss", "width"): Other(lambda given: given.value is None or None),
     ("renyi", "sensitivity"): _whole_number,
     ("renyi", "norm"): Other(lambda given: given.value is None or None),
-    ("delta", "epsilon"): not_negative._replace(near=True),
-    ("log_delta", "epsilon"): not_negative._replace(near=True),
+    **{(name, "epsilon"): not_negative._replace(near=True) for name in ("delta", "log_delta")},
     ("epsilon", "delta"): probability._replace(near=True),
-    ("delta", "sensitivity"): _whole_number,
-    ("log_delta", "sensitivity"): _whole_number,
-    ("epsilon", "sensitivity"): _whole_number,
-    ("add_noise", "law"): _no_value,  # beside rho, which CALLS gives
-    ("add_noise", "rho"): positive,
-    ("add_noise", "sensitivity"): at_least_1,
-    ("add_noise", "epsilon"): _no_value,
-    ("add_noise", "delta"): _no_value,
+    **{(name, "sensitivity"): _whole_number for name in ("delta", "log_delta", "epsilon")},
     ("add_noise", "rows_per_person"): _whole(1, 1),  # as many as there are
-    ("add_noise", "columns"): _no_value,  # of a list
-    ("add_noise", "out"): _no_value,  # of a list
     ("add_noise", "disjoint"): _flag,
     ("add_noise", "overflow"): _none,
-    ("add_noise", "modulus"): Other(
-        lambda given: given.value is None or _whole(2, inf).takes(given)
-    ),
+    ("add_noise", "modulus"): _or_none(_whole(2, inf)),
     ("add_noise", "integral_floats"): _flag,
     ("compare_noise", "sigma2"): positive._replace(near=True),
     ("compare_queries", "delta"): probability._replace(near=True),
@@ -398,22 +372,14 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("Skellam.sum_of", "clients"): Other(
         lambda given: None if _whole(1, inf).takes(given) else False
     ),
-    ("release_table", "rho"): positive,
-    ("release_table", "epsilon"): _no_value,  # beside rho, which CALLS gives
-    ("release_table", "delta"): _no_value,
-    ("release_table", "report_delta"): Other(
-        lambda given: given.value is None or probability.takes(given)
-    ),
+    ("release_table", "report_delta"): _or_none(probability),
     ("release_table", "sensitivity"): Rule(lambda x: 1 <= x < 10**600),  # noise of 600 digits
     ("release_table", "rows_per_person"): _whole(1, 2),
     ("release_table", "delimiter"): _no_value,
-    ("Plan", "rho"): positive,
-    ("Plan", "epsilon"): _no_value,  # beside rho, which CALLS gives
-    ("Plan", "delta"): _no_value,
-    ("Plan", "report_delta"): Other(lambda given: given.value is None or probability.takes(given)),
-    ("Table", "share"): Other(lambda given: given.value is None or positive.takes(given)),
-    ("add_noise", "person"): _no_value,
-    ("add_noise", "by"): _no_value,  # of a list
+    ("Plan", "report_delta"): _or_none(probability),
+    ("Table", "share"): _or_none(positive),
+    # with rho, and of a list
+    **{("add_noise", name): _no_value for name in ("law", "person", "by", "columns", "out")},
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
@@ -434,12 +400,11 @@ MOMENTS = ("mean", "var", "std", "entropy")
 
 _ACCOUNTING = "needs dp-accounting: tests/privacy/test_accounting.py"
 SKIPPED: dict[tuple[str, str], str] = {
-    ("pld", "law"): _ACCOUNTING,
-    ("pld", "sensitivity"): _ACCOUNTING,
+    **{
+        (name, part): _ACCOUNTING for name in ("pld", "dp_event") for part in ("law", "sensitivity")
+    },
     ("pld", "value_discretization_interval"): _ACCOUNTING,
     ("pld", "log_mass_truncation_bound"): _ACCOUNTING,
-    ("dp_event", "law"): _ACCOUNTING,
-    ("dp_event", "sensitivity"): _ACCOUNTING,
     ("keep_groups", "counts"): "integers of any kind: tests/selection/test_keep_groups.py",
     ("add_noise", "values"): "integers of any kind: tests/data",
     **{
@@ -449,20 +414,21 @@ SKIPPED: dict[tuple[str, str], str] = {
             *("columns", "disjoint", "integral_floats", "person", "by"),
         )
     },
-    ("distributed.total", "messages"): "integers of any kind: tests/distributed",
-    ("distributed.round_conditionally", "values"): "vectors: tests/distributed",
-    ("Rotation.apply", "vectors"): "vectors: tests/distributed",
-    ("Rotation.undo", "vectors"): "vectors: tests/distributed",
-    ("SecureSum.message", "vector"): "vectors: tests/distributed",
-    ("SecureSum.total", "messages"): "integers of any kind: tests/distributed",
+    **dict.fromkeys(
+        (
+            *(("distributed.total", "messages"), ("distributed.round_conditionally", "values")),
+            *(("Rotation.apply", "vectors"), ("Rotation.undo", "vectors")),
+            *(("SecureSum.message", "vector"), ("SecureSum.total", "messages")),
+        ),
+        "vectors and integers of any kind: tests/distributed",
+    ),
     ("SecureSum.total", "clients"): "only with a sum: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
-    ("release_table", "table"): "a path: tests/release/test_release.py",
-    ("release_table", "out"): "a path: tests/release/test_release.py",
-    ("release_table", "column"): "the name of a column: tests/release/test_release.py",
     ("release_table", "integral_floats"): "a bool: tests/release/test_integral_floats.py",
-    ("release_table", "force"): "a bool: tests/release/test_release.py",
-    ("release_table", "disjoint"): "a bool: tests/release/test_release.py",
+    **{
+        ("release_table", name): "a path, a name or a bool: tests/release/test_release.py"
+        for name in ("table", "out", "column", "force", "disjoint", "progress", "plot")
+    },
     **{
         ("release_table", name): "a statement: tests/release/test_person_plans.py"
         for name in ("person", "by", "across")
@@ -477,8 +443,6 @@ SKIPPED: dict[tuple[str, str], str] = {
         for name in ("frames", "columns", "integral_floats", "source")
     },
     ("stream", "progress"): "a bool: tests/drawing/test_stream.py",
-    ("release_table", "progress"): "a bool: tests/release/test_release.py",
-    ("release_table", "plot"): "a path: tests/release/test_release.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS, "bias")},
     **{(name, "monotone"): "any truth value" for name in (*SELECTIONS, "noisy_max_epsilon")},
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",

@@ -24,25 +24,14 @@ from pathlib import Path
 
 import fork_scenarios
 import pytest
-from fork_scenarios import (
-    DRAWS,
-    EVERY_WAY,
-    VALUES,
-    Draw,
-    children,
-    copies_of_laws,
-    fork_while_a_thread_draws,
-    grandchild,
-    in_child,
-    multiprocessing_fork,
-    multiprocessing_forkserver,
-    multiprocessing_spawn,
-    raw_fork,
-)
+from evidence_cases import evidence
+from fork_scenarios import DRAWS, EVERY_WAY, VALUES, in_child, raw_fork
 
 pytestmark = pytest.mark.process
 
 PROGRAM = Path(fork_scenarios.__file__)
+METHODS = ("fork", "spawn", "forkserver")
+"""How multiprocessing begins a process."""
 
 
 def common_values(processes: Iterable[list[int]]) -> int:
@@ -51,9 +40,9 @@ def common_values(processes: Iterable[list[int]]) -> int:
     return sum(count > 1 for count in counts.values())
 
 
-def run(scenario: Callable[[Draw], list[list[int]]], name: str) -> list[list[int]]:
+def run(scenario: str, name: str) -> list[list[int]]:
     """Run a scenario in a fresh interpreter; one that hangs is ended and fails."""
-    command = [sys.executable, "-W", "ignore", str(PROGRAM), scenario.__name__, name]
+    command = [sys.executable, "-W", "ignore", str(PROGRAM), scenario, name]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
     try:
         output, _ = process.communicate(timeout=300)
@@ -67,18 +56,8 @@ def run(scenario: Callable[[Draw], list[list[int]]], name: str) -> list[list[int
     return processes
 
 
-BETWEEN_DRAWS = [
-    children,
-    pytest.param(grandchild, marks=pytest.mark.evidence),
-    multiprocessing_fork,
-    multiprocessing_spawn,
-    multiprocessing_forkserver,
-]
-"""Scenarios in which no draw is under way when a process begins."""
-
-
-@pytest.mark.parametrize("scenario", BETWEEN_DRAWS, ids=lambda scenario: scenario.__name__)
-def test_no_value_is_drawn_in_two_processes(scenario: Callable[[Draw], list[list[int]]]) -> None:
+@pytest.mark.parametrize("scenario", ["children", *evidence("grandchild"), *METHODS])
+def test_no_value_is_drawn_in_two_processes(scenario: str) -> None:
     """Parent, children and grandchildren of every kind have no draw in common, by any method.
 
     `python tests/support/fork_scenarios.py SCENARIO DRAW` runs one method alone.
@@ -117,17 +96,17 @@ def test_libc_gives_a_child_other_bits(
 
 def test_copies_of_laws_share_no_draws() -> None:
     """No two laws, pickled and copied ones included, share a draw in any process."""
-    assert common_values(run(copies_of_laws, "reference")) == 0
+    assert common_values(run("copies", "reference")) == 0
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", DRAWS)
 def test_no_value_is_drawn_in_two_processes_forked_beside_a_draw(name: str) -> None:
     """One thread draws without a pause while another forks, and still the children draw."""
-    assert common_values(run(fork_while_a_thread_draws, name)) == 0
+    assert common_values(run("beside a thread", name)) == 0
 
 
 @pytest.mark.parametrize("name", ["inherited", "inherited source"])
 def test_the_harness_catches_an_inherited_generator(name: str) -> None:
     """If a fork inherits numpy's default_rng, a thousand values in common show it."""
-    assert common_values(run(children, name)) >= VALUES
+    assert common_values(run("children", name)) >= VALUES

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import gmpy2
@@ -64,63 +65,52 @@ def of_laws() -> Iterator[Call]:
 
 def of_privacy() -> Iterator[Call]:
     """Yield calls that compute costs of noise, and calibrate it."""
-    laws = [law for law in [*GAUSSIANS, *OTHERS] if law.mu == 0]
-    for law in [*laws, dg.DiscreteGaussian("1/10")]:
-        for change in (1, 7):
-            for epsilon in (0, "1/1000", 50):
-                yield partial(privacy.delta, law, epsilon, change)
-                yield partial(privacy.log_delta, law, epsilon, change)
-            for delta in ("0.9", "1e-300"):
-                yield partial(privacy.epsilon, law, delta, change)
+    for law in [dg.DiscreteGaussian("1/10"), *(one for one in [*GAUSSIANS, *OTHERS] if not one.mu)]:
+        for change, epsilon in product((1, 7), (0, "1/1000", 50)):
+            yield partial(privacy.delta, law, epsilon, change)
+            yield partial(privacy.log_delta, law, epsilon, change)
+        for change, delta in product((1, 7), ("0.9", "1e-300")):
+            yield partial(privacy.epsilon, law, delta, change)
         if isinstance(law, dg.DiscreteGaussian):
             yield partial(privacy.delta, law, 1, queries=10)
             yield partial(privacy.epsilon, law, "1e-6", queries=10)
         if not isinstance(law, dg.GeneralizedGaussian):
             yield partial(privacy.rho, law, 3)
     for rho in ("1e-9", 100, 10**40):
-        yield partial(privacy.zcdp_epsilon, rho, "1e-6")
-        yield partial(privacy.zcdp_epsilon, rho, "1e-400")
+        for delta in ("1e-6", "1e-400"):
+            yield partial(privacy.zcdp_epsilon, rho, delta)
         for epsilon in (0, 3, 10**40):
             yield partial(privacy.zcdp_delta, rho, epsilon)
             yield partial(privacy.zcdp_delta_standard, rho, epsilon)
-    for epsilon in (0, "1e-3", 10**6):
-        for delta in ("0.9", "1e-400"):
-            yield partial(privacy.zcdp_rho, epsilon, delta)
-    many = [
+    for epsilon, delta in product((0, "1e-3", 10**6), ("0.9", "1e-400")):
+        yield partial(privacy.zcdp_rho, epsilon, delta)
+    for loss in (
         privacy.loss(dg.DiscreteGaussian(20)) ** 100,
         privacy.loss(dg.GeneralizedGaussian(2, "3/2"), sampling="1/10") ** 20,
         privacy.PrivacyLoss.of_pure("0.1", "1e-9") ** 50,
         privacy.PrivacyLoss.of_gaussian(100) ** 10,
         privacy.PrivacyLoss.of_laplace(10, cut=100),
-    ]
-    for loss in many:
+    ):
         yield partial(loss.delta, 1, bounds=True)
         yield partial(loss.epsilon, "1e-6", bounds=True)
-    for epsilon, delta, queries in (
-        (1, "1e-6", 1),
-        (0, "1e-6", 1),
-        (1, "1e-6", 10),
-        (1, "1e-400", 1),
-    ):
-        yield partial(
-            privacy.calibrate, dg.DiscreteGaussian, epsilon=epsilon, delta=delta, queries=queries
-        )
+    for epsilon, delta, n in ((1, "1e-6", 1), (0, "1e-6", 1), (1, "1e-6", 10), (1, "1e-400", 1)):
+        calibrated = partial(privacy.calibrate, dg.DiscreteGaussian, queries=n)
+        yield partial(calibrated, epsilon=epsilon, delta=delta)
     if importlib.util.find_spec("dp_accounting") is not None:
-        yield _delta_by_pld
-
-
-def _delta_by_pld() -> object:
-    law = dg.DiscreteGaussian(5)
-    return privacy.pld(law, value_discretization_interval=0.125).get_delta_for_epsilon(0.5)
+        yield lambda: privacy.pld(
+            dg.DiscreteGaussian(5), value_discretization_interval=0.125
+        ).get_delta_for_epsilon(0.5)
 
 
 def of_utility() -> Iterator[Call]:
     """Yield calls that compare noises."""
     for sigma2 in ("1/9", 1, 10**6):
         noise = utility.compare_noise(sigma2)
-        yield partial(utility.compare_noise, sigma2)
-        yield noise.variances
-        yield partial(noise.tails, 3)
+        yield from (
+            partial(utility.compare_noise, sigma2),
+            noise.variances,
+            partial(noise.tails, 3),
+        )
         for epsilon in (0, 1):
             yield partial(utility.continuous_gaussian_delta, sigma2, epsilon)
     yield partial(privacy.calibrate, dg.DiscreteLaplace, epsilon=1, delta="1e-6", queries=20)

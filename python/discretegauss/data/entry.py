@@ -219,7 +219,10 @@ def add_noise(
     )
     check_law(law)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    if type(values) is not np.ndarray and is_tensor(values):
+    is_lazy = False
+    if type(values) is np.ndarray:
+        container = open_container(values, columns, floats=integral_floats)
+    elif is_tensor(values):
         if columns is not None or modulus is not None or overflow != "raise" or integral_floats:
             raise ParameterTypeError(
                 "columns, modulus, overflow and integral_floats must not be given with a tensor"
@@ -229,10 +232,10 @@ def add_noise(
             container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
         )
         return add_to_tensor(out, memory, law, how)
-    is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
-    if type(values) is not np.ndarray:
+    else:
+        is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
         values = read_once(values)  # the law needs the rows, too
-    container = open_container(values, columns, floats=integral_floats)
+        container = open_container(values, columns, floats=integral_floats)
     law = law_for(
         container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
     )

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscreteGaussError, ParameterValueError
 from .cells import Cells
-from .person import Counting, Person, change
+
+if TYPE_CHECKING:
+    from .person import Counting, Person
 
 MOST_ROWS = 20_000
 """Tables with more rows are not looked at for totals of some keys, which takes more time."""
@@ -56,6 +58,8 @@ def alone_by(person: Person, counting: Counting) -> Alone:
     A record is in one row. Only where one record replaces another does the noise cover a total of
     all rows, too: either the total does not change, or one of the two rows does not.
     """
+    from .person import change  # here, because workers that only draw do not need it
+
     across = counting.across is not None
     in_one_row = person.records > 1 or across or change(person, counting).rows == 1
     return Alone(in_one_row, across, has_person=True)

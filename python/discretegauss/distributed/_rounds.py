@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from hashlib import blake2b
 from typing import Any
@@ -98,7 +99,8 @@ def least_modulus(
     if isinstance(law, Skellam):
         reach = _AT.add(reach, _AT.scale(m, Fraction(2, 3)))
     half = _AT.shift(reach, n * entry + 1).upper
-    return 2 << int(half).bit_length()
+    whole: int = math.floor(half)  # int(half) would round to the nearest
+    return 2 << whole.bit_length()
 
 
 def _spread(law: object) -> Fraction:

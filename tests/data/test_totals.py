@@ -87,6 +87,17 @@ def test_margins_are_found_in_long_form() -> None:
     assert dg.noise_for(cells, rho=1, columns="n").sigma2 == 0.5
 
 
+def test_a_stream_is_looked_at_and_then_released() -> None:
+    """Its rows come only once, and it has them for both."""
+    for counts in ([5, 3, 8], [5, 3, 9]):
+        reader = pa.table({"g": ["x", "y", "z"], "n": counts}).to_reader()
+        if counts[-1] == 8:
+            with pytest.raises(ParameterValueError, match=r"^row 3 is in every column"):
+                add(reader, columns="n")
+        else:
+            assert dg.add_noise(reader, rho=1, columns="n")["g"].to_pylist() == ["x", "y", "z"]
+
+
 def test_dimensions_in_by_are_the_rows_of_xarray() -> None:
     """A person counts in all ages: their sums are no totals of rows."""
     ages = {"age": ["young", "old", "both"]}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from command import Command
+from tables import copied_example
 
 import discretegauss as dg
 from discretegauss import release
 from discretegauss.errors import DiscreteGaussError
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 ERRORS = """
 confidence = "0.9"
@@ -55,10 +53,7 @@ rows_per_person = 4
 
 @pytest.fixture
 def flights(tmp_path: Path) -> Path:
-    for name in ("flights", "flights_by_carrier", "flights_by_carrier_month"):
-        shutil.copy(EXAMPLES / f"{name}.csv", tmp_path)
-    shutil.copy(EXAMPLES / "flights_plan.toml", tmp_path)
-    return tmp_path / "flights_plan.toml"
+    return copied_example(tmp_path)
 
 
 def columns(path: Path) -> dict[str, list[Any]]:

@@ -6,7 +6,6 @@ import gzip
 import json
 import math
 import re
-import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 from command import Command
 from evidence_cases import at_once
 from scipy import stats
-from tables import FLIGHTS, rows_of, write_plan
+from tables import EXAMPLES, FLIGHTS, copied_example, rows_of, write_plan
 
 import discretegauss as dg
 from discretegauss import DiscreteGaussian, release
@@ -360,11 +359,9 @@ def test_tables_that_contradict_each_other_leave_none_written(tmp_path: Path) ->
 
 # --- the example
 
-EXAMPLES = FLIGHTS.parent
-
 
 def test_the_margins_of_the_example_are_those_of_its_table() -> None:
-    rows = rows_of(EXAMPLES / "flights.csv")[1:]
+    rows = rows_of(FLIGHTS)[1:]
     for name, places in (("flights_by_carrier", [0]), ("flights_by_carrier_month", [0, 3])):
         sums: dict[tuple[str, ...], int] = {}
         for row in rows:
@@ -377,9 +374,7 @@ def test_the_margins_of_the_example_are_those_of_its_table() -> None:
 def test_the_example(tmp_path: Path, run: Command) -> None:
     """The plan in docs/plans.md has the noise that it reports. This fails in 1 run of 10^8."""
     pytest.importorskip("matplotlib")
-    for path in EXAMPLES.glob("flights*"):
-        shutil.copy(path, tmp_path)
-    plan, plot = tmp_path / "flights_plan.toml", tmp_path / "plan.png"
+    plan, plot = copied_example(tmp_path), tmp_path / "plan.png"
     report = json.loads(run("release", "--plan", plan, "--json", "--plot", plot).out)
     assert 0.99999 < report["epsilon"] <= 1
     assert [one["rows"] for one in report["tables"]] == [16, 192, 5268]

@@ -56,6 +56,7 @@ __all__ = [
     "Skellam",
     "centred",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 def _unpickled(kind: type[_Law], *values: str) -> _Law:

@@ -48,6 +48,7 @@ __all__ = [
     "skellam",
     "uniform_below",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 _UINT8 = np.dtype(np.uint8)
 

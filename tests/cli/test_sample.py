@@ -136,7 +136,9 @@ def test_a_file_that_comes_to_be_meanwhile_is_kept(
         out.write_text("of another")
         return sample(law, size, **options)
 
-    monkeypatch.setattr("discretegauss.release.checked_destinations", lambda _, force: [out])
+    monkeypatch.setattr(
+        "discretegauss.release.commands.checked_destinations", lambda _, force: [out]
+    )
     monkeypatch.setattr(laws.DiscreteGaussian, "sample", slow)
     done = run("sample", "--sigma2", 1, "--size", 3, "--out", out)
     monkeypatch.undo()  # a file that is there from the beginning is refused in the same words

@@ -26,7 +26,8 @@ from discretegauss.errors import (
 )
 from discretegauss.privacy import calibrate, zcdp_rho
 from discretegauss.privacy import loss as loss_of
-from discretegauss.release import FilePlan, read_plan, release_json
+from discretegauss.release import commands
+from discretegauss.release.commands import FilePlan, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 PLAN = """
@@ -395,7 +396,7 @@ def test_the_example(tmp_path: Path, run: Command) -> None:
 def test_the_budget_of_an_error_counts_all_answers() -> None:
     """Several at once: sensitivity, changed answers, and answers that are right together."""
     law = calibrate(DiscreteGaussian, error=5, confidence="0.9", queries=7)
-    found = release.budget_for_error(5, "0.9", Fraction(3, 2), 4, 7)
+    found = commands.budget_for_error(5, "0.9", Fraction(3, 2), 4, 7)
     assert found.rho == 4 * Fraction(9, 4) / (2 * law.sigma2)
     assert found.rho == dg.privacy.rho(law, "3/2", queries=4)
 

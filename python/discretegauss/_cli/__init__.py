@@ -61,7 +61,8 @@ from .parser import (
 if TYPE_CHECKING:
     from .._inputs.budget import Budget
     from ..laws import Law
-    from ..release import FilePlan, Person
+    from ..release import Person
+    from ..release.commands import FilePlan
 
 __all__ = ["main", "program"]
 
@@ -202,7 +203,7 @@ def _release(arguments: argparse.Namespace) -> int:
     A count is replaced by count + draw, in exact integers; all other cells are kept.
     Numbers are exact: 0.1 is one tenth, and 1/3 works too.
     """
-    from .. import release
+    from ..release import commands as release
 
     if arguments.unknown_groups:
         return _release_groups(arguments)
@@ -223,7 +224,7 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> FilePlan:
-    from ..release import plan_of_one, read_plan
+    from ..release.commands import plan_of_one, read_plan
 
     if arguments.plan is not None:
         names = ("table", "out", "column", "delimiter", *_OF_PERSON, "disjoint", *_SPENT)
@@ -255,7 +256,7 @@ def _who(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
-    from ..release import release_groups
+    from ..release.commands import release_groups
 
     reason = "a group has one count of people, and the budget is epsilon with delta"
     names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
@@ -334,7 +335,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
       discretegauss calibrate --error 5 --confidence 0.95
       discretegauss calibrate --plan plan.toml
     """
-    from .. import release
+    from ..release import commands as release
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
@@ -404,7 +405,7 @@ def _sample(arguments: argparse.Namespace) -> int:
       discretegauss sample --sigma2 100 --size 1000000000 --out noise.npy
       discretegauss sample --scale 5/2 --size 10 --out -
     """
-    from ..release import File, checked_destinations, column_file, unbuffered_stdout
+    from ..release.commands import File, checked_destinations, column_file, unbuffered_stdout
 
     law = _law(arguments)
     options = {"source": arguments.source, "threads": arguments.threads or 1}

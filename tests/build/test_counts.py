@@ -40,8 +40,8 @@ NEW = (dg.DiscreteGaussian(12345 + i) for i in count())
         (lambda: partial(dg.discrete_gaussian, 100, 1000), 4),
         (lambda: partial(LAW.sample, 1000), 2),
         (lambda: partial(next(NEW).sample, 1000), 15),
-        (lambda: partial(dg.add_noise, COUNTS, LAW), 32),
-        (lambda: partial(dg.discrete_gaussian, SIGMA2, dtype=np.int32), 35),
+        (lambda: partial(dg.add_noise, COUNTS, LAW), 34),
+        (lambda: partial(dg.discrete_gaussian, SIGMA2, dtype=np.int32), 37),
     ],
     ids=["function", "law", "first call of a law", "add_noise", "array of sigma2"],
 )

@@ -281,6 +281,7 @@ def test_a_released_file_opens_in_every_library(
     assert reader(out) == expected
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:
     write_parquet(pa.table({"n": [1, 2, 4]}), tmp_path / "t.parquet")
     release_table(tmp_path / "t.parquet", "n", tmp_path / "o.arrow", rho="1e9")
@@ -288,6 +289,7 @@ def test_parquet_may_become_arrow_and_the_other_way(tmp_path: Path) -> None:
     assert read(tmp_path / "p.parquet").to_pydict() == {"n": [1, 2, 4]}
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_counts_beyond_int64_and_noisy_counts_beyond_their_type(tmp_path: Path) -> None:
     """Noise has no room on an unsigned count beyond int64, and has room on a wide decimal."""
     path = tmp_path / "t.parquet"

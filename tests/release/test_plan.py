@@ -160,6 +160,7 @@ def test_equal_tables_are_one_query_asked_more_often(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rho", ["1/7", "1e-300", "123456789/1000"])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_the_rho_of_the_tables_add_up_exactly(tmp_path: Path, rho: str) -> None:
     tables = {"share": "1/3", "sensitivity": "7/3"}, {"share": "2/3", "rows_per_person": 7}
     found = read_plan(write_plan(tmp_path, f'rho = "{rho}"', *tables))

@@ -17,6 +17,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -34,6 +35,7 @@ from ..errors import (
     ParameterOverflowError,
     ParameterTypeError,
     ParameterValueError,
+    PrivacyWarning,
 )
 from .parser import (
     FAILED,
@@ -51,10 +53,12 @@ from .parser import (
     exclude,
     fail,
     file_name,
+    in_options,
     plan_file,
     present,
     printed,
     require,
+    warnings_as_lines,
     whole_number,
 )
 
@@ -98,11 +102,15 @@ def program() -> int:
 
 
 def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
+    arguments = argparse.Namespace(hold_signals=stops.hold)
     try:
-        arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
-        return int(arguments.run(arguments))
+        _parser().parse_args(argv, arguments)
+        with warnings_as_lines():
+            return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _explained(error)
+        if isinstance(error, DiscreteGaussError):
+            message = in_options(message, arguments)
         notes = getattr(error, "__notes__", [])  # of a file that is written nevertheless
         if code == UNREAD and not notes:
             return code
@@ -168,6 +176,8 @@ def _add_release(commands: Any) -> None:
     add_value(parser, "--out", "FILE", file_name, text)
     text = "';', '|', ',' or a tab; by default the endings of TABLE and FILE set it"
     add_value(parser, "--delimiter", "D", str, text)
+    text = "counts may be floats that are whole numbers, such as 12.0; FILE gets integers"
+    add_flag(parser, "--integral-floats", text)
     text = "a TOML file that lists tables with one budget; either all are written or none"
     add_value(parser, "--plan", "FILE", plan_file, text)
     text = "with --plan: also write to this folder tables that add up, as CSV with standard errors"
@@ -207,8 +217,10 @@ def _release(arguments: argparse.Namespace) -> int:
 
     if arguments.unknown_groups:
         return _release_groups(arguments)
-    plan = _plan(arguments)
     to_stdout = arguments.out == "-"
+    if to_stdout:  # then the report, which has the same sentence, goes to stderr
+        warnings.simplefilter("ignore", PrivacyWarning)
+    plan = _plan(arguments)
     result = release.execute(
         plan,
         force=arguments.force,
@@ -227,7 +239,8 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
     from ..release.commands import plan_of_one, read_plan
 
     if arguments.plan is not None:
-        names = ("table", "out", "column", "delimiter", *_OF_PERSON, "disjoint", *_SPENT)
+        of_table = ("table", "out", "column", "delimiter", "integral_floats", "disjoint")
+        names = (*of_table, *_OF_PERSON, *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)
@@ -240,6 +253,7 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
         budget=_budget(arguments),
         report_delta=arguments.report_delta,
         delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
         **_who(arguments),
     )
 
@@ -280,6 +294,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         delta=arguments.delta,
         groups_per_person=who.get("rows_per_person", 1),
         delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
         force=arguments.force,
         before_placing=arguments.hold_signals,
     )
@@ -319,8 +334,8 @@ def _add_calibrate(commands: Any) -> None:
     text = "with --error: a number between 0 and 1 (default 0.95)"
     add_value(error, "--confidence", "C", PROBABILITY, text)
     person = _add_person(parser)
-    text = "one answer changes by at most S, a whole number without --rho (default 1)"
-    add_value(person, "--sensitivity", "S", POSITIVE, text)
+    text = "one answer changes by at most S; S is at least 1, and a whole number without --rho "
+    add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
     add_value(person, "--queries", "K", whole_number, "at most K answers change (default 1)")
     text = "the same as --queries, for one column of counts in a table, as in release"
     add_value(person, "--rows-per-person", "K", whole_number, text)

@@ -15,6 +15,7 @@ import gmpy2
 
 from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
+from .._law_functions.narrow import narrow_noise
 from ..data.person import Change, Person
 from ..privacy.joint import COROLLARY
 from ._calibration import Calibration, Cost, WithCost
@@ -206,7 +207,9 @@ def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
             "l1": _exact(Fraction(most.l1)),
             "rows_per_person": most.rows,
         }
+    warning = narrow_noise(noise.law)
     return {
+        **({"warning": warning} if warning else {}),
         "law": "discrete Gaussian",
         "sigma2": _exact(noise.sigma2),
         "std": str(noise.std),
@@ -314,7 +317,9 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
     interval = f"-{bound} .. {bound} (of the noise)"
     if not bound:
         interval = "0 .. 0 (of the noise: nearly all answers are published unchanged)"
+    warning = narrow_noise(noise.law)
     return [
+        *([("warning", warning)] if warning else []),
         ("law", f"discrete Gaussian N_Z(0, sigma2), one independent draw for each {drawn_for}"),
         ("sigma2", _sigma2(noise.sigma2)),
         ("standard deviation", _std(noise.std)),
@@ -400,7 +405,7 @@ def law_and_budget(noise: Calibration) -> str:
 
 def _pair(cost: Cost) -> str:
     least: float | Fraction = cost.epsilon
-    if cost.asked_epsilon is not None:  # it is met, even if the float, rounded up, is above it
+    if cost.asked_epsilon is not None:  # it is met, and the float may be above it
         least = min(least, cost.asked_epsilon)
     text = rounded_up(Fraction(least)) if least != math.inf else "inf"
     return f"({text}, {rounded_up(cost.delta)})"

@@ -426,7 +426,7 @@ build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
         files.extractall(tmp_path / "site")
-    assert "discretegauss/py.typed" in names
+    assert {"discretegauss/py.typed", "discretegauss/data/flights.csv"} <= set(names)
     assert not [name for name in names if ".so" in Path(name).suffixes or name.endswith(".c")]
 
     counts, out = tmp_path / "counts.csv", tmp_path / "noisy.csv"

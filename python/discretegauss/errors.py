@@ -19,6 +19,7 @@ __all__ = [
     "SourceError",
     "TableError",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 class DiscreteGaussError(Exception):

@@ -57,6 +57,7 @@ __all__ = [
     "Skellam",
     "centred",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 def _unpickled(kind: type[_Law], *values: str) -> _Law:
@@ -397,6 +398,10 @@ class DiscreteGaussian(_Law):
     sigma2: Fraction = _number("parameter")
     mu: Fraction = _number("mu")
 
+    @overload
+    def __init__(self, sigma2: object, mu: object = 0, *, sigma: None = None) -> None: ...
+    @overload
+    def __init__(self, sigma2: None = None, mu: object = 0, *, sigma: object) -> None: ...
     @with_hints
     def __init__(self, sigma2: object = None, mu: object = 0, *, sigma: object = None) -> None:
         super().__init__(sigma2_of(sigma2, sigma, arrays=False), mu)

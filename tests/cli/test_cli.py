@@ -9,8 +9,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
 from pathlib import Path
+from typing import Self
 
 import pytest
 from command import (
@@ -397,6 +399,40 @@ def test_calibrate_as_json(run: Command) -> None:
     noise = json.loads(done.out)
     assert (noise["sigma2"], noise["rho"], noise["queries"]) == ("3", "1/3", 2)
     assert noise["epsilon"] == privacy.epsilon(DiscreteGaussian(3), "1e-6", queries=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "own"),
+    [
+        (["calibrate", "--rho", "1/3"], {"rho": "1/3", "rho_decimal": "0.333334"}),
+        (["release", FLIGHTS, "--column", "flights", "--rho", "1/3"], {"rho_decimal": "0.333334"}),
+        (["sample", "--sigma", 2, "--mu", "1/3", "--size", 7], {"sigma2": "4", "mu": "1/3"}),
+        (["verify", "--quick"], {"right": True}),
+    ],
+)
+def test_json_tells_who_wrote_it_and_when(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[object],
+    own: dict[str, object],
+) -> None:
+    """Four commands begin with the same three keys; the time is UTC, with the letter Z."""
+    out = ["--out", tmp_path / "o"] if arguments[0] in ("release", "sample") else []
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(86400.5, tz or timezone(timedelta(hours=5)))
+
+    monkeypatch.setattr("discretegauss._system.json_report.datetime", Clock)
+    done = run(*arguments, *out, "--json")
+    assert (done.code, done.err) == (0, "")
+    report = json.loads(done.out)
+    assert list(report)[:3] == ["schema", "version", "time"]
+    assert (report["schema"], report["version"]) == (1, __version__)
+    assert report["time"] == "1970-01-02T00:00:00Z"
+    assert report.items() >= own.items()
 
 
 def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

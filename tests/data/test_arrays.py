@@ -266,7 +266,7 @@ def test_swapped_arguments_say_so() -> None:
     with pytest.raises(TypeError, match="law must be a DiscreteGaussian"):
         dg.add_noise(LAW, np.arange(3))  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="the law is the second argument"):
-        dg.add_noise(LAW, rho=1)
+        dg.add_noise(LAW, rho=1)  # type: ignore[call-overload]
 
 
 def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:

@@ -13,7 +13,7 @@ from same_bits import same_bits
 
 from discretegauss import release
 from discretegauss.errors import DiscreteGaussError, ParameterValueError, TableError
-from discretegauss.release import Person, _first_look
+from discretegauss.release import Person, _first_look, commands
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -181,9 +181,9 @@ def test_a_column_that_is_a_sum_elsewhere_needs_values(tmp_path: Path) -> None:
     message = "table 2 needs values: its column 'income' is a sum in table 1"
     refused(tmp_path, message, table + "\nvalues = [0, 100]", table)
     with pytest.raises(ParameterValueError, match=message):
-        release.read_plan(tmp_path / "plan.toml")
+        commands.read_plan(tmp_path / "plan.toml")
     plan = plan_of(tmp_path, table + "\nvalues = [0, 100]", table + "\nvalues = [0, 1]")
-    assert len(release.read_plan(plan).tables) == 2
+    assert len(commands.read_plan(plan).tables) == 2
 
 
 # --- the report

@@ -23,7 +23,8 @@ from discretegauss.errors import (
     ParameterValueError,
     TableError,
 )
-from discretegauss.release import Person, Plan, Table, plan_json, plan_text, read_plan, release_json
+from discretegauss.release import Person, Plan, Table, commands
+from discretegauss.release.commands import plan_json, plan_text, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
@@ -168,11 +169,11 @@ def test_unknown_groups_take_the_statement(folder: Path) -> None:
     (folder / "groups.csv").write_text("town,age,n\n" + "A,old,900\nB,old,800\n")
     how: Any = {"epsilon": 1, "delta": "1e-6", "force": True}
     paths = folder / "groups.csv", "n", folder / "kept.csv"
-    done = discretegauss.release.release_groups(*paths, person=Person(3, ["town", "age"]), **how)
+    done = commands.release_groups(*paths, person=Person(3, ["town", "age"]), **how)
     assert done.groups_per_person == 3
     for person in (Person(3), Person(3, ["town"]), Person(4, ["town", "age"], 2)):
         with pytest.raises(ParameterValueError, match="distinct must be all columns that name"):
-            discretegauss.release.release_groups(*paths, person=person, **how)
+            commands.release_groups(*paths, person=person, **how)
 
 
 # --- files

@@ -65,7 +65,8 @@ from .parser import (
 if TYPE_CHECKING:
     from .._inputs.budget import Budget
     from ..laws import Law
-    from ..release import FilePlan, Person
+    from ..release import Person
+    from ..release.commands import FilePlan
 
 __all__ = ["main", "program"]
 
@@ -212,7 +213,7 @@ def _release(arguments: argparse.Namespace) -> int:
     A count is replaced by count + draw, in exact integers; all other cells are kept.
     Numbers are exact: 0.1 is one tenth, and 1/3 works too.
     """
-    from .. import release
+    from ..release import commands as release
 
     if arguments.unknown_groups:
         return _release_groups(arguments)
@@ -235,7 +236,7 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> FilePlan:
-    from ..release import plan_of_one, read_plan
+    from ..release.commands import plan_of_one, read_plan
 
     if arguments.plan is not None:
         of_table = ("table", "out", "column", "delimiter", "integral_floats", "disjoint")
@@ -269,7 +270,7 @@ def _who(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
-    from ..release import release_groups
+    from ..release.commands import release_groups
 
     reason = "a group has one count of people, and the budget is epsilon with delta"
     names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
@@ -349,7 +350,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
       discretegauss calibrate --error 5 --confidence 0.95
       discretegauss calibrate --plan plan.toml
     """
-    from .. import release
+    from ..release import commands as release
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
@@ -399,6 +400,7 @@ def _add_sample(commands: Any) -> None:
     add_value(parser, "--size", "N", whole_number, "the number of draws", required=True)
     add_value(parser, "--out", "FILE", file_name, "the file to write; - is stdout", required=True)
     add_flag(parser, "--force", "replace FILE if it exists")
+    add_flag(parser, "--json", "print what was drawn as JSON; if FILE is stdout, on stderr")
     choices = ["chacha20", "getrandom"]
     text = "the source of random bits (default chacha20)"
     add_value(parser, "--source", None, str, text, choices=choices, default=choices[0])
@@ -419,7 +421,13 @@ def _sample(arguments: argparse.Namespace) -> int:
       discretegauss sample --sigma2 100 --size 1000000000 --out noise.npy
       discretegauss sample --scale 5/2 --size 10 --out -
     """
-    from ..release import File, checked_destinations, column_file, unbuffered_stdout
+    from ..release.commands import (
+        File,
+        checked_destinations,
+        column_file,
+        draws_json,
+        unbuffered_stdout,
+    )
 
     law = _law(arguments)
     options = {"source": arguments.source, "threads": arguments.threads or 1}
@@ -451,12 +459,13 @@ def _sample(arguments: argparse.Namespace) -> int:
                 append(draws)
     except FileExistsError:  # another process made it after the check
         raise OutputError(f"{out} already exists; use --force to replace it") from None
-    if to_stdout:
+    report = f"{arguments.size} draws of {law} are written to {out}"
+    if arguments.json:
+        report = draws_json(law, arguments.size, arguments.out, arguments.source)
+    elif to_stdout:
         return 0
-    return printed(
-        f"{arguments.size} draws of {law} are written to {out}",
-        f"{out} is written, but this could not be printed",
-    )
+    failure = f"{arguments.out} is written, but this could not be printed"
+    return printed(report, failure, on_stderr=to_stdout)
 
 
 def _law(arguments: argparse.Namespace) -> Law:
@@ -502,9 +511,10 @@ python-flint, 3 the results could not be written.
 
 
 def _add_verify(commands: Any) -> None:
-    summary, usage = "check the installed package", "%(prog)s [--quick | --random N]"
+    summary, usage = "check the installed package", "%(prog)s [--quick | --random N] [--json]"
     parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
     add_flag(parser, "--quick", "check in a second that the draws are the published ones")
+    add_flag(parser, "--json", "print the results as JSON")
     add_value(parser, "--random", "N", whole_number, "also prove the tables of N random laws")
 
 
@@ -519,8 +529,9 @@ def _verify(arguments: argparse.Namespace) -> int:
 
     if arguments.quick:
         exclude("--quick", arguments, ("random",), "--quick proves nothing")
-    random = [] if arguments.random is None else ["--random", str(arguments.random)]
-    return main(["--quick"] if arguments.quick else random, "discretegauss verify")
+    options = [] if arguments.random is None else ["--random", str(arguments.random)]
+    options += ["--quick"] * arguments.quick + ["--json"] * arguments.json
+    return main(options, "discretegauss verify")
 
 
 # --- options

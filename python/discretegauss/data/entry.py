@@ -7,7 +7,17 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NotRequired,
+    Protocol,
+    SupportsIndex,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,18 +45,30 @@ if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
     from .person import Person
 
-_Values = TypeVar("_Values")
+    class _Table(Protocol):
+        @property
+        def columns(self) -> Any: ...
+
+    class _Column(Protocol):  # an array or a tensor, too
+        @property
+        def dtype(self) -> Any: ...
+
+    class _ArrowColumn(Protocol):
+        @property
+        def type(self) -> Any: ...
+
+    class _Stream(Protocol):
+        def __arrow_c_stream__(self, requested_schema: Any = ..., /) -> Any: ...
+
+    _Array = NDArray[Any]
+    _Builtin = list[Any] | tuple[Any, ...] | dict[Any, Any] | SupportsIndex | Decimal
+    _Values = TypeVar("_Values", bound=_Builtin | _Table | _Column | _ArrowColumn | _Stream)
 
 _LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
 """Libraries with a module that opens their containers; the first that matches is used."""
 
 
-class NoiseOptions(TypedDict, total=False):
-    """The options that `add_noise` shares with `spark.add_noise` and `dask.add_noise`."""
-
-    rho: object
-    epsilon: object
-    delta: object
+class _Common(TypedDict, total=False):
     sensitivity: object
     rows_per_person: int
     disjoint: bool
@@ -57,39 +79,69 @@ class NoiseOptions(TypedDict, total=False):
     source: Source
 
 
-class _AllOptions(NoiseOptions, total=False):
+class NoiseOptions(_Common, total=False):
+    """The options that `add_noise` shares with `spark.add_noise` and `dask.add_noise`."""
+
+    rho: object
+    epsilon: object
+    delta: object
+
+
+class _Options(_Common, total=False):
     threads: int
     person: Person | None
     by: str | Sequence[str] | None
 
 
-@overload
-def add_noise(
-    values: NDArray[Any],
-    law: Law | Budget | None = None,
-    *,
-    out: NDArray[Any] | None = ...,
-    **options: Unpack[_AllOptions],
-) -> NDArray[Any]: ...
+class _Rho(_Options):
+    rho: object
+
+
+class _EpsilonDelta(_Options):
+    epsilon: object
+    delta: object
+    rho: NotRequired[object]  # None, from a function that passes all three on
+
+
+# Overloads tell type checkers what comes back, and that there must be a law, rho, or epsilon with
+# delta: each for a numpy array, for a tensor, and for all other containers.
 
 
 @overload
 def add_noise(
-    values: TensorT,
-    law: Law | Budget | None = None,
-    *,
-    out: TensorT,
-    **options: Unpack[_AllOptions],
+    values: _Array, law: Law | Budget, *, out: _Array | None = ..., **options: Unpack[_Options]
+) -> _Array: ...
+@overload
+def add_noise(
+    values: _Array, law: None = None, *, out: _Array | None = ..., **options: Unpack[_Rho]
+) -> _Array: ...
+@overload
+def add_noise(
+    values: _Array, law: None = None, *, out: _Array | None = ..., **options: Unpack[_EpsilonDelta]
+) -> _Array: ...
+@overload
+def add_noise(
+    values: TensorT, law: Law | Budget, *, out: TensorT, **options: Unpack[_Options]
 ) -> TensorT: ...
-
-
 @overload
 def add_noise(
-    values: _Values,
-    law: Law | Budget | None = None,
-    *,
-    columns: object = ...,
-    **options: Unpack[_AllOptions],
+    values: TensorT, law: None = None, *, out: TensorT, **options: Unpack[_Rho]
+) -> TensorT: ...
+@overload
+def add_noise(
+    values: TensorT, law: None = None, *, out: TensorT, **options: Unpack[_EpsilonDelta]
+) -> TensorT: ...
+@overload
+def add_noise(
+    values: _Values, law: Law | Budget, *, columns: object = ..., **options: Unpack[_Options]
+) -> _Values: ...
+@overload
+def add_noise(
+    values: _Values, law: None = None, *, columns: object = ..., **options: Unpack[_Rho]
+) -> _Values: ...
+@overload
+def add_noise(
+    values: _Values, law: None = None, *, columns: object = ..., **options: Unpack[_EpsilonDelta]
 ) -> _Values: ...
 
 

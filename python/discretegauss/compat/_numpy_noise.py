@@ -286,7 +286,8 @@ def _is_refused(self: NumpyNoise) -> NoReturn:
 
 
 for _name in _REFUSED:
-    setattr(NumpyNoise, _name, property(_is_refused))
+    _doc = "Refused, because numpy rounds this law.\n\n:meta private:"  # not on the site
+    setattr(NumpyNoise, _name, property(_is_refused, doc=_doc))
 
 
 _NOTHING = "a must be a positive integer below 2**64, or have an axis and at least one element"

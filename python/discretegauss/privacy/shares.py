@@ -363,7 +363,7 @@ def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
     total = spec._replace(parameter=spec.parameter * share.clients)
     if times.bit_length() > MOST_COUNT_BITS or (one.is_skellam and total.parameter > LARGEST_TABLE):
         return None
-    if one.is_skellam:
+    if one.is_skellam or share.clients == 1:
         return LossBound(loss_of_queries(total, change, times, *sample))
     terms = None
     if (tau := _tau(share, spec.parameter)) is not None:

@@ -308,7 +308,7 @@ def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cos
         return _cost_of_numbers({spec: count}, sensitivity, sample)
     if sampling_rate == 1:
         known = Known.of({Query(spec, sensitivity): count})
-        if known.one is not None:
+        if isinstance(known.one, HockeyStick):
             return known.one
         if spec.kind is Kind.DISCRETE_GAUSSIAN and known.rho and count > _MOST_COMPOSED:
             return RenyiCurve.of_rho(known.rho)

@@ -31,6 +31,7 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from ..laws import Law, centred
 from ._known_sample import KnownSample, Sample
 from ._laplace import OneLaplace
+from ._least_bounds import LeastBounds
 from ._loss_bounds import AdjacencyBounds
 from ._noise_of_sum import noise_of_sum
 from ._noise_outcomes import GaussianNoise, IntegerNoise, LaplaceNoise
@@ -164,7 +165,7 @@ class PrivacyLoss:
             ("_known", Known.of(queries) if queries else Known.of_releases(releases)),
             (
                 "_adjacencies",
-                [AdjacencyBounds(kinds, adding=s, width=width, most=most) for s in sides],
+                [LeastBounds.of(kinds, adding=s, width=width, most=most) for s in sides],
             ),
         ):
             object.__setattr__(found, name, value)

@@ -45,6 +45,8 @@ _ONE = Fraction(1)
 #: The arguments that have a cost.
 Noise = Law | SumOfDraws | PrivacyLoss
 
+_COMPOSE = "compose losses that differ, loss(a, 1, sampling=q) @ loss(b, 2), and ask that object"
+
 #: For more queries, rho gives as little as buckets do.
 _MOST_COMPOSED = 10**9
 
@@ -252,6 +254,9 @@ def _cost(
     dimension: object,
     sum_norm: object,
 ) -> _Cost:
+    for name, value in (("sensitivity", sensitivity), ("sampling", sampling)):
+        if isinstance(value, list | tuple):
+            raise ParameterTypeError(f"{name} must be one number for all queries; {_COMPOSE}")
     count, sample = query_count(queries), Sample.of(sampling, secret_sample)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
@@ -264,6 +269,8 @@ def _cost(
     laws = law if isinstance(law, list | tuple) else [law]
     if not laws:
         raise ParameterValueError("law must have at least one entry, got none")
+    if any(isinstance(one, PrivacyLoss) for one in laws):
+        raise ParameterTypeError(f"law must not have a PrivacyLoss among other laws; {_COMPOSE}")
     shares = Counter(clients_of(one) for one in laws)
     how = sensitivity, dimension, sum_norm
     if any(clients > 1 or _needs_a_norm(one, *how) for one, clients in shares):
@@ -334,7 +341,8 @@ def _require_share(spec: LawSpec) -> None:
     if spec.kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
         raise ParameterValueError(
             "law must have Gaussian and Skellam shares only, if one of its entries is a sum of "
-            "shares, or a Skellam law of a variance above 2**28"
+            "shares, noise for a vector, or a Skellam law of a variance above 2**28; privacy.rho "
+            "adds up Gaussian and Laplace noise"
         )
 
 

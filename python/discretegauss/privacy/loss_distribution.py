@@ -251,7 +251,8 @@ class PrivacyLoss:
 
         It is that of a mechanism that reveals everything with probability delta, and else tells the
         truth with odds of exp(epsilon). No (epsilon, delta)-private mechanism loses more, also in
-        composition (Kairouz, Oh and Viswanath, arXiv 1311.0776).
+        composition (Kairouz, Oh and Viswanath, arXiv 1311.0776). A `selection.TruncatedLaplace` on
+        a count that a person changes by 1 loses this, with 1/scale and at least its last pmf.
         """
         exact = at_least_zero(epsilon, "epsilon")
         exact_delta = at_least_zero(delta, "delta")
@@ -524,6 +525,12 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
+    if not isinstance(law, Law | SumOfDraws):
+        raise ParameterTypeError(
+            "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or a "
+            f"sum of shares, got {type(law).__name__}; any mechanism that is (epsilon, delta)-"
+            "private, such as a KeepRule, has PrivacyLoss.of_pure(epsilon, delta)"
+        )
     sample = Sample.of(sampling, secret_sample)
     exact_sensitivity = whole_sensitivity(sensitivity)
     sampling_rate, query = sample.rate if sample.secret else Fraction(1), None

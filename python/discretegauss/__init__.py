@@ -4,12 +4,24 @@
 >>> dg.discrete_gaussian(sigma2=100, size=5).shape
 (5,)
 
+Ten things that one looks for::
+
+    add_noise                          noise on an array, a column or a table
+    noise_for                          the law of that noise, for error bars
+    discrete_gaussian                  draws alone; also discrete_laplace, skellam
+    DiscreteGaussian                   a law: probabilities, quantiles, draws
+    privacy.Budget                     a budget, which other functions take
+    privacy.calibrate                  the noise that a budget asks for
+    privacy.epsilon                    what noise costs; also delta, rho
+    estimate.interval                  how far off a noisy count is; also total, ratio
+    release.Plan                       several tables under one budget
+    selection.keep_groups              the groups of a table that nobody knew before
+
 ``Law`` is the type of all laws, for annotations: ``def released(law: dg.Law) -> float``.
 Other modules, ``dg.privacy`` for example, are imported on first use.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
+from typing import TYPE_CHECKING
 
 from . import data, errors
 from ._drawing.engines import build_info
@@ -27,7 +39,7 @@ from .sampling import (
     uniform_below,
 )
 
-if _TYPE_CHECKING:  # otherwise __getattr__ makes a type checker accept every name
+if TYPE_CHECKING:
     from . import (
         compat,
         dask,
@@ -80,15 +92,13 @@ __all__ = [
     "utility",
     "verify",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
+if not TYPE_CHECKING:  # a type checker that sees __getattr__ accepts every name
 
-def __getattr__(name: str) -> _Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
 
-    return import_module(f".{name}", __name__)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+        return import_module(f".{name}", __name__)

@@ -33,6 +33,7 @@ from .errors import OutputError, ParameterTypeError, ParameterValueError
 from .laws import Law
 
 __all__ = ["add_noise"]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 _NO_WORKER_SECONDS: Final = 300
 """How long a call waits for another worker after the cluster has lost its last one."""

@@ -1,4 +1,7 @@
-"""The exceptions of this package. Each is also the builtin exception that a caller expects."""
+"""The exceptions and the warning of this package.
+
+Each exception is also the builtin exception that a caller expects.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ __all__ = [
     "ParameterOverflowError",
     "ParameterTypeError",
     "ParameterValueError",
+    "PrivacyWarning",
     "RangeError",
     "SourceError",
     "TableError",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 class DiscreteGaussError(Exception):
@@ -62,3 +67,11 @@ class TableError(DiscreteGaussError, ValueError):
 
 class OutputError(DiscreteGaussError, ValueError):
     """The output of a release may not be written to the path that was given."""
+
+
+class PrivacyWarning(UserWarning):
+    """The noise is the same number in more than 999 of 1000 draws, so it protects almost nobody.
+
+    The probability is decided by proven bounds. A function that chooses noise, or is given a law
+    for data, issues the warning once.
+    """

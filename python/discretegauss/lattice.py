@@ -34,6 +34,7 @@ from .errors import ParameterOverflowError, ParameterValueError
 from .laws import Law
 
 __all__ = ["clip", "noisy", "to_lattice"]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 Rounding = Literal["toward_zero", "nearest"]
 

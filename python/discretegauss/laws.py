@@ -34,6 +34,7 @@ from ._inputs.draw_arguments import (
     require_fit,
 )
 from ._inputs.graphs import outside_of_graphs
+from ._inputs.keywords import with_hints
 from ._inputs.law_parameters import exact_spec, parameter_name, sigma2_of
 from ._inputs.messages import describe, written
 from ._inputs.numbers import whole_number
@@ -56,6 +57,7 @@ __all__ = [
     "Skellam",
     "centred",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 def _unpickled(kind: type[_Law], *values: str) -> _Law:
@@ -396,6 +398,11 @@ class DiscreteGaussian(_Law):
     sigma2: Fraction = _number("parameter")
     mu: Fraction = _number("mu")
 
+    @overload
+    def __init__(self, sigma2: object, mu: object = 0, *, sigma: None = None) -> None: ...
+    @overload
+    def __init__(self, sigma2: None = None, mu: object = 0, *, sigma: object) -> None: ...
+    @with_hints
     def __init__(self, sigma2: object = None, mu: object = 0, *, sigma: object = None) -> None:
         super().__init__(sigma2_of(sigma2, sigma, arrays=False), mu)
 
@@ -424,6 +431,7 @@ class DiscreteLaplace(_Law):
     scale: Fraction = _number("parameter")
     mu: Fraction = _number("mu")
 
+    @with_hints
     def __init__(self, scale: object, mu: object = 0) -> None:
         super().__init__(scale, mu)
 
@@ -455,6 +463,7 @@ class GeneralizedGaussian(_Law):
     beta: Fraction = _number("beta")
     mu: Fraction = _number("mu")
 
+    @with_hints
     def __init__(self, scale: object, beta: object, mu: object = 0) -> None:
         super().__init__(scale, mu, beta)
 
@@ -540,6 +549,7 @@ class Skellam(_Law):
     variance: Fraction = _number("parameter")
     mu: Fraction = _number("mu")
 
+    @with_hints
     def __init__(self, variance: object) -> None:
         super().__init__(variance)
 

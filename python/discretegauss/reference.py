@@ -35,6 +35,7 @@ __all__ = [
     "skellam",
     "uniform_below",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 class Bytes(Protocol):

@@ -48,6 +48,7 @@ __all__ = [
     "skellam",
     "uniform_below",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 _UINT8 = np.dtype(np.uint8)
 
@@ -60,15 +61,22 @@ if TYPE_CHECKING:
 
 
 # Overloads tell type checkers that numbers without size and out give one draw, others an array.
+# sigma2 and sigma exclude each other.
 
 
 @overload
 def discrete_gaussian(
-    sigma2: Number | None = None,
+    sigma2: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[How]
+) -> int: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: None = None,
     size: None = None,
     *,
     mu: Number = ...,
-    sigma: Number | None = None,
+    sigma: Number,
     out: None = None,
     **how: Unpack[How],
 ) -> int: ...
@@ -76,11 +84,17 @@ def discrete_gaussian(
 
 @overload
 def discrete_gaussian(
-    sigma2: Any = None,
+    sigma2: Any, size: Size = None, *, mu: Any = ..., out: Filled | None = None, **how: Unpack[How]
+) -> Filled: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma2: None = None,
     size: Size = None,
     *,
     mu: Any = ...,
-    sigma: Any = None,
+    sigma: Any,
     out: Filled | None = None,
     **how: Unpack[How],
 ) -> Filled: ...

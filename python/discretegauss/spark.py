@@ -19,6 +19,7 @@ from .errors import ParameterOverflowError, ParameterTypeError
 from .laws import Law
 
 __all__ = ["add_noise"]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 #: Spark's names of number types, and Arrow's names for them.
 _ARROW_NAMES: Final = {

@@ -10,6 +10,7 @@ from ._inputs.numbers import whole_number
 from .errors import ParameterTypeError
 
 __all__ = ["NotPrivateWarning", "TapeSource", "seeded_source"]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 class NotPrivateWarning(UserWarning):

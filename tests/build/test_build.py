@@ -371,8 +371,8 @@ def test_a_source_distribution_holds_the_projects_files_only(tmp_path: Path) -> 
     ours += " CMakeLists.txt CMakePresets.json pyproject.toml noxfile.py .gitignore .clang-format"
     ours += " .importlinter README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE CITATION.cff"
     assert {name.partition("/")[0] for name in names} == {*ours.split(), "PKG-INFO"}
-    assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/flights.csv"} <= names
-    assert {"python/discretegauss/py.typed", "tests/vectors/vectors.json"} <= names
+    assert {"csrc/include/discretegauss.h", "cmake/GmpMpfr.cmake", "examples/census.py"} <= names
+    assert {"python/discretegauss/data/flights.csv", "tests/vectors/vectors.json"} <= names
 
     (tree,) = (path for path in (tmp_path / "clean").iterdir() if path.is_dir())
     for lies_about in (
@@ -426,7 +426,7 @@ build_wheel({str(tmp_path)!r}, {dict(PURE_OPTIONS)})"""
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
         files.extractall(tmp_path / "site")
-    assert "discretegauss/py.typed" in names
+    assert {"discretegauss/py.typed", "discretegauss/data/flights.csv"} <= set(names)
     assert not [name for name in names if ".so" in Path(name).suffixes or name.endswith(".c")]
 
     counts, out = tmp_path / "counts.csv", tmp_path / "noisy.csv"

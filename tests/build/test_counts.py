@@ -11,8 +11,11 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -37,8 +40,8 @@ NEW = (dg.DiscreteGaussian(12345 + i) for i in count())
         (lambda: partial(dg.discrete_gaussian, 100, 1000), 4),
         (lambda: partial(LAW.sample, 1000), 2),
         (lambda: partial(next(NEW).sample, 1000), 15),
-        (lambda: partial(dg.add_noise, COUNTS, LAW), 32),
-        (lambda: partial(dg.discrete_gaussian, SIGMA2, dtype=np.int32), 35),
+        (lambda: partial(dg.add_noise, COUNTS, LAW), 34),
+        (lambda: partial(dg.discrete_gaussian, SIGMA2, dtype=np.int32), 37),
     ],
     ids=["function", "law", "first call of a law", "add_noise", "array of sigma2"],
 )
@@ -118,7 +121,24 @@ def test_each_module_has_these_names_and_no_others() -> None:
         if not name:
             found -= set(PUBLIC)
         assert found - ELSEWHERE == set(PUBLIC[name].split()) - ELSEWHERE, name
-    assert set(dir(dg)) == set(dg.__all__)
+
+
+def test_completion_shows_public_names_alone() -> None:
+    """`dir` of every module that users may import tells what `__all__` tells."""
+    names = [info.name for info in walk_packages(dg.__path__, "discretegauss.")]
+    public = [name for name in names if "._" not in name]
+    found = [dg, *map(import_module, public)]
+    modules = {module.__name__: module for module in found if hasattr(module, "__all__")}
+    assert {f"discretegauss.{name}" for name in PUBLIC if name} < set(modules)
+    for name, module in modules.items():
+        assert dir(module) == sorted(module.__all__), name
+
+
+def test_help_names_ten_things() -> None:
+    """Each of them exists, and stands in the package's docstring with a line of its own."""
+    named = re.findall("^    ([a-zA-Z_.]+)  +[a-z]", dg.__doc__, re.MULTILINE)
+    assert len(named) == 10
+    assert [name for name in named if not attrgetter(name)(dg).__doc__] == []
 
 
 def test_there_are_at_most_95_of_them() -> None:

@@ -9,8 +9,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
 from pathlib import Path
+from typing import Self
 
 import pytest
 from command import (
@@ -58,8 +60,11 @@ def test_numbers_are_exact(run: Command, tmp_path: Path) -> None:
 
 
 def lines_of(done: Outcome) -> dict[str, str]:
-    assert (done.code, done.err) == (0, "")
-    return {line[:20].rstrip(): line[20:] for line in done.out.splitlines()}
+    """Return the lines of a report; stderr has its warning, if there is one, and nothing else."""
+    lines = {line[:20].rstrip(): line[20:] for line in done.out.splitlines()}
+    warned = f"discretegauss: warning: {lines['warning']}\n" if "warning" in lines else ""
+    assert (done.code, done.err) == (0, warned)
+    return lines
 
 
 def test_calibrate_by_epsilon_and_delta(run: Command) -> None:
@@ -85,7 +90,7 @@ def test_calibrate_by_rho(run: Command) -> None:
 @pytest.mark.parametrize(
     ("sensitivity", "queries", "text"),
     [
-        ("1/3", 1, "0.333333 (the Euclidean norm of all that one person changes is at most that)"),
+        ("4/3", 1, "1.33333 (the Euclidean norm of all that one person changes is at most that)"),
         (1000001, 1, "1000001 (one person changes at most one answer, by at most 1000001)"),
         (1, 10**12 + 1, "1 (one person changes at most 1e+12 answers, each by at most 1)"),
         (
@@ -219,7 +224,7 @@ OF_A_BUDGET: list[tuple[list[str], str]] = [
     ([*PAIR, "--report-delta", "1e-9"], ONCE_MORE),
     ([*PAIR, "--sensitivity", "3/2"], "must be a whole number"),
     (["--rho", "1", "--rows-per-person", "1/2"], "--rows-per-person: must be a whole number"),
-    (["--rho", "1", "--seed", "1"], "unrecognized arguments: --seed 1 (help: discretegauss "),
+    (["--rho", "1", "--seed", "1"], "unrecognized arguments: --seed 1; there is no seed"),
     (["--rh", "1"], "unrecognized arguments: --rh 1"),
     (["--rho"], "expected one argument"),
 ]
@@ -394,6 +399,40 @@ def test_calibrate_as_json(run: Command) -> None:
     noise = json.loads(done.out)
     assert (noise["sigma2"], noise["rho"], noise["queries"]) == ("3", "1/3", 2)
     assert noise["epsilon"] == privacy.epsilon(DiscreteGaussian(3), "1e-6", queries=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "own"),
+    [
+        (["calibrate", "--rho", "1/3"], {"rho": "1/3", "rho_decimal": "0.333334"}),
+        (["release", FLIGHTS, "--column", "flights", "--rho", "1/3"], {"rho_decimal": "0.333334"}),
+        (["sample", "--sigma", 2, "--mu", "1/3", "--size", 7], {"sigma2": "4", "mu": "1/3"}),
+        (["verify", "--quick"], {"right": True}),
+    ],
+)
+def test_json_tells_who_wrote_it_and_when(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[object],
+    own: dict[str, object],
+) -> None:
+    """Four commands begin with the same three keys; the time is UTC, with the letter Z."""
+    out = ["--out", tmp_path / "o"] if arguments[0] in ("release", "sample") else []
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(86400.5, tz or timezone(timedelta(hours=5)))
+
+    monkeypatch.setattr("discretegauss._system.json_report.datetime", Clock)
+    done = run(*arguments, *out, "--json")
+    assert (done.code, done.err) == (0, "")
+    report = json.loads(done.out)
+    assert list(report)[:3] == ["schema", "version", "time"]
+    assert (report["schema"], report["version"]) == (1, __version__)
+    assert report["time"] == "1970-01-02T00:00:00Z"
+    assert report.items() >= own.items()
 
 
 def test_verify_is_the_module_of_that_name(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from command import Command
+from tables import copied_example
 
 import discretegauss as dg
-from discretegauss import release
 from discretegauss.errors import DiscreteGaussError
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from discretegauss.release import commands
 
 ERRORS = """
 confidence = "0.9"
@@ -55,10 +53,7 @@ rows_per_person = 4
 
 @pytest.fixture
 def flights(tmp_path: Path) -> Path:
-    for name in ("flights", "flights_by_carrier", "flights_by_carrier_month"):
-        shutil.copy(EXAMPLES / f"{name}.csv", tmp_path)
-    shutil.copy(EXAMPLES / "flights_plan.toml", tmp_path)
-    return tmp_path / "flights_plan.toml"
+    return copied_example(tmp_path)
 
 
 def columns(path: Path) -> dict[str, list[Any]]:
@@ -148,7 +143,7 @@ def test_a_plan_for_errors_has_the_budget_that_they_ask_for(tmp_path: Path) -> N
     """Each table gets the widest noise, and the budget is the sum of their rho."""
     path = tmp_path / "plan.toml"
     path.write_text(ERRORS)
-    plan = release.read_plan(path)
+    plan = commands.read_plan(path)
     for noise, error in zip(plan.noise, (5, 20), strict=True):
         assert noise.law.sf(error) <= 0.05
         assert dg.DiscreteGaussian(noise.sigma2 * Fraction(10001, 10000)).sf(error) > 0.05
@@ -160,7 +155,7 @@ def test_the_best_shares_are_sensitivity_times_root_of_weights_and_cells(tmp_pat
     """The shares are as 10 to sqrt(4 * 4 * 400) = 80, and shares beside them are not better."""
     path = tmp_path / "plan.toml"
     path.write_text(BEST)
-    plan = release.read_plan(path)
+    plan = commands.read_plan(path)
     shares = [one.share for one in plan.tables]
     assert shares == [Fraction("0.1111"), Fraction("0.8889")]
 
@@ -193,4 +188,4 @@ def test_what_is_wrong_with_a_plan_is_named(wrong: str, named: str, tmp_path: Pa
     path = tmp_path / "plan.toml"
     path.write_text(wrong)
     with pytest.raises(DiscreteGaussError, match=named):
-        release.read_plan(path)
+        commands.read_plan(path)

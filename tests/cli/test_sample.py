@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tracemalloc
@@ -97,6 +98,10 @@ def test_a_dash_writes_to_a_pipe_which_may_close(tmp_path: Path) -> None:
     """``| head`` closes the pipe early, although the draws would fill a disk."""
     done = process("sample", "--sigma2", 100, "--size", 5, "--out", "-", cwd=tmp_path)
     assert (done.code, done.err, len([int(n) for n in done.out.split()])) == (0, "", 5)
+    told = process("sample", "--scale", 3, "--size", 5, "--out", "-", "--json", cwd=tmp_path)
+    report = json.loads(told.err)  # not between the draws
+    assert (told.code, len([int(n) for n in told.out.split()])) == (0, 5)
+    assert (report["law"], report["scale"], report["size"]) == ("discrete Laplace", "3", 5)
     with without_reader() as pipe:
         done = process("sample", "--sigma2", 100, "--size", 10**15, "--out", "-", stdout=pipe)
     assert (done.code, done.err) == (141, "")
@@ -136,7 +141,9 @@ def test_a_file_that_comes_to_be_meanwhile_is_kept(
         out.write_text("of another")
         return sample(law, size, **options)
 
-    monkeypatch.setattr("discretegauss.release.checked_destinations", lambda _, force: [out])
+    monkeypatch.setattr(
+        "discretegauss.release.commands.checked_destinations", lambda _, force: [out]
+    )
     monkeypatch.setattr(laws.DiscreteGaussian, "sample", slow)
     done = run("sample", "--sigma2", 1, "--size", 3, "--out", out)
     monkeypatch.undo()  # a file that is there from the beginning is refused in the same words

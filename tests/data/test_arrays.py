@@ -222,7 +222,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"law": LAW, "disjoint": True}, TypeError, "either a law or a budget: disjoint"),
     ({"rho": 1, "epsilon": 1, "delta": 0.1}, TypeError, "not both"),
     ({"epsilon": 1}, TypeError, "epsilon with delta"),
-    ({"rho": 1, "sensitivity": 0}, ValueError, "sensitivity must be positive"),
+    ({"rho": 1, "sensitivity": 0}, ValueError, "sensitivity must be at least 1"),
     ({"rho": 1, "rows_per_person": 0}, ValueError, "rows_per_person must be at least 1"),
     ({"rho": 1, "disjoint": 1}, TypeError, "disjoint must be True or False"),
     ({"law": LAW, "overflow": "wrap"}, ValueError, "overflow must be 'raise' or 'saturate'"),
@@ -266,7 +266,7 @@ def test_swapped_arguments_say_so() -> None:
     with pytest.raises(TypeError, match="law must be a DiscreteGaussian"):
         dg.add_noise(LAW, np.arange(3))  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="the law is the second argument"):
-        dg.add_noise(LAW, rho=1)
+        dg.add_noise(LAW, rho=1)  # type: ignore[call-overload]
 
 
 def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:

@@ -73,6 +73,7 @@ UNSIGNED: list[Any] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 @pytest.mark.parametrize("column", UNSIGNED)
 def test_counts_beyond_int64_do_not_wrap(column: Any) -> None:
     """Columns of uint64 are refused, clamped, brought back, or reduced: no count turns negative."""

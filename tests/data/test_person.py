@@ -280,6 +280,63 @@ def test_a_frame_has_the_noise_of_its_statement(library: str) -> None:
     assert list(noisy["town"]) == list(frame["town"])
 
 
+@pytest.mark.parametrize("kind", ["reader", "stream", "relation", "lazy"])
+def test_a_stream_of_a_table_is_read_once(kind: str) -> None:
+    """A statement and the noise both need its rows; a second read would find none."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"town": ["A", "B"], "n": [10**6, 2 * 10**6]})
+    person = Person(2, distinct="town")
+
+    class Stream:
+        """A stream of another library: it has rows for one reader only."""
+
+        def __init__(self) -> None:
+            self._reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            reader, self._reader = self._reader, None
+            return reader.__arrow_c_stream__(requested_schema)
+
+    def opened() -> Any:
+        if kind == "relation":
+            return pytest.importorskip("duckdb").from_arrow(table)
+        if kind == "lazy":
+            return pytest.importorskip("polars").from_arrow(table).lazy()
+        reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+        return Stream() if kind == "stream" else reader
+
+    how: Any = {"rho": "0.1", "person": person, "columns": "n"}
+    assert dg.noise_for(opened(), by="town", **how) == dg.DiscreteGaussian(10)
+    noisy = dg.add_noise(opened(), **how)
+    noisy = noisy.collect().to_arrow() if kind == "lazy" else noisy  # lazy as it came
+    assert all(abs(n - 10**6 * (i + 1)) < 1000 for i, n in enumerate(noisy["n"].to_pylist()))
+    plan = dg.release.Plan(person, {"t": dg.release.Table("town", "n")}, rho="0.1")
+    assert len(plan.add_noise({"t": opened()})["t"]) == 2
+    with pytest.raises(ParameterValueError, match=r"^by must name columns of"):
+        dg.add_noise(opened(), by="month", **how)
+
+
+@pytest.mark.parametrize(
+    ("by", "sigma2"),
+    [(None, 30), ("town", 30), ("age", 20), (["town", "age"], 10), ([], None), ("month", None)],
+)
+def test_dimensions_of_xarray_group_records(by: Any, sigma2: int | None) -> None:
+    """Two records in different towns; each counts in all places of a dimension beside `by`."""
+    xr = pytest.importorskip("xarray")
+    counts = xr.DataArray(np.arange(6).reshape(2, 3), {"town": ["A", "B"]}, ["town", "age"])
+    person = Person(2, distinct="town" if by != "age" else "age")
+    asked: Any = {"rho": "0.1", "person": person, "by": by}
+    if sigma2 is None:
+        with pytest.raises(ParameterValueError, match=r"^(by must name dim|distinct must name)"):
+            dg.add_noise(counts, **asked)
+        return
+    assert dg.noise_for(counts, **asked) == dg.DiscreteGaussian(sigma2)
+    assert dg.add_noise(counts, **asked).dims == counts.dims
+    twice = counts.assign_coords(town=["A", "A"], age=[1, 2, 1])
+    with pytest.raises(ParameterValueError, match="must differ in by"):
+        dg.add_noise(twice, **asked)
+
+
 def test_a_series_is_grouped_by_its_index() -> None:
     series = _frame().set_index(["town", "age"])["n"]
     person = Person(3, ["town", "age"])

@@ -79,10 +79,41 @@ def test_margins_are_found_in_long_form() -> None:
     with pytest.raises(ParameterValueError, match="that agree with it in b, so"):
         add(margins().stack())
     for records in (1, 3):
-        with pytest.raises(ParameterValueError, match=r"rows_per_person=2 in place of person"):
+        with pytest.raises(
+            ParameterValueError, match=r"rows_per_person=2 in place of the statement"
+        ):
             add(whole, columns="n", person=Person(records, ["a", "b"]), by=["a", "b"])
     cells = whole[(whole["a"] != "All") & (whole["b"] != "All")]
     assert dg.noise_for(cells, rho=1, columns="n").sigma2 == 0.5
+
+
+def test_a_stream_is_looked_at_and_then_released() -> None:
+    """Its rows come only once, and it has them for both."""
+    for counts in ([5, 3, 8], [5, 3, 9]):
+        reader = pa.table({"g": ["x", "y", "z"], "n": counts}).to_reader()
+        if counts[-1] == 8:
+            with pytest.raises(ParameterValueError, match=r"^row 3 is in every column"):
+                add(reader, columns="n")
+        else:
+            assert dg.add_noise(reader, rho=1, columns="n")["g"].to_pylist() == ["x", "y", "z"]
+
+
+def test_dimensions_in_by_are_the_rows_of_xarray() -> None:
+    """A person counts in all ages: their sums are no totals of rows."""
+    ages = {"age": ["young", "old", "both"]}
+    counts = xr.DataArray([[5, 3, 8], [1, 6, 7]], ages, ["town", "age"])
+    person = Person(1, ["town"])
+    assert dg.noise_for(counts, rho=1, person=person, by="town").sigma2 == 1.5
+    for by in (["age"], ["town", "age"]):
+        for array in (counts, counts.transpose()):
+            with pytest.raises(ParameterValueError, match=r"^row (3|7) is in every column"):
+                add(array, person=Person(1), by=by)
+            cells = array.isel(age=[0, 1])
+            assert dg.noise_for(cells, rho=1, person=Person(1), by=by).sigma2 <= 1
+    with pytest.raises(ParameterValueError, match=r"^row 3 is in every column"):
+        add(counts.transpose(), person=Person(1))
+    town = counts.assign_coords(town=["A", "B"]).transpose("age", "town")
+    assert dg.noise_for(town, rho=1, person=person, by="town").sigma2 == 1.5
 
 
 def test_labels_make_a_total_of_a_column() -> None:

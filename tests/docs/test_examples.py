@@ -1,4 +1,4 @@
-"""The programs of examples/ run, and flights.csv has the numbers of examples/README.md."""
+"""The programs of examples/ run, and the table of flights has the numbers of examples/README.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from programs import ended
+from tables import FLIGHTS
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -61,7 +62,7 @@ def test_federated_learning_runs() -> None:
 
 def test_the_table_has_every_month_of_every_route() -> None:
     """The rows do not depend on the counts, and the numbers are those of the README."""
-    with (EXAMPLES / "flights.csv").open(encoding="ascii", newline="") as file:
+    with FLIGHTS.open(encoding="ascii", newline="") as file:
         rows = list(csv.DictReader(file))
     months = {(row["carrier"], row["origin"], row["dest"], int(row["month"])) for row in rows}
     routes = {key[:3] for key in months}

@@ -125,6 +125,7 @@ def _refusal(call: Callable[[], object]) -> Exception | None:
 
 @pytest.mark.filterwarnings("ignore::discretegauss.testing.NotPrivateWarning")
 @pytest.mark.parametrize(("of", "name"), EACH, ids=lambda x: x if isinstance(x, str) else _label(x))
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_a_parameter_takes_what_the_table_says(
     call: Callable[..., Any], of: Public, name: str
 ) -> None:

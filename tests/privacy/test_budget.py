@@ -24,7 +24,7 @@ from discretegauss.privacy import (
 
 
 def test_theorem_4_is_exact() -> None:
-    assert rho(dg.DiscreteGaussian("355/113"), "2/3") == Fraction(4, 9) * 113 / 710
+    assert rho(dg.DiscreteGaussian("355/113"), "5/3") == Fraction(25, 9) * 113 / 710
     assert rho(dg.DiscreteGaussian(5, mu=-3)) == Fraction(1, 10)
     assert rho(
         dg.DiscreteGaussian(calibrate(dg.DiscreteGaussian, rho="0.1", sensitivity=7).sigma2), 7
@@ -38,7 +38,7 @@ def test_theorem_14_adds_up_queries_with_a_sigma2_each() -> None:
     assert rho(tuple(laws), np.array([1, 2, 3])) == exact
     assert rho(laws[1], np.array(2)) == Fraction(4, 6)  # of no dimension: one number
     assert rho(laws) == Fraction(1) + Fraction(1, 6) + Fraction(1, 20)
-    assert rho(laws[1], ["1/2", 2]) == (Fraction(1, 4) + 4) / 6
+    assert rho(laws[1], ["3/2", 2]) == (Fraction(9, 4) + 4) / 6
 
 
 def renyi_over_order(scale: Fraction, change: int, order: Any) -> Any:

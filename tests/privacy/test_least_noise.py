@@ -73,6 +73,7 @@ def check(e: str, d: str, change: int) -> None:
         ("0.25", "1e-12", 2),
     ],
 )
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_a_dozen_budgets_get_the_least_noise(e: str, d: str, change: int) -> None:
     check(e, d, change)
 
@@ -97,6 +98,7 @@ def test_650_budgets_get_the_least_noise(e: str, d: str, change: int) -> None:
 
 @pytest.mark.parametrize("e", ["7", "11"])
 @pytest.mark.parametrize("m", [0, 1])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_an_interval_too_short_for_six_digits_is_found(e: str, m: int) -> None:
     """Budgets just above the delta at an end of a piece, where a little more noise breaks them."""
     end = Fraction(2 * m + 1) / (2 * Fraction(e))
@@ -112,6 +114,7 @@ def test_an_interval_too_short_for_six_digits_is_found(e: str, m: int) -> None:
 
 
 @pytest.mark.parametrize("guess", [Fraction(1, 10**40), Fraction(10**40)])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_a_bad_guess_is_only_slower(guess: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """One guess makes the search take a billion ends at a step."""
     budgets = [("10", "1e-2"), ("2", "1e-5"), ("1e-9", "1e-20")]

@@ -97,7 +97,7 @@ OF_SHARES = "law must be a sum of discrete Gaussian or Skellam"
         (lambda: dg.privacy.loss(LAPLACE.sum(2)), OF_SHARES),
         (lambda: dg.privacy.rho(dg.DiscreteGaussian(1, "1/2").sum(2)), "mu must be an integer"),
         (lambda: LAW.sum(0), "clients must be at least 1"),
-        (lambda: dg.privacy.rho(LAW.sum(2), 0), "sensitivity must be positive"),
+        (lambda: dg.privacy.rho(LAW.sum(2), 0), "sensitivity must be at least 1"),
         (lambda: dg.privacy.rho(LAW.sum(2), dimension=2**64), "dimension must be below"),
         (
             lambda: dg.privacy.epsilon(LAPLACE, "1e-6", dimension=2),

@@ -23,6 +23,8 @@ from discretegauss.testing import TapeSource
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
+pytestmark = pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
+
 SECRET = 31337
 
 

@@ -11,7 +11,8 @@ from inputs import must_not_draw
 from tables import write_counts, write_plan
 
 from discretegauss.errors import OutputError
-from discretegauss.release import release_groups, release_plan, release_table
+from discretegauss.release import release_plan, release_table
+from discretegauss.release.commands import release_groups
 
 Files = dict[str, tuple[int, bytes]]
 

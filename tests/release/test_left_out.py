@@ -15,7 +15,8 @@ from inputs import must_not_draw
 from tables import rows_of, write_plan
 
 from discretegauss.errors import ParameterValueError
-from discretegauss.release import Person, Plan, Table, read_plan, release_json, release_plan
+from discretegauss.release import Person, Plan, Table, release_plan
+from discretegauss.release.commands import read_plan, release_json
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -73,6 +73,7 @@ def test_numbers_of_other_columns_never_wrap(tmp_path: Path) -> None:
     assert released(tmp_path, records, "n")["other"].tolist() == [2**63 + 5]
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_an_array_may_be_compressed(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "t.npy.gz", "wb") as file:
         np.save(file, np.arange(1000))

@@ -23,7 +23,8 @@ from discretegauss.errors import (
     ParameterValueError,
     TableError,
 )
-from discretegauss.release import Person, Plan, Table, plan_json, plan_text, read_plan, release_json
+from discretegauss.release import Person, Plan, Table, commands
+from discretegauss.release.commands import plan_json, plan_text, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
@@ -168,11 +169,11 @@ def test_unknown_groups_take_the_statement(folder: Path) -> None:
     (folder / "groups.csv").write_text("town,age,n\n" + "A,old,900\nB,old,800\n")
     how: Any = {"epsilon": 1, "delta": "1e-6", "force": True}
     paths = folder / "groups.csv", "n", folder / "kept.csv"
-    done = discretegauss.release.release_groups(*paths, person=Person(3, ["town", "age"]), **how)
+    done = commands.release_groups(*paths, person=Person(3, ["town", "age"]), **how)
     assert done.groups_per_person == 3
     for person in (Person(3), Person(3, ["town"]), Person(4, ["town", "age"], 2)):
         with pytest.raises(ParameterValueError, match="distinct must be all columns that name"):
-            discretegauss.release.release_groups(*paths, person=person, **how)
+            commands.release_groups(*paths, person=person, **how)
 
 
 # --- files
@@ -219,7 +220,9 @@ def test_a_group_that_is_listed_twice_is_refused(folder: Path, kind: str) -> Non
     text = _text(TOWNS.replace("towns.csv", f"t.{kind}"), person=THREE)
     (folder / "plan.toml").write_text(text.replace("out0.csv", f"out0.{kind}"))
     files = sorted(folder.iterdir())
-    with pytest.raises(TableError, match=r"table 1: .*rows 1 and 3 must differ in by \(town\)"):
+    with pytest.raises(
+        TableError, match=r"table 1: .*(lines 2 and 4|rows 1 and 3) must differ in by \(town\)"
+    ):
         dg.release.release_plan(folder / "plan.toml")
     assert sorted(folder.iterdir()) == files
 
@@ -410,7 +413,7 @@ def test_one_table_takes_a_statement(tmp_path: Path) -> None:
     assert [both.sigma2, across.sigma2] == [90, 45]
     distinct = Person(3, ["town"])
     how |= {"source": same_bits()}
-    with pytest.raises(TableError, match=r"rows 1 and 3 must differ in by \(town\)"):
+    with pytest.raises(TableError, match=r"lines 2 and 4 must differ in by \(town\)"):
         release.release_table(table, "n", out, person=distinct, by="town", **how)
     with pytest.raises(ParameterValueError, match="distinct must name columns of by"):
         release.release_table(table, "n", out, person=distinct, **how)
@@ -432,7 +435,7 @@ def test_one_table_takes_a_statement(tmp_path: Path) -> None:
         ("--records 3 --column m --disjoint", "sigma2              45"),
         ("--records 3 --sensitivity 2", "--sensitivity must not be given with --records"),
         ("--one-per-row", "--one-per-row needs --records"),
-        ("--records 4 --one-per-row", "rows_per_person must be at most 3"),
+        ("--records 4 --one-per-row", "--rows-per-person must be at most 3"),
     ],
 )
 def test_the_command_takes_records(run: Command, tmp_path: Path, options: str, said: str) -> None:

@@ -6,7 +6,6 @@ import gzip
 import json
 import math
 import re
-import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 from command import Command
 from evidence_cases import at_once
 from scipy import stats
-from tables import FLIGHTS, rows_of, write_plan
+from tables import EXAMPLES, FLIGHTS, copied_example, rows_of, write_plan
 
 import discretegauss as dg
 from discretegauss import DiscreteGaussian, release
@@ -27,7 +26,8 @@ from discretegauss.errors import (
 )
 from discretegauss.privacy import calibrate, zcdp_rho
 from discretegauss.privacy import loss as loss_of
-from discretegauss.release import FilePlan, read_plan, release_json
+from discretegauss.release import commands
+from discretegauss.release.commands import FilePlan, read_plan, release_json
 from discretegauss.testing import TapeSource
 
 PLAN = """
@@ -160,6 +160,7 @@ def test_equal_tables_are_one_query_asked_more_often(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rho", ["1/7", "1e-300", "123456789/1000"])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_the_rho_of_the_tables_add_up_exactly(tmp_path: Path, rho: str) -> None:
     tables = {"share": "1/3", "sensitivity": "7/3"}, {"share": "2/3", "rows_per_person": 7}
     found = read_plan(write_plan(tmp_path, f'rho = "{rho}"', *tables))
@@ -360,11 +361,9 @@ def test_tables_that_contradict_each_other_leave_none_written(tmp_path: Path) ->
 
 # --- the example
 
-EXAMPLES = FLIGHTS.parent
-
 
 def test_the_margins_of_the_example_are_those_of_its_table() -> None:
-    rows = rows_of(EXAMPLES / "flights.csv")[1:]
+    rows = rows_of(FLIGHTS)[1:]
     for name, places in (("flights_by_carrier", [0]), ("flights_by_carrier_month", [0, 3])):
         sums: dict[tuple[str, ...], int] = {}
         for row in rows:
@@ -377,9 +376,7 @@ def test_the_margins_of_the_example_are_those_of_its_table() -> None:
 def test_the_example(tmp_path: Path, run: Command) -> None:
     """The plan in docs/plans.md has the noise that it reports. This fails in 1 run of 10^8."""
     pytest.importorskip("matplotlib")
-    for path in EXAMPLES.glob("flights*"):
-        shutil.copy(path, tmp_path)
-    plan, plot = tmp_path / "flights_plan.toml", tmp_path / "plan.png"
+    plan, plot = copied_example(tmp_path), tmp_path / "plan.png"
     report = json.loads(run("release", "--plan", plan, "--json", "--plot", plot).out)
     assert 0.99999 < report["epsilon"] <= 1
     assert [one["rows"] for one in report["tables"]] == [16, 192, 5268]
@@ -400,7 +397,7 @@ def test_the_example(tmp_path: Path, run: Command) -> None:
 def test_the_budget_of_an_error_counts_all_answers() -> None:
     """Several at once: sensitivity, changed answers, and answers that are right together."""
     law = calibrate(DiscreteGaussian, error=5, confidence="0.9", queries=7)
-    found = release.budget_for_error(5, "0.9", Fraction(3, 2), 4, 7)
+    found = commands.budget_for_error(5, "0.9", Fraction(3, 2), 4, 7)
     assert found.rho == 4 * Fraction(9, 4) / (2 * law.sigma2)
     assert found.rho == dg.privacy.rho(law, "3/2", queries=4)
 

@@ -18,7 +18,8 @@ from evidence_cases import evidence
 from tables import write_counts, write_plan
 
 from discretegauss.errors import OutputError
-from discretegauss.release import execute, read_plan, release_plan
+from discretegauss.release import release_plan
+from discretegauss.release.commands import execute, read_plan
 
 NAMES = ("a", "b", "c")
 OUT = "_noisy.csv"

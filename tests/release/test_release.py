@@ -62,6 +62,7 @@ def test_noisy_minus_count_is_the_draw_for_counts_of_any_size(tmp_path: Path, rh
 
 
 @pytest.mark.parametrize("rho", ["1e30", "0.1", "1e-7", "1e-9", "1e-30"])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_the_interval_is_the_shortest_that_holds_95_percent(tmp_path: Path, rho: str) -> None:
     """Certified bounds prove that each tail has at most 2.5 %, and more for a shorter interval."""
     write_counts(tmp_path / "t.csv", [5])
@@ -107,9 +108,10 @@ def test_rows_of_a_pipe_are_counted_as_they_come(rows: int, code: int) -> None:
     how = release("-", "--rho", 1, "--column", "n", "--rows-per-person", rows, table="-")
     done = process(*how, input="n\n4\n5\n")
     assert done.code == code
-    assert (done.out == "") == ("did you mean sensitivity=3?" in done.err) == (code == 2)
+    assert (done.out == "") == ("did you mean --sensitivity 3?" in done.err) == (code == 2)
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_a_table_with_semicolons(tmp_path: Path) -> None:
     """It is read and written with semicolons. A name that says another format is refused."""
     table = tmp_path / "t.csv"
@@ -222,6 +224,7 @@ def test_a_wrong_argument_is_refused_before_anything_is_drawn_or_written(
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_noise_has_at_most_600_digits_and_a_tiny_deviation_is_0(tmp_path: Path) -> None:
     """sigma2 must be below 10**1200, and a deviation below 1e-160 is reported as 0."""
     write_counts(tmp_path / "t.csv", [5])
@@ -293,6 +296,7 @@ def test_several_columns_share_the_budget(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["t.csv", "t.csv.gz", "t.csv.zst", "t.tsv.gz", "t.tab"])
 @pytest.mark.parametrize("out", ["o.csv", "o.csv.gz", "o.csv.zst", "o.tsv", "o.zst", "o"])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_the_name_says_how_a_table_is_compressed_and_delimited(
     tmp_path: Path, table: str, out: str
 ) -> None:
@@ -556,6 +560,7 @@ def test_the_report_rounds_what_privacy_costs_up(tmp_path: Path) -> None:
     assert "0.333334" in lines["(epsilon, delta)"]
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_the_report_warns_of_noise_that_is_none(tmp_path: Path) -> None:
     lines = report(tmp_path, rho="1e30")
     assert "published unchanged" in lines["95 % interval"]

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from tables import rows_of
 
-from discretegauss import release
 from discretegauss.errors import (
     DiscreteGaussError,
     OutputError,
     ParameterValueError,
     TableError,
 )
-from discretegauss.release import release_groups
+from discretegauss.release import Person
+from discretegauss.release.commands import release_groups
 from discretegauss.selection import TruncatedLaplace
 
 BUDGET: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
@@ -53,17 +53,17 @@ def test_a_person_is_counted_once_in_a_group(visits: Path, tmp_path: Path) -> No
     """The limit, and one beyond: one record needs no more, two have to be in distinct groups."""
     out, names = tmp_path / "kept.csv", ["town", "year"]
     for person in (
-        release.Person(1),
-        release.Person(1, ["town"]),
-        release.Person(2, names),
-        release.Person(2, names[::-1]),
+        Person(1),
+        Person(1, ["town"]),
+        Person(2, names),
+        Person(2, names[::-1]),
     ):
         done = release_groups(visits, "n", out, force=True, person=person, **BUDGET)
         assert done.groups_per_person == person.records
     for person in (
-        release.Person(2),
-        release.Person(2, ["town"]),
-        release.Person(2, names, per_cell=2),
+        Person(2),
+        Person(2, ["town"]),
+        Person(2, names, per_cell=2),
     ):
         with pytest.raises(ParameterValueError, match="distinct must be all columns"):
             release_groups(visits, "n", out, force=True, person=person, **BUDGET)
@@ -189,4 +189,4 @@ def test_what_is_wrong_is_refused(visits: Path, tmp_path: Path) -> None:
     release_groups(visits, "n", out, **BUDGET)
     with pytest.raises(OutputError, match="exists"):
         release_groups(visits, "n", out, **BUDGET)
-    assert release.release_groups(visits, "n", out, force=True, **BUDGET).rows == 2
+    assert release_groups(visits, "n", out, force=True, **BUDGET).rows == 2

@@ -198,6 +198,7 @@ def _array_of(dtype: Any) -> Other:
 
 
 positive, any_number = Rule(lambda x: x > 0), Rule(lambda x: True)
+at_least_1 = Rule(lambda x: x >= 1)
 not_negative, probability = Rule(lambda x: x >= 0), Rule(lambda x: 0 < x < 1)
 _whole_number = Rule(lambda x: x > 0 and x.denominator == 1, near=True)
 _point = Rule(lambda x: True, arrays=True, infinite=True)
@@ -291,7 +292,7 @@ RULES: dict[str, Rule | Other] = {
     "variance": positive._replace(near=True),
     "most_clients": _whole(1, 2**64 - 1),
     "dimension": _whole(1, 2**64 - 1),
-    "sum_norm": _or_none(positive),
+    "sum_norm": _or_none(at_least_1),
     "norm": Rule(lambda x: x > 0, near=True),
     "retry": _or_none(Other(lambda given: given.exact is not None and 0 <= given.exact < 1)),
     "modulus": _whole(2, inf),
@@ -332,6 +333,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("snapping_bound", "gamma"): probability,
     **{("calibrate", name): _no_value for name in ("error", "confidence", "beta")},
     **{(name, "sampling"): Other(lambda given: given.exact == 1) for name in ("calibrate", "rho")},
+    **{(name, "sensitivity"): at_least_1 for name in ("calibrate", "add_noise")},
     ("Skellam", "variance"): positive._replace(near=True),
     ("calibrate", "clients"): _or_none(_whole(1, 2**64 - 1)),
     ("loss", "sensitivity"): Rule(lambda x: x > 0 and x.denominator == 1, near=True),
@@ -422,6 +424,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ),
     ("SecureSum.total", "clients"): "only with a sum: tests/distributed",
     ("rho", "sensitivity"): "a number or a sequence: tests/privacy/test_budget.py",
+    ("release_table", "integral_floats"): "a bool: tests/release/test_integral_floats.py",
     **{
         ("release_table", name): "a path, a name or a bool: tests/release/test_release.py"
         for name in ("table", "out", "column", "force", "disjoint", "progress", "plot")

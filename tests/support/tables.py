@@ -7,7 +7,20 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-FLIGHTS = Path(__file__).parents[2] / "examples" / "flights.csv"
+from discretegauss.data import flights
+
+FLIGHTS = flights()
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def copied_example(folder: Path) -> Path:
+    """Copy the example plan and its tables to a folder; return the plan's path there."""
+    for table in (FLIGHTS, *EXAMPLES.glob("flights*.csv")):
+        (folder / table.name).write_bytes(table.read_bytes())
+    plan = (EXAMPLES / "flights_plan.toml").read_text("utf-8")
+    copy = folder / "flights_plan.toml"
+    copy.write_text(plan.replace("../python/discretegauss/data/flights.csv", "flights.csv"))
+    return copy
 
 
 def rows_of(path: Path) -> list[list[str]]:

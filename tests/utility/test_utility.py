@@ -96,6 +96,7 @@ def test_calibrate_laplace_is_enough_and_the_decimal_before_is_not(
     ids=repr,
 )
 @pytest.mark.parametrize("queries", [1, 7])
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_calibrate_laplace_by_rho(rho: str | Fraction | int, queries: int) -> None:
     law = privacy.calibrate(dg.DiscreteLaplace, rho=rho, queries=queries)
     cost = queries * dg.privacy.rho(law)
@@ -259,6 +260,7 @@ def test_continuous_delta_below_every_float_or_too_far_away() -> None:
         utility.rounded_gaussian_variance(2**5000)
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_what_is_wrong_is_named() -> None:
     for call in (
         lambda k: privacy.calibrate(dg.DiscreteLaplace, epsilon=1, delta="1/2", queries=k),

@@ -7,6 +7,7 @@ The default run verifies a dozen tables; `-m evidence` verifies the whole list o
 from __future__ import annotations
 
 import functools
+import json
 import os
 import random
 import re
@@ -397,6 +398,10 @@ def test_one_wrong_table_among_right_ones_is_a_failure(
     monkeypatch.setattr(verifier, "copy_out", lambda spec: tables[spec.parameter])
     assert verifier.main([]) == 1
     assert "2 tables proven" in capsys.readouterr().out
+    assert verifier.main(["--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["right"] is False
+    assert [table["result"] for table in report["tables"]] == ["proven", "wrong", "proven"]
 
 
 @pytest.mark.parametrize("where", ["a full disk", "a closed pipe", "nowhere"])
@@ -461,3 +466,6 @@ def test_quick_needs_nothing_else_and_finds_wrong_draws(
     monkeypatch.setattr("discretegauss.reference.geometric_exp", lambda *_: -1)
     assert verifier.main(["--quick"]) == 1
     assert "WRONG: draws are the specification's" in capsys.readouterr().out
+    assert verifier.main(["--quick", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["right"], [one["right"] for one in report["facts"]].count(False)) == (False, 1)

@@ -17,6 +17,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -34,6 +35,7 @@ from ..errors import (
     ParameterOverflowError,
     ParameterTypeError,
     ParameterValueError,
+    PrivacyWarning,
 )
 from .parser import (
     FAILED,
@@ -51,17 +53,20 @@ from .parser import (
     exclude,
     fail,
     file_name,
+    in_options,
     plan_file,
     present,
     printed,
     require,
+    warnings_as_lines,
     whole_number,
 )
 
 if TYPE_CHECKING:
     from .._inputs.budget import Budget
     from ..laws import Law
-    from ..release import FilePlan, Person
+    from ..release import Person
+    from ..release.commands import FilePlan
 
 __all__ = ["main", "program"]
 
@@ -97,11 +102,15 @@ def program() -> int:
 
 
 def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
+    arguments = argparse.Namespace(hold_signals=stops.hold)
     try:
-        arguments = _parser().parse_args(argv, argparse.Namespace(hold_signals=stops.hold))
-        return int(arguments.run(arguments))
+        _parser().parse_args(argv, arguments)
+        with warnings_as_lines():
+            return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
         code, message = _explained(error)
+        if isinstance(error, DiscreteGaussError):
+            message = in_options(message, arguments)
         notes = getattr(error, "__notes__", [])  # of a file that is written nevertheless
         if code == UNREAD and not notes:
             return code
@@ -167,6 +176,8 @@ def _add_release(commands: Any) -> None:
     add_value(parser, "--out", "FILE", file_name, text)
     text = "';', '|', ',' or a tab; by default the endings of TABLE and FILE set it"
     add_value(parser, "--delimiter", "D", str, text)
+    text = "counts may be floats that are whole numbers, such as 12.0; FILE gets integers"
+    add_flag(parser, "--integral-floats", text)
     text = "a TOML file that lists tables with one budget; either all are written or none"
     add_value(parser, "--plan", "FILE", plan_file, text)
     text = "with --plan: also write to this folder tables that add up, as CSV with standard errors"
@@ -202,12 +213,14 @@ def _release(arguments: argparse.Namespace) -> int:
     A count is replaced by count + draw, in exact integers; all other cells are kept.
     Numbers are exact: 0.1 is one tenth, and 1/3 works too.
     """
-    from .. import release
+    from ..release import commands as release
 
     if arguments.unknown_groups:
         return _release_groups(arguments)
-    plan = _plan(arguments)
     to_stdout = arguments.out == "-"
+    if to_stdout:  # then the report, which has the same sentence, goes to stderr
+        warnings.simplefilter("ignore", PrivacyWarning)
+    plan = _plan(arguments)
     result = release.execute(
         plan,
         force=arguments.force,
@@ -223,10 +236,11 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> FilePlan:
-    from ..release import plan_of_one, read_plan
+    from ..release.commands import plan_of_one, read_plan
 
     if arguments.plan is not None:
-        names = ("table", "out", "column", "delimiter", *_OF_PERSON, "disjoint", *_SPENT)
+        of_table = ("table", "out", "column", "delimiter", "integral_floats", "disjoint")
+        names = (*of_table, *_OF_PERSON, *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
         return read_plan(arguments.plan)
     require(arguments, _NEEDED)
@@ -239,6 +253,7 @@ def _plan(arguments: argparse.Namespace) -> FilePlan:
         budget=_budget(arguments),
         report_delta=arguments.report_delta,
         delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
         **_who(arguments),
     )
 
@@ -255,7 +270,7 @@ def _who(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
-    from ..release import release_groups
+    from ..release.commands import release_groups
 
     reason = "a group has one count of people, and the budget is epsilon with delta"
     names = ("plan", "consistent", "plot", "json", "rho", "report_delta", "sensitivity", "disjoint")
@@ -279,6 +294,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         delta=arguments.delta,
         groups_per_person=who.get("rows_per_person", 1),
         delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
         force=arguments.force,
         before_placing=arguments.hold_signals,
     )
@@ -318,8 +334,8 @@ def _add_calibrate(commands: Any) -> None:
     text = "with --error: a number between 0 and 1 (default 0.95)"
     add_value(error, "--confidence", "C", PROBABILITY, text)
     person = _add_person(parser)
-    text = "one answer changes by at most S, a whole number without --rho (default 1)"
-    add_value(person, "--sensitivity", "S", POSITIVE, text)
+    text = "one answer changes by at most S; S is at least 1, and a whole number without --rho "
+    add_value(person, "--sensitivity", "S", FROM_1, f"{text}(default 1)")
     add_value(person, "--queries", "K", whole_number, "at most K answers change (default 1)")
     text = "the same as --queries, for one column of counts in a table, as in release"
     add_value(person, "--rows-per-person", "K", whole_number, text)
@@ -334,7 +350,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
       discretegauss calibrate --error 5 --confidence 0.95
       discretegauss calibrate --plan plan.toml
     """
-    from .. import release
+    from ..release import commands as release
 
     failure = "the result could not be printed"
     if arguments.plan is not None:
@@ -384,6 +400,7 @@ def _add_sample(commands: Any) -> None:
     add_value(parser, "--size", "N", whole_number, "the number of draws", required=True)
     add_value(parser, "--out", "FILE", file_name, "the file to write; - is stdout", required=True)
     add_flag(parser, "--force", "replace FILE if it exists")
+    add_flag(parser, "--json", "print what was drawn as JSON; if FILE is stdout, on stderr")
     choices = ["chacha20", "getrandom"]
     text = "the source of random bits (default chacha20)"
     add_value(parser, "--source", None, str, text, choices=choices, default=choices[0])
@@ -404,7 +421,13 @@ def _sample(arguments: argparse.Namespace) -> int:
       discretegauss sample --sigma2 100 --size 1000000000 --out noise.npy
       discretegauss sample --scale 5/2 --size 10 --out -
     """
-    from ..release import File, checked_destinations, column_file, unbuffered_stdout
+    from ..release.commands import (
+        File,
+        checked_destinations,
+        column_file,
+        draws_json,
+        unbuffered_stdout,
+    )
 
     law = _law(arguments)
     options = {"source": arguments.source, "threads": arguments.threads or 1}
@@ -436,12 +459,13 @@ def _sample(arguments: argparse.Namespace) -> int:
                 append(draws)
     except FileExistsError:  # another process made it after the check
         raise OutputError(f"{out} already exists; use --force to replace it") from None
-    if to_stdout:
+    report = f"{arguments.size} draws of {law} are written to {out}"
+    if arguments.json:
+        report = draws_json(law, arguments.size, arguments.out, arguments.source)
+    elif to_stdout:
         return 0
-    return printed(
-        f"{arguments.size} draws of {law} are written to {out}",
-        f"{out} is written, but this could not be printed",
-    )
+    failure = f"{arguments.out} is written, but this could not be printed"
+    return printed(report, failure, on_stderr=to_stdout)
 
 
 def _law(arguments: argparse.Namespace) -> Law:
@@ -487,9 +511,10 @@ python-flint, 3 the results could not be written.
 
 
 def _add_verify(commands: Any) -> None:
-    summary, usage = "check the installed package", "%(prog)s [--quick | --random N]"
+    summary, usage = "check the installed package", "%(prog)s [--quick | --random N] [--json]"
     parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
     add_flag(parser, "--quick", "check in a second that the draws are the published ones")
+    add_flag(parser, "--json", "print the results as JSON")
     add_value(parser, "--random", "N", whole_number, "also prove the tables of N random laws")
 
 
@@ -504,8 +529,9 @@ def _verify(arguments: argparse.Namespace) -> int:
 
     if arguments.quick:
         exclude("--quick", arguments, ("random",), "--quick proves nothing")
-    random = [] if arguments.random is None else ["--random", str(arguments.random)]
-    return main(["--quick"] if arguments.quick else random, "discretegauss verify")
+    options = [] if arguments.random is None else ["--random", str(arguments.random)]
+    options += ["--quick"] * arguments.quick + ["--json"] * arguments.json
+    return main(options, "discretegauss verify")
 
 
 # --- options

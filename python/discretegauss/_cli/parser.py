@@ -8,16 +8,19 @@ import errno
 import inspect
 import io
 import os
+import re
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, NoReturn, TextIO
 
+from .._inputs.keywords import hint_for
 from .._inputs.messages import describe, printable
 from .._system.atomic_file import write_all
-from ..errors import DiscreteGaussError, ParameterValueError
+from ..errors import DiscreteGaussError, ParameterValueError, PrivacyWarning
 
 FAILED, WRONG_INPUT = 1, 2
 """Exit codes."""
@@ -55,6 +58,29 @@ def present(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
 
 def _shown(name: str) -> str:
     return "TABLE" if name == "table" else f"--{name.replace('_', '-')}"
+
+
+def in_options(message: str, arguments: argparse.Namespace) -> str:
+    """Return an error about parameters of Python with the names of the command's options.
+
+    Parameters are the subject, which stands before "must" or "needs". After that, a name with an
+    underscore or before "=" is a parameter, except in Python code such as force=True. The keys of
+    a plan keep the names that they have there.
+    """
+    if getattr(arguments, "plan", None) is not None:
+        return message
+    shown = {name: _shown(name) for name in vars(arguments)}
+    shown["groups_per_person"] = _shown("rows_per_person")
+    names = "|".join(shown)
+    end = re.search(r" (?:must|needs) ", message)
+    said = message[end.start() :] if end else message
+    place, colon, subject = message.removesuffix(said).rpartition(": ")
+    subject = re.sub(rf"(^|, | and )({names})(?=$|, | and )", lambda m: m[1] + shown[m[2]], subject)
+    said = re.sub(rf"\b({names})=(?!True)", lambda m: f"{shown[m[1]]} ", said)
+    said = re.sub(rf"\b({names})\b(?!=True)", lambda m: shown[m[1]] if "_" in m[1] else m[1], said)
+    if re.search(r"\b(?:person|by)=", said):  # no options of the command
+        said += ", in a plan or in Python"
+    return place + colon + subject + said
 
 
 def require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
@@ -139,7 +165,11 @@ class Parser(argparse.ArgumentParser):
         """Parse. The command itself refuses unknown options, because its help lists the others."""
         known, others = super().parse_known_args(args, namespace)
         if others:
-            self.error(f"unrecognized arguments: {' '.join(others)}")
+            options = [name.removeprefix("--") for name in self._option_string_actions]
+            name = others[0].partition("=")[0].removeprefix("--").replace("-", "_")
+            hint = hint_for(name, [option.replace("-", "_") for option in options])
+            hint = re.sub(r"mean (\w+)", lambda m: f"mean --{m[1].replace('_', '-')}", hint)
+            self.error(f"unrecognized arguments: {' '.join(others)}{hint}")
         return known, others
 
     def print_help(self, file: object = None) -> None:
@@ -209,6 +239,23 @@ def fail(code: int, message: str) -> int:
     with contextlib.suppress(OSError):  # the exit code still says it
         _print(one_line, sys.stderr)
     return code
+
+
+@contextlib.contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print each PrivacyWarning of the block as one line on stderr, without a line of code."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, PrivacyWarning):
+            usual(message, category, *place)
+            return
+        with contextlib.suppress(OSError):  # the report has the same sentence
+            _print(f"discretegauss: warning: {message}", sys.stderr)
+
+    with warnings.catch_warnings():
+        usual, warnings.showwarning = warnings.showwarning, show  # type: ignore[assignment]
+        warnings.simplefilter("always", PrivacyWarning)
+        yield
 
 
 def _print(text: str, stream: TextIO | None) -> None:

@@ -7,6 +7,7 @@ from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 
 from ..errors import ParameterTypeError, ParameterValueError
+from .keywords import with_hints
 from .messages import describe, refused, written
 from .numbers import exact_rational
 from .privacy_arguments import at_least_zero, positive_number
@@ -51,6 +52,7 @@ class Budget:
     epsilon: Fraction | None
     delta: Fraction | None
 
+    @with_hints
     def __init__(self, *, rho: object = None, epsilon: object = None, delta: object = None) -> None:
         exact: tuple[Fraction | None, Fraction | None, Fraction | None]
         if rho is not None:

@@ -42,9 +42,22 @@ def checked_probability(value: object, name: str) -> Fraction:
     return exact
 
 
+def integer_sensitivity(value: object, name: str = "sensitivity") -> Fraction:
+    """Return the exact sensitivity of integers: the most that one changes by, or a norm.
+
+    A change of integers that is not 0 has a size and a norm of at least 1. With a smaller
+    sensitivity the noise would protect nobody who changes anything.
+    """
+    require_memory()
+    exact = exact_rational(value, name)
+    if exact < 1:
+        raise refused(name, "be at least 1, because counts change by whole numbers", value)
+    return exact
+
+
 def whole_sensitivity(value: object) -> int:
     """Return the sensitivity as an int, because integer counts change by whole numbers."""
-    exact = positive_number(value, "sensitivity")
+    exact = integer_sensitivity(value)
     if exact.denominator != 1:
         raise refused("sensitivity", "be a whole number (the noise is added to integers)", value)
     return exact.numerator

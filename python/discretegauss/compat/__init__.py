@@ -12,3 +12,4 @@ from ._system_bits import SystemBits
 
 __all__ = ["NumpyNoise", "SystemBits", "cdp2adp"]
 __all__ += _paper.__all__
+__dir__ = __all__.copy  # dir() and completion show these names alone

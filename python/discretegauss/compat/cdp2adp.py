@@ -23,6 +23,7 @@ __all__ = [
     "cg_delta",
     "dg_delta",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone
 
 
 def cdp_delta_standard(rho: object, eps: object) -> float:

@@ -13,3 +13,4 @@ from .entry import add_noise, noise_for
 from .example import flights
 
 __all__ = ["add_noise", "flights", "noise_for"]
+__dir__ = __all__.copy  # dir() and completion show these names alone

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NotRequired,
+    Protocol,
+    SupportsIndex,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +25,18 @@ from numpy.typing import NDArray
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked_out
 from .._inputs.graphs import outside_of_graphs
+from .._inputs.keywords import with_hints
 from .._inputs.messages import if_loaded
 from .._inputs.numbers import checked_flag, exact_rational, whole_number
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
 from .._inputs.tensors import is_tensor
+from .._law_functions.narrow import WIDE_FROM, warn_of_narrow
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
 from .addition import How, Overflow, noisy
 from .cells import Container, is_integer
+from .labelled_table import read_once
 from .lists_and_arrays import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
 from .totals import Alone, alone_by
@@ -32,18 +45,30 @@ if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
     from .person import Person
 
-_Values = TypeVar("_Values")
+    class _Table(Protocol):
+        @property
+        def columns(self) -> Any: ...
+
+    class _Column(Protocol):  # an array or a tensor, too
+        @property
+        def dtype(self) -> Any: ...
+
+    class _ArrowColumn(Protocol):
+        @property
+        def type(self) -> Any: ...
+
+    class _Stream(Protocol):
+        def __arrow_c_stream__(self, requested_schema: Any = ..., /) -> Any: ...
+
+    _Array = NDArray[Any]
+    _Builtin = list[Any] | tuple[Any, ...] | dict[Any, Any] | SupportsIndex | Decimal
+    _Values = TypeVar("_Values", bound=_Builtin | _Table | _Column | _ArrowColumn | _Stream)
 
 _LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
 """Libraries with a module that opens their containers; the first that matches is used."""
 
 
-class NoiseOptions(TypedDict, total=False):
-    """The options that `add_noise` shares with `spark.add_noise` and `dask.add_noise`."""
-
-    rho: object
-    epsilon: object
-    delta: object
+class _Common(TypedDict, total=False):
     sensitivity: object
     rows_per_person: int
     disjoint: bool
@@ -54,43 +79,74 @@ class NoiseOptions(TypedDict, total=False):
     source: Source
 
 
-class _AllOptions(NoiseOptions, total=False):
+class NoiseOptions(_Common, total=False):
+    """The options that `add_noise` shares with `spark.add_noise` and `dask.add_noise`."""
+
+    rho: object
+    epsilon: object
+    delta: object
+
+
+class _Options(_Common, total=False):
     threads: int
     person: Person | None
     by: str | Sequence[str] | None
 
 
-@overload
-def add_noise(
-    values: NDArray[Any],
-    law: Law | Budget | None = None,
-    *,
-    out: NDArray[Any] | None = ...,
-    **options: Unpack[_AllOptions],
-) -> NDArray[Any]: ...
+class _Rho(_Options):
+    rho: object
+
+
+class _EpsilonDelta(_Options):
+    epsilon: object
+    delta: object
+    rho: NotRequired[object]  # None, from a function that passes all three on
+
+
+# Overloads tell type checkers what comes back, and that there must be a law, rho, or epsilon with
+# delta: each for a numpy array, for a tensor, and for all other containers.
 
 
 @overload
 def add_noise(
-    values: TensorT,
-    law: Law | Budget | None = None,
-    *,
-    out: TensorT,
-    **options: Unpack[_AllOptions],
+    values: _Array, law: Law | Budget, *, out: _Array | None = ..., **options: Unpack[_Options]
+) -> _Array: ...
+@overload
+def add_noise(
+    values: _Array, law: None = None, *, out: _Array | None = ..., **options: Unpack[_Rho]
+) -> _Array: ...
+@overload
+def add_noise(
+    values: _Array, law: None = None, *, out: _Array | None = ..., **options: Unpack[_EpsilonDelta]
+) -> _Array: ...
+@overload
+def add_noise(
+    values: TensorT, law: Law | Budget, *, out: TensorT, **options: Unpack[_Options]
 ) -> TensorT: ...
-
-
 @overload
 def add_noise(
-    values: _Values,
-    law: Law | Budget | None = None,
-    *,
-    columns: object = ...,
-    **options: Unpack[_AllOptions],
+    values: TensorT, law: None = None, *, out: TensorT, **options: Unpack[_Rho]
+) -> TensorT: ...
+@overload
+def add_noise(
+    values: TensorT, law: None = None, *, out: TensorT, **options: Unpack[_EpsilonDelta]
+) -> TensorT: ...
+@overload
+def add_noise(
+    values: _Values, law: Law | Budget, *, columns: object = ..., **options: Unpack[_Options]
+) -> _Values: ...
+@overload
+def add_noise(
+    values: _Values, law: None = None, *, columns: object = ..., **options: Unpack[_Rho]
+) -> _Values: ...
+@overload
+def add_noise(
+    values: _Values, law: None = None, *, columns: object = ..., **options: Unpack[_EpsilonDelta]
 ) -> _Values: ...
 
 
 @outside_of_graphs
+@with_hints
 def add_noise(
     values: Any,
     law: Law | Budget | None = None,
@@ -143,7 +199,8 @@ def add_noise(
         differ. A record counts in each of the columns.
     by : str or sequence of str, optional
         With a person: the columns by which the rows group the records. Rows must differ in them.
-        None means the columns without noise, and the index if it has names.
+        None means the columns without noise, and the index if it has names. In a DataArray they are
+        dimensions, and None means the first; a record counts in each place of the others.
     overflow : "raise" or "saturate", optional
         If a sum might be beyond int64 (or the type of Int128 and Decimals): raise an error before
         anything is drawn, or clamp the sum to the end of the type.
@@ -179,6 +236,11 @@ def add_noise(
     RangeError
         If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
 
+    Warns
+    -----
+    PrivacyWarning
+        If the noise is the same number in more than 999 of 1000 draws.
+
     Notes
     -----
     ``overflow="saturate"`` clamps the sum after the exact noise was added, so the privacy is that
@@ -209,7 +271,10 @@ def add_noise(
     )
     check_law(law)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    if type(values) is not np.ndarray and is_tensor(values):
+    is_lazy = False
+    if type(values) is np.ndarray:
+        container = open_container(values, columns, floats=integral_floats)
+    elif is_tensor(values):
         if columns is not None or modulus is not None or overflow != "raise" or integral_floats:
             raise ParameterTypeError(
                 "columns, modulus, overflow and integral_floats must not be given with a tensor"
@@ -219,10 +284,10 @@ def add_noise(
             container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
         )
         return add_to_tensor(out, memory, law, how)
-    is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
-    if is_lazy:
-        values = values.collect()  # only once: the law needs the rows, too
-    container = open_container(values, columns, floats=integral_floats)
+    else:
+        is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
+        values = read_once(values)  # the law needs the rows, too
+        container = open_container(values, columns, floats=integral_floats)
     law = law_for(
         container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
     )
@@ -234,6 +299,7 @@ def add_noise(
 
 
 @outside_of_graphs
+@with_hints
 def noise_for(
     values: Any,
     law: Law | Budget | None = None,
@@ -280,8 +346,7 @@ by, integral_floats
     if is_tensor(values):
         container, _ = open_tensor(values)
     else:
-        if isinstance(values, if_loaded("polars", "LazyFrame")):
-            values = values.collect()
+        values = read_once(values)
         container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     return law_for(
@@ -298,7 +363,7 @@ def law_for(
     disjoint: object,
     statement: tuple[Any, Person | None, object],
 ) -> Law:
-    """Return the law that was passed, or else the law that a budget for all cells allows.
+    """Return the law that was passed, or that a budget for all cells allows; warn if it is narrow.
 
     `statement` is (values, person, by), as the user passed them.
     """
@@ -313,36 +378,43 @@ def law_for(
     of_one = type(sensitivity) is int and sensitivity == 1
     all_others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
     others = [name for name, is_given in all_others.items() if is_given]
-    if law is None or isinstance(law, Budget):
+    if law is not None and not isinstance(law, Budget):
+        named = others + ["person"] * (person is not None) + named
+        if named:
+            raise ParameterTypeError(
+                f"give either a law or a budget: {named[0]} belongs to a budget"
+            )
+        found: Law = law
+    elif person is not None:
         budget = Budget.of(law, **numbers)
-        if person is not None:
-            if others:
-                raise ParameterTypeError(f"{others[0]} must not be given with person")
-            from .groups import counting_of, require_counts
-            from .person import joint
+        if others:
+            raise ParameterTypeError(f"{others[0]} must not be given with person")
+        from .groups import counting_of, require_counts
+        from .person import joint
 
-            counting = counting_of(values, container, person, by)
-            keys = None if by is None else counting.by
-            require_counts(values, container, alone_by(person, counting), keys)
-            table = joint(person, [counting])
-            rho = table.rho_of(budget, [Fraction(1)])
-            return DiscreteGaussian(*table.sigma2([Fraction(1)], rho))
-        from ..privacy import calibrate  # here, because workers have a law and do not need it
+        counting = counting_of(values, container, person, by)
+        keys = None if by is None else counting.by
+        require_counts(values, container, alone_by(person, counting), keys)
+        table = joint(person, [counting])
+        joint_rho = table.rho_of(budget, [Fraction(1)])
+        found = DiscreteGaussian(*table.sigma2([Fraction(1)], joint_rho))
+    else:
+        budget = Budget.of(law, **numbers)
+        # here, because workers have a law and do not need it
+        from ..privacy.calibration import law_of_budget
 
         require_rows(rows, container.n_rows, sensitivity)
         queries = rows * (1 if disjoint else container.n_columns)
-        chosen = calibrate(DiscreteGaussian, budget, sensitivity=sensitivity, queries=queries)
+        found = law_of_budget(DiscreteGaussian, budget, sensitivity, queries)
         if not isinstance(values, np.ndarray | list):
             from .groups import require_counts
 
-            is_whole = exact_rational(sensitivity, "sensitivity").denominator == 1
-            one_row = rows == 1 and is_whole  # another sensitivity is the norm of several changes
+            # another sensitivity than a whole number is the norm of several changes
+            one_row = rows == 1 and exact_rational(sensitivity, "sensitivity").denominator == 1
             require_counts(values, container, Alone(one_row, bool(disjoint), has_person=False))
-        return chosen
-    named = others + ["person"] * (person is not None) + named
-    if named:
-        raise ParameterTypeError(f"give either a law or a budget: {named[0]} belongs to a budget")
-    return law
+    if found._spec.parameter < WIDE_FROM:
+        warn_of_narrow([found])
+    return found
 
 
 def check_law(law: object) -> None:

@@ -33,10 +33,7 @@ def open_values(values: Any, columns: object, *, floats: bool) -> Container | No
     if isinstance(values, pl.Series):
         return open_alone(_column(values, floats=floats), columns)
     if isinstance(values, pl.LazyFrame):
-        container = open_values(values.collect(), columns, floats=floats)
-        return container and container._replace(
-            close=lambda results: container.close(results).lazy()
-        )
+        values = values.collect()
     if not isinstance(values, pl.DataFrame):
         return None
     if isinstance(columns, pl.Expr):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe, if_loaded
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from .cells import Container
+from .cells import Cells, Container
 from .identifiers import FEWEST_ROWS, N_LOOKED_AT, look_like_people, names_people, refusal
 from .labelled_table import LabelledTable
 from .person import (
@@ -43,8 +44,11 @@ def require_groups(
     hashes: NDArray[np.int64],
     by: Sequence[object],
     error: type[DiscreteGaussError] = ParameterValueError,
+    place: tuple[str, int] = ("rows", 1),
 ) -> None:
     """Refuse two rows of one group; the error shows no key.
+
+    `place` is what the error counts, and the number of the first row.
 
     Equal hashes of different rows cause a wrong refusal. For up to 10**6 rows the probability of
     that is below 1 in 10**6.
@@ -56,9 +60,10 @@ def require_groups(
     again = np.flatnonzero(ordered[1:] == ordered[:-1])
     if again.size:
         one = again[np.argmin(order[again + 1])]  # hashes of texts differ from process to process
-        first, second = order[one] + 1, order[one + 1] + 1
+        what, start = place
+        first, second = order[one] + start, order[one + 1] + start
         names = ", ".join(map(str, by))
-        raise error(f"rows {first} and {second} must differ in by ({names})")
+        raise error(f"{what} {first} and {second} must differ in by ({names})")
 
 
 def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[Any]) -> None:
@@ -98,6 +103,8 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
         The columns by which the rows group records. None means all columns except the counts.
     """
     require_person(person)
+    if hasattr(values, "dims") and hasattr(values, "coords"):  # a DataArray of xarray
+        return _counting_of_dimensions(values, person, by)
     counts = [one.label for one in container.cells]
     if isinstance(values, if_loaded("pandas", "Series")):
         values, counts = values.to_frame(UNNAMED), [UNNAMED]
@@ -123,6 +130,26 @@ def counting_of(values: Any, container: Container, person: Person, by: object) -
     return counting
 
 
+def _counting_of_dimensions(values: Any, person: Person, by: object) -> Counting:
+    """Return the counting of a DataArray: some dimensions group records, the others are columns.
+
+    The places along a dimension must differ in its coordinate, so that no two are one group.
+    """
+    keys = names_of(values.dims[:1] if by is None else by, "by")
+    for name in keys:
+        if name not in values.dims:
+            raise ParameterValueError(
+                f"by must name dimensions of values, but {describe(name)} is not there"
+            )
+        places = values[name].values.tolist()  # 0, 1, ... without a coordinate
+        table = LabelledTable({name: places, UNNAMED: places}, "values")
+        require_grouped(table, [name], [UNNAMED])
+    columns = math.prod(size for name, size in values.sizes.items() if name not in keys)
+    counting = checked_counting(by=keys, columns=columns)
+    require_known(person, [counting])
+    return counting
+
+
 def require_counts(
     values: Any,
     container: Container,
@@ -139,6 +166,7 @@ def require_counts(
         The keys, if a user named them. Otherwise all columns except the counts.
     """
     cells, table = container.cells, None
+    dimensions: tuple[Any, ...] = ()
     counts = [one.label for one in cells]
     if isinstance(values, if_loaded("pandas", "Series")):
         if type(values.index).__name__ == "RangeIndex" and values.index.name is None:
@@ -146,12 +174,15 @@ def require_counts(
         values, counts = values.to_frame(UNNAMED), [UNNAMED]
     is_labelled = isinstance(values, dict)
     if isinstance(values, if_loaded("xarray", "DataArray")):
-        is_labelled = any(dimension in values.coords for dimension in values.dims[:1])
+        dimensions = values.dims[:1] if by is None else tuple(by)
+        is_labelled = any(name in values.coords for name in dimensions)
     if counts[0] is None and not is_labelled:
         return
     if counts[0] is not None and LabelledTable.takes(values):
         table = LabelledTable(values, "values")
-    keys: list[Any] = []
+    if dimensions:
+        cells = [_with_rows(cells[0], values, dimensions)]
+    keys: list[Any] = list(dimensions)
     if table is not None:
         twice = Counter([*table.labels(), *table.levels()])
         others = [name for name in other_names(table, counts) if twice[name] == 1]
@@ -160,9 +191,23 @@ def require_counts(
         require_no_people(table, [name for name in others if name not in named])
 
     def codes() -> list[NDArray[np.intp]]:
-        return [] if table is None else [table.groups(name) for name in keys]
+        if table is None:
+            return list(np.indices([values.sizes[name] for name in keys]).reshape(len(keys), -1))
+        return [table.groups(name) for name in keys]
 
     require_no_total(cells, alone, keys, codes)
+
+
+def _with_rows(cells: Cells, values: Any, dimensions: Sequence[Any]) -> Cells:
+    """Return the cells of a DataArray with these dimensions as rows, and the others as columns."""
+    first = [values.get_axis_num(name) for name in dimensions]
+    axes = first + [axis for axis in range(values.ndim) if axis not in first]
+    n_rows = math.prod(values.sizes[name] for name in dimensions)
+    nulls = cells.nulls
+    return cells._replace(
+        integers=cells.integers.transpose(axes).reshape(n_rows, -1),
+        nulls=None if nulls is None else nulls.transpose(axes).reshape(n_rows, -1),
+    )
 
 
 def other_names(table: LabelledTable, counts: Sequence[Any]) -> list[Any]:

@@ -14,17 +14,33 @@ from ..errors import ParameterTypeError
 from .totals import codes_of
 
 
+def read_once(table: Any) -> Any:
+    """Return a lazy frame or a stream of a table as a table in memory; other objects unchanged.
+
+    A lazy frame may have other rows each time, and a stream has its rows only once.
+    """
+    library = _library_of(table)
+    if library == "polars" and hasattr(table, "collect"):
+        return table.collect()
+    is_stream = hasattr(type(table), "__arrow_c_stream__")
+    if library in ("pandas", "polars", "xarray") or not is_stream:
+        return table
+    import pyarrow as pa
+
+    in_memory = pa.Table | pa.RecordBatch | pa.ChunkedArray
+    return table if isinstance(table, in_memory) else pa.table(table)
+
+
 class LabelledTable:
     """A table of any library. Errors call it by the name that is given here."""
 
     def __init__(self, table: Any, name: str) -> None:
+        table = read_once(table)
         library = _library_of(table)
-        if library == "polars" and hasattr(table, "collect"):
-            table = table.collect()
         if not self.takes(table) and not isinstance(table, dict):
             raise ParameterTypeError(
-                f"{name} must be a frame of pandas or polars, a table of pyarrow, or a dict of "
-                f"columns, got {describe(table)}"
+                f"{name} must be a frame of pandas or polars, a table of pyarrow or DuckDB, or a "
+                f"dict of columns, got {describe(table)}"
             )
         self.table, self._library = table, library
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import word_count
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
@@ -56,6 +57,7 @@ class Person:
     per_cell: int
     neighbours: Neighbours
 
+    @with_hints
     def __init__(
         self,
         records: int,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
+from .._inputs.keywords import hint_for
 from .._inputs.messages import describe
 from .._inputs.paths import path_text
 from ..errors import ParameterTypeError
@@ -53,6 +55,12 @@ def noise_of_tasks(
             raise ParameterTypeError(
                 f"{name} needs values in memory, because tasks cannot tell whether their rows "
                 "differ; release.Plan has the law of such a table"
+            )
+    known = inspect.signature(noise_of_tasks).parameters.keys() | How.__dataclass_fields__.keys()
+    for name in options:
+        if name not in known - {"template", "options", "floats"}:
+            raise ParameterTypeError(
+                f"add_noise() has no parameter {name!r}{hint_for(name, known)}"
             )
     how = How(floats=integral_floats, **options)
     if not isinstance(how.source, str):

@@ -71,6 +71,7 @@ def require_no_total(
     names: Sequence[object] = (),
     codes: Callable[[], Codes] = tuple,
     error: type[DiscreteGaussError] = ParameterValueError,
+    place: tuple[str, int] | None = None,
 ) -> None:
     """Refuse a table with a total, by the place of its row or the name of its column.
 
@@ -80,6 +81,8 @@ def require_no_total(
         The columns of counts. If there is one whose array has several axes, the first has the rows.
     names, codes : sequence, callable
         The names of the keys, and a function that returns their codes.
+    place : tuple, optional
+        Of a table in a file: what the error counts, and the number of the first row.
     """
     columns = _Columns(cells)
     if columns.n_rows < 3 and not alone.columns:
@@ -93,26 +96,32 @@ def require_no_total(
                 others = ", ".join(str(name) for i, name in enumerate(names) if i not in keys)
                 of = f" that agree with it in {others}"
         if at is not None:
-            raise error(refusal_of_row(at, alone, of))
+            raise error(refusal_of_row(at, alone, of, place))
     if alone.columns and (at := total_column(columns)) is not None:
         label = columns.label(at)
         if_none = "" if alone.has_person else " without disjoint, or"
+        hint = f"give the noise{if_none} as a law, which privacy.calibrate gives"
+        if place is not None:
+            hint = "do not say that nobody is counted in two of the columns"
         raise error(
             f"column {label} is in every row the sum of the other columns, so it counts everybody "
-            f"again: {_IN_PLAN}; if it is no total, give the noise{if_none} as a law, which "
-            "privacy.calibrate gives"
+            f"again: {_IN_PLAN}; if it is no total, {hint}"
         )
 
 
-def refusal_of_row(at: int, alone: Alone, of: str = "") -> str:
-    """Return the message about the total in the row at this place."""
-    rows = "rows_per_person=2"
+def refusal_of_row(
+    at: int, alone: Alone, of: str = "", place: tuple[str, int] | None = None
+) -> str:
+    """Return the message about the total in this row; see `require_no_total` about `place`."""
+    what, start = place or ("rows", 1)
+    hint = "rows_per_person=2"
     if alone.has_person:
-        rows += " in place of person"
+        hint += " in place of the statement about a person"
+    if place is None:
+        hint += ", or pass a law, which privacy.calibrate gives"
     return (
-        f"row {at + 1} is in every column of counts the sum of the other rows{of}, so it counts "
-        f"everybody again: {_IN_PLAN}; if it is no total, say {rows}, or pass a law, which "
-        "privacy.calibrate gives"
+        f"{what.removesuffix('s')} {at + start} is in every column of counts the sum of the other "
+        f"rows{of}, so it counts everybody again: {_IN_PLAN}; if it is no total, say {hint}"
     )
 
 

@@ -16,3 +16,4 @@ __all__ = [
     "rounded_norm",
     "total",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone

@@ -13,3 +13,4 @@ from ._ratio import ratio
 from ._total import total
 
 __all__ = ["Estimate", "consistent", "interval", "ratio", "total"]
+__dir__ = __all__.copy  # dir() and completion show these names alone

@@ -8,3 +8,4 @@ from ._before_after import before_after
 from ._estimates import consistent, interval, keep_groups
 
 __all__ = ["before_after", "consistent", "interval", "keep_groups"]
+__dir__ = __all__.copy  # dir() and completion show these names alone

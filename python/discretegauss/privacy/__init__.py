@@ -58,3 +58,4 @@ __all__ = [
     "zcdp_epsilon",
     "zcdp_rho",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone

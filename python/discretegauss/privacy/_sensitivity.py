@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._certified.interval import arithmetic
-from .._inputs.privacy_arguments import positive_number, word_count
+from .._inputs.privacy_arguments import integer_sensitivity, word_count
 from .._law import Kind
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError, ParameterValueError
@@ -31,7 +31,7 @@ def clients_of(noise: object) -> tuple[Law, int]:
 def is_vector(dimension: object, sum_norm: object) -> bool:
     """Return whether a vector is meant, after checking both."""
     if sum_norm is not None:
-        positive_number(sum_norm, "sum_norm")
+        integer_sensitivity(sum_norm, "sum_norm")
     return word_count(dimension, "dimension") > 1 or sum_norm is not None
 
 
@@ -67,12 +67,12 @@ class Sensitivity:
         self.clients = word_count(clients, "clients")
         self._of_vector = is_vector(dimension, sum_norm)
         self.dimension = word_count(dimension, "dimension")
-        self.norm = positive_number(sensitivity, "sensitivity")
+        self.norm = integer_sensitivity(sensitivity)
         self.squared = self.norm**2
         root = _AT.sqrt(_AT.rational(self.dimension))
         self.sum_norm = min(_AT.scale(root, self.norm).upper, _AT.rational(self.squared).upper)
         if sum_norm is not None:
-            known = _AT.rational(positive_number(sum_norm, "sum_norm")).upper
+            known = _AT.rational(integer_sensitivity(sum_norm, "sum_norm")).upper
             self.sum_norm = min(self.sum_norm, known)
 
     @property

@@ -82,18 +82,20 @@ from .._certified.search import (
 )
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
+from .._inputs.keywords import with_hints
 from .._inputs.law_parameters import checked_beta
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import MAX_BITS
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
-    positive_number,
+    integer_sensitivity,
     query_count,
     whole_sensitivity,
     word_count,
 )
 from .._law import Kind, LawSpec
+from .._law_functions.narrow import warn_of_narrow
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
 from ._calibrate_shares import calibrate_shares
@@ -127,6 +129,7 @@ _NOTHING = -1e4
 _TOO_MUCH = 1e-300
 
 
+@with_hints
 def calibrate(
     kind: type[_AnyLaw],
     budget: Budget | None = None,
@@ -160,8 +163,9 @@ def calibrate(
         discrete Laplace law, epsilon alone means pure differential privacy, delta = 0.
     sensitivity : number, optional
         The largest change of one answer by one person, a whole number. For a Gaussian with rho it
-        is any positive number, for example the Euclidean norm of the change of several answers. For
-        shares and Skellam noise it is the Euclidean norm of the change of a vector of integers.
+        is any number of at least 1, for example the Euclidean norm of the change of several
+        answers. For shares and Skellam noise it is the Euclidean norm of the change of a vector of
+        integers, at least 1.
     queries : int, optional
         The number of answers that one person may change, each by at most ``sensitivity``. Each has
         its own noise from the law returned. Later queries may depend on earlier answers.
@@ -191,6 +195,11 @@ def calibrate(
     ------
     TypeError, ValueError, OverflowError
         If a parameter is wrong, or no cost is known for such a budget.
+
+    Warns
+    -----
+    PrivacyWarning
+        If the noise of all clients together is 0 in more than 999 of 1000 draws.
 
     Notes
     -----
@@ -271,7 +280,9 @@ def calibrate(
         sure = "0.95" if confidence is None else confidence
         most = LARGEST_TABLE if kind is Skellam else None
         how: dict[str, Any] = {"confidence": sure, "queries": queries, "most": most}
-        return law_of(widest(law_of, error, **how))  # type: ignore[no-any-return]
+        law = law_of(widest(law_of, error, **how))
+        warn_of_narrow([law])
+        return law  # type: ignore[no-any-return]
     if confidence is not None:
         raise ParameterTypeError("confidence needs error, which was not given")
     if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
@@ -288,6 +299,18 @@ def calibrate(
         sum_norm,
     )
     found: Any = _BY_KIND[kind](request)
+    warn_of_narrow([found], request.clients)
+    return found  # type: ignore[no-any-return]
+
+
+def law_of_budget(
+    kind: type[_AnyLaw], budget: Budget, sensitivity: object = 1, queries: object = 1
+) -> _AnyLaw:
+    """Return the law of `calibrate` for callers that warn of narrow noise themselves, or need not.
+
+    The kind is not a GeneralizedGaussian, which has a beta, too.
+    """
+    found: Any = _BY_KIND[kind](_Request(budget, sensitivity, queries))
     return found  # type: ignore[no-any-return]
 
 
@@ -307,12 +330,12 @@ class _Request:
         budget: Budget,
         sensitivity: object,
         queries: object,
-        sampling: object,
-        secret_sample: object,
-        beta: object,
-        clients: object,
-        dimension: object,
-        sum_norm: object,
+        sampling: object = 1,
+        secret_sample: object = True,
+        beta: object = None,
+        clients: object = None,
+        dimension: object = 1,
+        sum_norm: object = None,
     ) -> None:
         self.budget, self.sensitivity, self.beta = budget, sensitivity, beta
         self.queries, self.sample = query_count(queries), Sample.of(sampling, secret_sample)
@@ -461,7 +484,7 @@ def _gaussian(request: _Request) -> Law:
         guess = sensitivity.squared / (2 * sensitivity.clients * each)
         return DiscreteGaussian(_least_variance(sensitivity.cost, each, guess, "the budget"))
     if rho is not None:
-        squared = queries * positive_number(request.sensitivity, "sensitivity") ** 2
+        squared = queries * integer_sensitivity(request.sensitivity) ** 2
         return DiscreteGaussian(squared / (2 * rho))
     whole = whole_sensitivity(request.sensitivity)
     target = GaussianTarget(*request.epsilon_delta, whole, queries)
@@ -505,7 +528,7 @@ def _skellam(request: _Request) -> Law:
         return request.of_shares(Skellam) if of_shares else request.crossing(Skellam, 2)
     (epsilon, delta), queries = request.epsilon_delta, word_count(request.queries, "queries")
     of_a_number = request.clients == 1 and not is_vector(*request.vector)
-    of_a_number &= positive_number(request.sensitivity, "sensitivity").denominator == 1
+    of_a_number &= integer_sensitivity(request.sensitivity).denominator == 1
     if of_a_number and request.is_in_reach() and 2 * request.log_scale() < _MOST_CROSSED:
         return request.crossing(Skellam, 2)
     sensitivity = Sensitivity(request.clients, request.sensitivity, *request.vector)

@@ -20,11 +20,12 @@ from operator import matmul
 from typing import TypeAlias
 
 from .._certified.skellam import LARGEST_TABLE
+from .._inputs.keywords import with_hints
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
     at_least_zero,
-    positive_number,
+    integer_sensitivity,
     query_count,
     whole_sensitivity,
 )
@@ -51,6 +52,7 @@ _COMPOSE = "compose losses that differ, loss(a, 1, sampling=q) @ loss(b, 2), and
 _MOST_COMPOSED = 10**9
 
 
+@with_hints
 def delta(
     law: Noise | Sequence[Noise],
     epsilon: object,
@@ -146,6 +148,7 @@ def delta(
     return cost.delta(at_least_zero(epsilon, "epsilon"))
 
 
+@with_hints
 def log_delta(
     law: Noise | Sequence[Noise],
     epsilon: object,
@@ -187,6 +190,7 @@ def log_delta(
     return cost.log_delta(at_least_zero(epsilon, "epsilon"))
 
 
+@with_hints
 def epsilon(
     law: Noise | Sequence[Noise],
     delta: object,
@@ -260,7 +264,7 @@ def _cost(
     count, sample = query_count(queries), Sample.of(sampling, secret_sample)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
-        if sample != Sample(_ONE) or positive_number(sensitivity, "sensitivity") != 1:
+        if sample != Sample(_ONE) or integer_sensitivity(sensitivity) != 1:
             raise ParameterTypeError(
                 "sensitivity, sampling and secret_sample must not be given with a PrivacyLoss, "
                 "which already contains them"
@@ -357,4 +361,4 @@ def _needs_a_norm(law: Law, sensitivity: object, dimension: object, sum_norm: ob
         return False
     if is_vector(dimension, sum_norm):
         return True
-    return kind is Kind.SKELLAM and positive_number(sensitivity, "sensitivity").denominator > 1
+    return kind is Kind.SKELLAM and integer_sensitivity(sensitivity).denominator > 1

@@ -48,7 +48,7 @@ from .._law import Kind, LawSpec
 from ..errors import ParameterValueError
 from ..laws import DiscreteGaussian
 from ._outcomes import fraction_at_least
-from .calibration import calibrate
+from .calibration import law_of_budget
 from .cost import epsilon as epsilon_of_law
 from .hockey_stick import as_one_query
 from .loss_distribution import PrivacyLoss, loss
@@ -195,7 +195,7 @@ class Joint:
         parts = self._parts(unit)
         if parts is not None and (one := _as_one(parts, unit)) is not None:
             change, n = one
-            law = calibrate(DiscreteGaussian, budget, sensitivity=change, queries=n)
+            law = law_of_budget(DiscreteGaussian, budget, change, n)
             return one.norm2 / (2 * law.sigma2)
         rho = largest_rho(
             lambda rho: self.loss([one / rho for one in unit]), budget.epsilon, budget.delta

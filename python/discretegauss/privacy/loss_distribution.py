@@ -17,6 +17,7 @@ from .._certified.interval import ZERO, Interval, arithmetic
 from .._certified.laws_of_integers import formulas_of
 from .._inputs.decimal_text import rounded_up
 from .._inputs.foreign_arrays import single
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
@@ -464,6 +465,7 @@ class PrivacyLoss:
         return f"PrivacyLoss({sum(self._releases.values())} releases)"
 
 
+@with_hints
 def loss(
     law: Law | SumOfDraws,
     sensitivity: object = 1,

@@ -65,6 +65,7 @@ from .._certified.interval import (
     relative_width_below,
 )
 from .._certified.laws_of_integers import formulas_of, normaliser, phi_at
+from .._inputs.keywords import with_hints
 from .._inputs.messages import refused
 from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import (
@@ -105,6 +106,7 @@ _PRECISIONS = (160, 320, 640, 1280, 2560)
 _LAST_SAMPLED = 4096
 
 
+@with_hints
 def renyi(
     law: Law | SumOfDraws,
     order: object,

@@ -74,12 +74,13 @@ import numpy as np
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ONE, ZERO, Arithmetic, Interval, arithmetic, fraction_of
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import (
     at_least_zero,
     checked_probability,
     checked_sampling_rate,
-    positive_number,
+    integer_sensitivity,
     query_count,
     whole_sensitivity,
 )
@@ -90,6 +91,7 @@ from ..laws import Law, centred
 from ._sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
 
 
+@with_hints
 def rho(
     law: Law | SumOfDraws | Sequence[Law | SumOfDraws],
     sensitivity: object = 1,
@@ -108,10 +110,9 @@ def rho(
         all of which one person may change. ``law.sum(n)`` is noise in shares; at least n clients
         keep their shares to themselves.
     sensitivity : number, or a sequence of them
-        The largest change of the answer by one person, positive. For the discrete Gaussian it is
-        any number, for the discrete Laplace a whole number. A sequence has one for each query, and
-        a number holds for every query. With a single Gaussian it may be the Euclidean norm of the
-        changes of several queries.
+        The largest change of the answer by one person, at least 1. For the discrete Laplace it is
+        a whole number. A sequence has one for each query, and a number holds for every query. With
+        a single Gaussian it may be the Euclidean norm of the changes of several queries.
     queries : int, optional
         The number of times that all queries are answered, each time with new noise.
     sampling : number, optional
@@ -399,7 +400,7 @@ def rho_of_one(
 def rho_of_law(spec: LawSpec, sensitivity: object) -> Fraction:
     """Return the rho of a centred law, rounded up; ``sensitivity`` is as the user gives it."""
     if spec.kind is Kind.DISCRETE_GAUSSIAN:
-        return positive_number(sensitivity, "sensitivity") ** 2 / (2 * spec.parameter)
+        return integer_sensitivity(sensitivity) ** 2 / (2 * spec.parameter)
     if spec.kind is Kind.DISCRETE_LAPLACE:
         return _rho_of_laplace(spec.parameter, whole_sensitivity(sensitivity))
     law_text = f"generalised Gaussian, got beta = {describe(spec.beta)}"

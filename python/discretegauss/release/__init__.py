@@ -1,29 +1,10 @@
-"""Release tables of counts with differential privacy.
-
-The command line uses the names that ``__all__`` lacks.
-"""
+"""Release tables of counts with differential privacy."""
 
 from ..data.person import Person
 from ..errors import OutputError, TableError
-from ._calibration import budget_for_error as budget_for_error
-from ._calibration import calibration as calibration
-from ._destinations import File as File
-from ._destinations import checked_destinations as checked_destinations
-from ._files import column_file as column_file
-from ._files import unbuffered_stdout as unbuffered_stdout
 from ._frames import Plan, Table
-from ._plan import FilePlan as FilePlan
-from ._plan import plan_of_one as plan_of_one
-from ._plan import read_plan as read_plan
 from ._report import PlanRelease, Release
-from ._report import calibration_json as calibration_json
-from ._report import calibration_text as calibration_text
-from ._report import plan_json as plan_json
-from ._report import plan_text as plan_text
-from ._report import release_json as release_json
-from ._run import execute as execute
 from ._run import release_plan, release_table
-from ._unknown_groups import release_groups as release_groups
 
 __all__ = [
     "OutputError",
@@ -36,3 +17,4 @@ __all__ = [
     "release_plan",
     "release_table",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone

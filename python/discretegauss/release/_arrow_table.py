@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +28,24 @@ from ..data.arrow_schema import widest_decimal, with_types
 from ..data.from_pyarrow import integer_array, open_table
 from ..errors import OutputError, ParameterValueError, TableError
 from ._arrow_codec import codec_of
-from ._chunks import Chunk, Keys, SinkFile, column_indices, key_text
+from ._chunks import OR_FLOATS, Chunk, Keys, SinkFile, column_indices, key_text
 from ._csv_rows import BLANKS
 
 _FRACTION = re.compile(r"\.[0-9]+")
 """The digits of a decimal or a time after the point."""
 
 
-def _written_type(name: str, stored: Any) -> Any:
+def _written_type(name: str, stored: Any, floats: bool) -> Any:
     """Return the type of the noisy counts of a column."""
     if pa.types.is_dictionary(stored):
         stored = stored.value_type
     if pa.types.is_decimal(stored):
         return widest_decimal(stored)
-    if not pa.types.is_integer(stored):
+    if not pa.types.is_integer(stored) and not (floats and pa.types.is_floating(stored)):
+        hint = OR_FLOATS if pa.types.is_floating(stored) else ""
         raise TableError(
             f"column {name!r} must have integers or decimals without a fraction, got type {stored}"
+            f"{hint}"
         )
     return pa.int64()
 
@@ -62,7 +65,11 @@ class ArrowTable:
         The formats of the file and of the output.
     left_out : collection of str
         The names of columns to leave out.
+    floats : bool
+        Whether counts may be floats that are whole numbers.
     """
+
+    place = ("rows", 1)
 
     def __init__(
         self,
@@ -72,8 +79,10 @@ class ArrowTable:
         in_kind: str,
         out_kind: str,
         left_out: Collection[str] = (),
+        *,
+        floats: bool = False,
     ) -> None:
-        self._source, self._path = source, path
+        self._source, self._path, self._floats = source, path, floats
         self._in_kind, self._out_kind = in_kind, out_kind
         every = source.schema.names  # a new list each time
         self.left_out = tuple(name for name in every if name.strip(BLANKS) in left_out)
@@ -82,7 +91,7 @@ class ArrowTable:
         names = schema.names
         self._at = sorted(column_indices(names, columns))
         self.columns = tuple(names[i] for i in self._at)
-        types = {i: _written_type(names[i], schema.field(i).type) for i in self._at}
+        types = {i: _written_type(names[i], schema.field(i).type, floats) for i in self._at}
         self.schema = with_types(schema, types)
         self._others = [i for i in range(len(names)) if i not in types]
         self.other_columns = tuple(names[i] for i in self._others)
@@ -107,20 +116,20 @@ class ArrowTable:
             return list(zip(*texts, strict=True)) if texts else [()] * rows.num_rows
 
         try:
-            cells, _, close = open_table(rows, self.columns, floats=False)
+            cells, _, close = open_table(rows, self.columns, floats=self._floats)
         except ParameterValueError:
             raise self._not_whole(rows) from None
         return Chunk(cells, close, other_cells, keys)
 
     def _not_whole(self, rows: Any) -> TableError:
-        """Return the error that names the first decimal that is not a whole number."""
+        """Return the error that names the first number that is not whole."""
         first = self._rows_read - rows.num_rows + 1
         for i, name in zip(self._at, self.columns, strict=True):
             for row, x in enumerate(rows.column(i).to_pylist(), first):
-                if isinstance(x, Decimal) and x != x.to_integral_value():
+                if isinstance(x, Decimal | float) and (not isfinite(x) or x != int(x)):
                     fault = "the value is not a whole number"
                     return TableError(f"row {row}, column {name!r}: {fault}")
-        return TableError("a count is not a whole number")
+        return TableError("a count is not a whole number of at most 2**53 in size")
 
     def fraction(self) -> float | None:
         """Return the fraction of the rows that have been read; None if their number is unknown."""
@@ -272,11 +281,17 @@ class IpcSource:
 
 @contextmanager
 def open_arrow_table(
-    path: Path, columns: Sequence[str], kind: str, out_kind: str, left_out: Collection[str]
+    path: Path,
+    columns: Sequence[str],
+    kind: str,
+    out_kind: str,
+    left_out: Collection[str],
+    *,
+    floats: bool,
 ) -> Iterator[ArrowTable]:
     """Open a table and read its schema."""
     with _source(path, kind) as source:
-        yield ArrowTable(source, path, columns, kind, out_kind, left_out)
+        yield ArrowTable(source, path, columns, kind, out_kind, left_out, floats=floats)
 
 
 @contextmanager

@@ -14,16 +14,18 @@ from fractions import Fraction
 
 from gmpy2 import mpz
 
+from .._certified.floats import float_at_least
 from .._certified.moments import standard_deviation
 from .._certified.quantile import lower_quantile
 from .._inputs.budget import Budget
 from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability, whole_sensitivity
+from .._law_functions.narrow import warn_of_narrow
 from ..data.person import UNNAMED, Change, Counting, Person, change, joint, require_known
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate
+from ..privacy.calibration import widest
 from ..privacy.joint import THEOREM, Changed, Joint, Part
 
 _DEFAULT_REPORT_DELTA = "1e-6"
@@ -41,7 +43,7 @@ class Cost:
     rho : Fraction
         Exact.
     epsilon : float
-        An upper bound at ``delta``.
+        An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`.
     epsilon_by : str
         The proof of that bound.
     asked_epsilon : Fraction or None
@@ -53,6 +55,11 @@ class Cost:
     delta: Fraction
     epsilon_by: str
     asked_epsilon: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if self.asked_epsilon is not None:  # the budget is met, which a computed bound may not show
+            least = min(self.epsilon, float_at_least(self.asked_epsilon))
+            object.__setattr__(self, "epsilon", least)
 
 
 class WithCost:
@@ -123,8 +130,9 @@ def budget_for_error(
 
     The confidence holds for `answers` answers at once.
     """
-    law = calibrate(DiscreteGaussian, error=error, confidence=confidence, queries=answers)
-    return Budget(rho=queries * sensitivity**2 / (2 * law.sigma2))
+    sure = "0.95" if confidence is None else confidence
+    sigma2 = widest(DiscreteGaussian, error, confidence=sure, queries=answers)
+    return Budget(rho=queries * sensitivity**2 / (2 * sigma2))
 
 
 def calibration(
@@ -190,6 +198,7 @@ def calibrations(
         alone = Joint([changed.tables[i]])
         one = _calibration(_law(variance), part, alone, delta)
         noise.append(replace(one, counting=table, change=most))
+    warn_of_narrow([one.law for one in noise])
     if len(noise) == 1:
         only = replace(noise[0], asked_epsilon=budget.epsilon)
         return [only], only

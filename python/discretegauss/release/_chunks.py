@@ -20,6 +20,9 @@ from ..data.groups import group_hashes, require_groups
 from ..data.person import Counting
 from ..errors import TableError
 
+OR_FLOATS = "; --integral-floats (in Python: integral_floats=True) also takes 12.0"
+"""The end of an error about a count that is not written as an integer."""
+
 Keys = Iterable[tuple[str, ...]]
 """The cells of some columns, row by row."""
 
@@ -68,6 +71,9 @@ class Table(Protocol):
         The names of the other columns, which are published unchanged.
     left_out : tuple[str, ...]
         The names of the columns that are neither read nor published.
+    place : tuple
+        What errors count, rows or lines, and the number of the first row. An editor shows the
+        header of a text as line 1.
     """
 
     columns: tuple[str, ...]
@@ -75,6 +81,8 @@ class Table(Protocol):
     other_columns: tuple[str, ...]
 
     left_out: tuple[str, ...]
+
+    place: tuple[str, int]
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the table once. A TableError says what is wrong with it and where."""
@@ -96,7 +104,7 @@ class RowsBy:
         for name in counting.by:
             if name in table.columns:
                 raise TableError(f"by must not name a column of counts, got {name!r}")
-        self._by = counting.by
+        self._by, self._place = counting.by, table.place
         self._places = column_indices(table.other_columns, counting.by)
         self._hashes: list[NDArray[np.int64]] = []
 
@@ -106,7 +114,7 @@ class RowsBy:
 
     def require_differing(self) -> None:
         """Refuse two rows of one group."""
-        require_groups(np.concatenate(self._hashes), self._by, TableError)
+        require_groups(np.concatenate(self._hashes), self._by, TableError, self._place)
 
 
 def key_text(cell: object) -> str:

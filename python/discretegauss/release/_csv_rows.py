@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import number_of
 from ..errors import TableError
-from ._chunks import column_indices
+from ._chunks import OR_FLOATS, column_indices
 
 MAX_DIGITS = 600
 """The most digits of a count, below any limit that Python can be set to (640 or more)."""
@@ -39,6 +39,9 @@ BLANKS = (
 
 # Possessive quantifiers (*+) never backtrack, so a long run of spaces takes linear time.
 _INTEGER = re.compile(r"[+-]?[0-9]++")
+_WHOLE_FLOAT = re.compile(r"[+-]?[0-9]++\.0*+")
+_LARGEST_FLOAT = 2**53
+"""Beyond this size a float with a point may be a rounded integer."""
 _OPEN_QUOTES = r'[ ]*"[^"]*+(?:""[^"]*+)*+'
 _OPEN_FIELD = re.compile(_OPEN_QUOTES + r"\Z")
 
@@ -68,12 +71,15 @@ class Layout:
         The places of the columns of counts, increasing.
     names : tuple[str, ...]
         Their names, as the caller wrote them.
+    floats : bool
+        Whether a count may end with a point and zeros.
     """
 
     delimiter: str
     width: int
     indices: tuple[int, ...]
     names: tuple[str, ...]
+    floats: bool = False
 
 
 def decoded(data: bytes, first_line: int) -> str:
@@ -115,7 +121,9 @@ def _encoding(data: bytes, fault: int, first_line: int) -> str:
     return "WINDOWS-1252" if _OF_WINDOWS.search(data) else "ISO-8859-1"
 
 
-def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row, Layout]:
+def read_header(
+    text: str, columns: Sequence[str], delimiter: str, *, floats: bool = False
+) -> tuple[Row, Layout]:
     """Return the names in the header, stripped, and the layout of the rows."""
     header = _cells(text, 1, delimiter)
     hint = ": commas delimit, or tabs if the file ends in .tsv or .tab; or set delimiter=';'"
@@ -127,7 +135,7 @@ def read_header(text: str, columns: Sequence[str], delimiter: str) -> tuple[Row,
             "column must name each column once, but two of the names differ only in blanks"
         )
     indices = tuple(sorted(by_place))
-    layout = Layout(delimiter, len(header), indices, tuple(by_place[i] for i in indices))
+    layout = Layout(delimiter, len(header), indices, tuple(by_place[i] for i in indices), floats)
     return header, layout
 
 
@@ -141,7 +149,9 @@ def read_rows(
     text = io.StringIO(decoded(bytes(data), first_line), newline="")
     for number, line in enumerate(text, first_line):
         row = _row(line.rstrip("\r\n"), number, layout)
-        integers.append([_integer(row[index], number, name) for index, name in columns])
+        integers.append(
+            [_integer(row[index], number, name, layout.floats) for index, name in columns]
+        )
         rows.append(row)
     counts = np.array(integers, dtype=object)
     with suppress(OverflowError):
@@ -218,10 +228,15 @@ def _split_quoted(raw: str, line: int, delimiter: str) -> list[str]:
     raise TableError(f"line {line}: a quote stands inside a field that is not quoted")
 
 
-def _integer(cell: str, line: int, column: str) -> int:
+def _integer(cell: str, line: int, column: str, floats: bool) -> int:
     where = f"line {line}, column {column!r}"
+    if floats and _WHOLE_FLOAT.fullmatch(cell):
+        cell = cell.partition(".")[0]
+        if len(cell) > MAX_DIGITS or abs(int(cell)) > _LARGEST_FLOAT:
+            raise TableError(f"{where}: the count has a point, so it must be at most 2**53 in size")
     if _INTEGER.fullmatch(cell) is None:
         problem = "is not a whole number; a count must be written with digits only"
+        problem += ", or with a point and zeros after them" if floats else OR_FLOATS
         if not cell:
             problem = "is empty; only .parquet and .arrow files may lack a count"
         raise TableError(f"{where}: the cell {problem}")

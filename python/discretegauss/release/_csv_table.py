@@ -126,11 +126,15 @@ class CsvTable:
         The names of columns to leave out.
     delimiter, out_delimiter : str
         The delimiters of the table and of the output.
+    floats : bool
+        Whether a count may end with a point and zeros.
     fraction : callable, optional
         Returns the fraction of the file that has been read, or None if it is unknown.
     chunk : int
         The number of bytes to read at a time; only tests change it.
     """
+
+    place = ("lines", 2)
 
     def __init__(
         self,
@@ -140,6 +144,7 @@ class CsvTable:
         left_out: Collection[str] = (),
         delimiter: str = ",",
         out_delimiter: str = ",",
+        floats: bool = False,
         fraction: Callable[[], float | None] = lambda: None,
         chunk: int = _CHUNK,
     ) -> None:
@@ -153,7 +158,7 @@ class CsvTable:
         text = decoded(line, 1)
         if not text and not self._find_a_row():
             raise TableError("the file is empty; it must have a header and a row for each count")
-        self._header, self.layout = read_header(text, columns, delimiter)
+        self._header, self.layout = read_header(text, columns, delimiter, floats=floats)
         self._line_end = end.decode()
         self._out_delimiter = out_delimiter
         self.columns = self.layout.names

@@ -19,6 +19,7 @@ from .._system.atomic_file import Sink, errors_name, sink_to
 from ..errors import OutputError, TableError
 from ._chunks import SinkFile, Table
 from ._csv_table import CsvTable, column_text
+from ._first_bytes import looks_like
 from ._npy_table import NpyTable, npy_header
 
 # --- formats
@@ -104,22 +105,26 @@ def open_table(
     of_table: Format,
     of_out: Format,
     left_out: Collection[str] = (),
+    *,
+    floats: bool = False,
 ) -> Iterator[Table]:
     """Open a table and read its header; close it after the block. A TableError names the table.
 
-    Columns with a name in `left_out` are not read.
+    Columns with a name in `left_out` are not read. With `floats`, counts may be whole numbers that
+    are stored as floats, or written as in 12.0.
     """
     try:
         if of_table.kind in _BY_PYARROW:
             pyarrow(f"a table in {of_table.kind}")  # an ImportError that says what to install
             from ._arrow_table import open_arrow_table
 
-            with open_arrow_table(path, columns, of_table.kind, of_out.kind, left_out) as table:
+            kinds = of_table.kind, of_out.kind
+            with open_arrow_table(path, columns, *kinds, left_out, floats=floats) as table:
                 yield table
             return
         with _open_content(path, of_table.compression) as content:
             if of_table.kind == ".npy":
-                yield NpyTable(content, columns, left_out)
+                yield NpyTable(content, columns, left_out, floats=floats)
                 return
             yield CsvTable(
                 content,
@@ -127,10 +132,13 @@ def open_table(
                 left_out=left_out,
                 delimiter=of_table.delimiter,
                 out_delimiter=of_out.delimiter,
+                floats=floats,
                 fraction=content.fraction,
             )
     except TableError as error:
-        raise TableError(f"{path}: {error}") from None
+        words, advice = looks_like(path, expected=(of_table.kind, of_table.compression))
+        said = f"the file is {words}; {advice}" if words else str(error)
+        raise TableError(f"{path}: {said}") from None
 
 
 @contextmanager

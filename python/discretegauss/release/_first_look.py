@@ -57,7 +57,7 @@ class FirstLook:
         self._names = keys if 1 < len(keys) <= MOST_KEYS and len({*others}) == len(others) else ()
         self._places = column_indices(others, self._names)
         self._asked = [i for i, name in enumerate(others) if name not in self._by]
-        self._others, self._columns = others, table.columns
+        self._others, self._columns, self._place = others, table.columns, table.place
         self._counts: list[list[Cells]] = []
         self._keys: list[tuple[str, ...]] = []
         self._rows_seen, self._is_held = 0, any(self._alone)
@@ -119,9 +119,8 @@ class FirstLook:
         if self._apart and self._rows_seen >= FEWEST_ROWS:
             raise TableError(refusal(self._others[next(iter(self._apart))]))
         if self._is_held and self._counts:
-            require_no_total(
-                _joined(self._counts), self._alone, self._names, self._codes, TableError
-            )
+            cells = _joined(self._counts)
+            require_no_total(cells, self._alone, self._names, self._codes, TableError, self._place)
         return {name: {_whole(text) for text in texts} for name, texts in self._values.items()}
 
     def _codes(self) -> list[NDArray[np.intp]]:

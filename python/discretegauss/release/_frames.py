@@ -9,6 +9,7 @@ from typing import Any
 
 from .._inputs.budget import Budget
 from .._inputs.draw_arguments import CHACHA20
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe
 from .._inputs.numbers import positive
 from .._inputs.source import Source
@@ -65,6 +66,7 @@ class Table:
     share: Fraction | None
     counting: Counting
 
+    @with_hints
     def __init__(
         self,
         by: str | Sequence[str],
@@ -131,6 +133,7 @@ class Plan(WithCost):
 
     cost: Cost
 
+    @with_hints
     def __init__(
         self,
         person: Person,
@@ -176,6 +179,7 @@ class Plan(WithCost):
         noise = list(self.noise.values())
         return noise_text(list(self.tables), self._shares, noise, self.cost, self.person)
 
+    @with_hints
     def add_noise(
         self,
         frames: Mapping[str, Any],

@@ -17,10 +17,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from .._system.atomic_file import Sink
-from ..data.cells import Cells
+from ..data.cells import Cells, from_floats
 from ..data.keys import plain
-from ..errors import TableError
-from ._chunks import Chunk, Keys, Readable, column_indices, read_all
+from ..errors import ParameterValueError, TableError
+from ._chunks import OR_FLOATS, Chunk, Keys, Readable, column_indices, read_all
 from ._csv_rows import BLANKS
 
 _CHUNK = 2**20
@@ -42,10 +42,19 @@ class NpyTable:
         The names of the columns of counts.
     left_out : collection of str
         The names of columns to leave out. Those of an array are numbered again without them.
+    floats : bool
+        Whether counts may be floats that are whole numbers.
     """
 
+    place = ("rows", 1)
+
     def __init__(
-        self, file: Readable, columns: Sequence[str], left_out: Collection[str] = ()
+        self,
+        file: Readable,
+        columns: Sequence[str],
+        left_out: Collection[str] = (),
+        *,
+        floats: bool = False,
     ) -> None:
         self._file, self._rows_read = file, 0
         dtype, shape = _read_header(file)
@@ -66,8 +75,10 @@ class NpyTable:
         self.other_columns = tuple(name for name in self._written_names if name not in self.columns)
         for name in self.columns if self._are_records else self._names[:1]:
             stored = dtype[name]
-            if stored.kind not in "iu" or stored.names is not None:
-                raise TableError(f"column {name!r} must have integers, got type {stored}")
+            allowed = "iuf" if floats else "iu"
+            if stored.kind not in allowed or stored.names is not None:
+                hint = OR_FLOATS if stored.kind == "f" else ""
+                raise TableError(f"column {name!r} must have integers, got type {stored}{hint}")
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the rows."""
@@ -88,11 +99,25 @@ class NpyTable:
             return list(zip(*columns, strict=True)) if columns else [()] * len(first)
 
         return Chunk(
-            [Cells(rows[name], label=name) for name in self.columns],
+            [Cells(self._whole(rows, name), label=name) for name in self.columns],
             lambda results: self._written(rows, results).tobytes(),
             lambda: keys(range(len(self.other_columns))),
             keys,
         )
+
+    def _whole(self, rows: NDArray[Any], name: str) -> NDArray[Any]:
+        """Return a column as integers; floats must be whole numbers."""
+        column = rows[name]
+        if column.dtype.kind != "f":
+            return column
+        try:
+            return from_floats(column, None, allowed=True)
+        except ParameterValueError:
+            first = self._rows_read - len(rows) + 1
+            raise TableError(
+                f"rows {first} to {self._rows_read}, column {name!r}: one is not a whole number of "
+                "at most 2**53 in size"
+            ) from None
 
     def fraction(self) -> float | None:
         """Return the fraction of the rows that have been read."""
@@ -120,7 +145,7 @@ class NpyTable:
         for name, column in zip(self.columns, results, strict=True):
             written[name] = column
         for name in self.other_columns:
-            column = rows[name]
+            column = rows[name] if self._are_records else self._whole(rows, name)
             if not self._are_records and column.max() >= 2**63:
                 last = self._rows_read
                 raise TableError(

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from .._inputs.budget import Budget
+from .._inputs.keywords import hint_for
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, exact_rational, positive, whole_number
 from .._inputs.paths import named_path
-from .._inputs.privacy_arguments import require_rows, whole_sensitivity
+from .._inputs.privacy_arguments import integer_sensitivity, require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
 from ..data.person import (
     UNNAMED,
@@ -36,6 +37,7 @@ from ._calibration import Calibration, Cost, budget_for_error, calibrations
 from ._csv_rows import BLANKS
 from ._destinations import File, require_other_files
 from ._files import checked_delimiter
+from ._first_bytes import looks_like
 from ._groupings import require_values
 from ._left_out import left_out, refuse_keys
 
@@ -45,6 +47,7 @@ _OF_PERSON = {"records", "distinct", "per_cell", "neighbours"}
 _SHORT_FORM = ("sensitivity", "rows_per_person", "disjoint")
 _OF_COUNTING = ("by", "across", "values", "counts")
 _OF_TABLE = {"table", "column", "out", "share", "delimiter", "error", "weight", "cells"}
+_OF_TABLE |= {"integral_floats"}
 _OF_TABLE |= {*_SHORT_FORM, *_OF_COUNTING}
 
 _MOST_TABLES = 64
@@ -65,6 +68,7 @@ class PlannedTable:
     rows_per_person: int
     disjoint: bool
     delimiter: str | None
+    integral_floats: bool = False
     left_out: frozenset[str] = frozenset()
     """The columns that another table of the plan counts, which this one does not publish."""
     counting: Counting | None = None
@@ -132,8 +136,6 @@ def plan_of_one(
         for name, key in (("by", by), ("across", across)):
             if key is not None:
                 raise ParameterTypeError(f"{name} needs person, which was not given")
-        if budget.epsilon is not None:
-            whole_sensitivity(more["sensitivity"])
         return _calibrated(None, (one,), budget, report_delta, None)
     require_person(person)
     if one.sensitivity != 1 or one.rows_per_person != 1 or one.disjoint:
@@ -208,6 +210,9 @@ def _calibrated(
     report_delta: object,
     person: Person | None,
 ) -> FilePlan:
+    for one in tables if budget.epsilon is not None else ():
+        with named_in_errors(one.where):
+            whole_sensitivity(one.sensitivity)
     counted = [one.counting or one.part for one in tables]
     shares = [one.share for one in tables]
     noise, cost = calibrations(budget, counted, shares, report_delta, person)
@@ -300,12 +305,14 @@ def named_in_errors(
 def _content(path: Path) -> dict[str, Any]:
     try:
         with errors_name(path):
-            text = path.read_bytes().decode()
+            text = path.read_bytes().decode("utf-8-sig")  # some editors begin with a mark
         return tomllib.loads(text, parse_float=Decimal)
     except ValueError as error:  # its text may show cells, if the file is a table
         at = re.search(r"\(at ([\w ,]+)\)$", str(error))
         place = f" (at {at[1]})" if at else ""
-        raise ParameterValueError(f"{path} is not a TOML file{place}") from None
+        words, _ = looks_like(path)
+        said = f"; it is {words}, and a plan is text in UTF-8" if words else place
+        raise ParameterValueError(f"{path} is not a TOML file{said}") from None
 
 
 def _person(keys: object) -> Person:
@@ -338,7 +345,8 @@ def _require_keys(item: dict[str, Any], keys: set[str]) -> None:
     for key in item:
         if key not in keys:
             raise ParameterValueError(
-                f"{key!r} is not a key of this part of a plan, which has {', '.join(sorted(keys))}"
+                f"{key!r} is not a key of this part of a plan, which has "
+                f"{', '.join(sorted(keys))}{hint_for(key, keys)}"
             )
 
 
@@ -375,10 +383,11 @@ def _planned_table(
         columns=column_names(item["column"]),
         out=folder / named_path(item["out"], "out"),
         share=share,
-        sensitivity=_sensitivity(item.get("sensitivity", 1)),
+        sensitivity=integer_sensitivity(item.get("sensitivity", 1)),
         rows_per_person=whole_number(item.get("rows_per_person", 1), "rows_per_person", minimum=1),
         disjoint=checked_flag(item.get("disjoint", False), "disjoint"),
         delimiter=checked_delimiter(item.get("delimiter")),
+        integral_floats=checked_flag(item.get("integral_floats", False), "integral_floats"),
     )
 
 
@@ -391,12 +400,3 @@ def column_names(column: object) -> tuple[str, ...]:
     if not names:
         raise ParameterValueError("column must name at least one column, got none")
     return names
-
-
-def _sensitivity(sensitivity: object) -> Fraction:
-    exact = exact_rational(sensitivity, "sensitivity")
-    if exact < 1:
-        raise refused(
-            "sensitivity", "be at least 1, because counts change by whole numbers", sensitivity
-        )
-    return exact

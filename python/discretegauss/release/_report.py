@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +14,10 @@ import gmpy2
 
 from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
+from .._law_functions.narrow import narrow_noise
+from .._system.json_report import json_report
 from ..data.person import Change, Person
+from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from ..privacy.joint import COROLLARY
 from ._calibration import Calibration, Cost, WithCost
 from ._plan import FilePlan
@@ -148,7 +150,7 @@ def release_json(release: PlanRelease) -> str:
         for one in release.tables
     ]
     if release.path is None:
-        return _json(_person_fields(release.person) | tables[0])
+        return json_report(_person_fields(release.person) | tables[0])
     for fields, (file, gain) in zip(tables, release.consistent, strict=False):
         fields |= {"consistent": str(file), "variance_divided_by": gain}
     return _total_json(release.path, release.cost, release.person, release.shares, tables)
@@ -170,7 +172,19 @@ def plan_json(plan: FilePlan) -> str:
 
 def calibration_json(noise: Calibration, person: Person | None = None) -> str:
     """Return the noise of a budget and its cost."""
-    return _json(_person_fields(person) | _noise_fields(noise, "queries"))
+    return json_report(_person_fields(person) | _noise_fields(noise, "queries"))
+
+
+def draws_json(law: Law, size: int, out: str, source: str) -> str:
+    """Return what was drawn: the law with its parameters, how often, to which file."""
+    names = {
+        DiscreteGaussian: "discrete Gaussian",
+        DiscreteLaplace: "discrete Laplace",
+        GeneralizedGaussian: "generalized Gaussian",
+    }
+    parameters = {name: _exact(getattr(law, name)) for name in law.__match_args__}
+    drawn = {"law": names[type(law)], **parameters, "size": size, "out": out, "source": source}
+    return json_report(drawn)
 
 
 def _total_json(
@@ -185,7 +199,7 @@ def _total_json(
     ]
     epsilon = None if cost.asked_epsilon is None else _exact(cost.asked_epsilon)
     total = {"plan": str(path), **_cost_fields(cost), "asked_epsilon": epsilon}
-    return _json({**total, **_person_fields(person), "tables": with_shares})
+    return json_report({**total, **_person_fields(person), "tables": with_shares})
 
 
 def _person_fields(person: Person | None) -> dict[str, Any]:
@@ -206,7 +220,9 @@ def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
             "l1": _exact(Fraction(most.l1)),
             "rows_per_person": most.rows,
         }
+    warning = narrow_noise(noise.law)
     return {
+        **({"warning": warning} if warning else {}),
         "law": "discrete Gaussian",
         "sigma2": _exact(noise.sigma2),
         "std": str(noise.std),
@@ -220,14 +236,11 @@ def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
 def _cost_fields(cost: Cost) -> dict[str, Any]:
     return {
         "rho": _exact(cost.rho),
+        "rho_decimal": rounded_up(cost.rho),
         "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
         "delta": _exact(cost.delta),
         "epsilon_by": cost.epsilon_by,
     }
-
-
-def _json(fields: dict[str, Any]) -> str:
-    return json.dumps(fields, allow_nan=False, indent=2)
 
 
 def _exact(value: Fraction) -> str:
@@ -314,7 +327,9 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
     interval = f"-{bound} .. {bound} (of the noise)"
     if not bound:
         interval = "0 .. 0 (of the noise: nearly all answers are published unchanged)"
+    warning = narrow_noise(noise.law)
     return [
+        *([("warning", warning)] if warning else []),
         ("law", f"discrete Gaussian N_Z(0, sigma2), one independent draw for each {drawn_for}"),
         ("sigma2", _sigma2(noise.sigma2)),
         ("standard deviation", _std(noise.std)),
@@ -400,7 +415,7 @@ def law_and_budget(noise: Calibration) -> str:
 
 def _pair(cost: Cost) -> str:
     least: float | Fraction = cost.epsilon
-    if cost.asked_epsilon is not None:  # it is met, even if the float, rounded up, is above it
+    if cost.asked_epsilon is not None:  # it is met, and the float may be above it
         least = min(least, cost.asked_epsilon)
     text = rounded_up(Fraction(least)) if least != math.inf else "inf"
     return f"({text}, {rounded_up(cost.delta)})"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .._inputs.budget import Budget
+from .._inputs.keywords import with_hints
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows
@@ -44,6 +45,7 @@ from ._plot import Picture, require_plot
 from ._report import PlanRelease, Release
 
 
+@with_hints
 def release_table(
     table: str | os.PathLike[str],
     column: str | Sequence[str],
@@ -59,6 +61,7 @@ def release_table(
     by: str | Sequence[str] | None = None,
     across: str | None = None,
     delimiter: str | None = None,
+    integral_floats: bool = False,
     report_delta: object = None,
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
@@ -103,6 +106,9 @@ def release_table(
         them all records of a person may be in one row, and in one column.
     delimiter : ",", ";", "|" or a tab, optional
         The delimiter of text in the table and in ``out``, if the name does not say it.
+    integral_floats : bool
+        Whether counts may be floats that are whole numbers, or text such as 12.0. The output has
+        integers. Beyond 2**53 in size they are refused, because they may be rounded.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
     force : bool
@@ -166,6 +172,7 @@ def release_table(
             by=by,
             across=across,
             delimiter=delimiter,
+            integral_floats=integral_floats,
         ),
         force=force,
         plot=plot,
@@ -174,6 +181,7 @@ def release_table(
     ).tables[0]
 
 
+@with_hints
 def release_plan(
     path: str | os.PathLike[str],
     *,
@@ -350,7 +358,14 @@ def _open_planned(run: _Run) -> Iterator[Table]:
     one = run.one
     with (
         named_in_errors(one.where, (TableError, ParameterValueError)),
-        open_table(one.table, one.columns, run.of_table, run.of_out, one.left_out) as table,
+        open_table(
+            one.table,
+            one.columns,
+            run.of_table,
+            run.of_out,
+            one.left_out,
+            floats=one.integral_floats,
+        ) as table,
     ):
         yield table
 
@@ -444,5 +459,6 @@ def _write(
             if by is not None:
                 by.require_differing()
             if totals is not None and totals.total is not None:
-                raise TableError(refusal_of_row(totals.total, alone_of(one, person)))
+                alone = alone_of(one, person)
+                raise TableError(refusal_of_row(totals.total, alone, place=table.place))
     return replace(release, rows=rows, seconds=time.perf_counter() - start)

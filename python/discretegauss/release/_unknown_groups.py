@@ -73,6 +73,7 @@ def release_groups(
     groups_per_person: int = 1,
     person: Person | None = None,
     delimiter: str | None = None,
+    integral_floats: bool = False,
     force: bool = False,
     source: Source = "chacha20",
     before_placing: Callable[[], None] = no_op,
@@ -84,7 +85,7 @@ def release_groups(
 
     Parameters
     ----------
-    table, delimiter, force, source
+    table, delimiter, integral_floats, force, source
         As for `release_table`. The table has one row for each group, and is held in memory.
     column : str
         The column of counts, which count people. All other columns are the key of the group.
@@ -121,7 +122,8 @@ def release_groups(
     )
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written} must end in .csv, because groups are written as CSV")
-    with open_table(read, names, of_table, of_table) as table_file:
+    floats = checked_flag(integral_floats, "integral_floats")
+    with open_table(read, names, of_table, of_table, floats=floats) as table_file:
         if person is not None:
             _require_once(person, table_file.other_columns)
         groups: dict[tuple[str, ...], int] = {}

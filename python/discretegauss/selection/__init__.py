@@ -32,3 +32,4 @@ __all__ = [
     "permute_and_flip_rho",
     "report_noisy_max",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone

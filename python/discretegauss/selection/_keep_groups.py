@@ -39,15 +39,17 @@ import numpy as np
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
 from .._certified.search import first_true
+from .._inputs.budget import Budget
 from .._inputs.draw_arguments import checked_source, checked_threads
 from .._inputs.graphs import outside_of_graphs
+from .._inputs.keywords import with_hints
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import checked_probability, positive_number
 from .._inputs.source import Source
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
-from ..privacy import calibrate
 from ..privacy import delta as delta_of
+from ..privacy.calibration import law_of_budget
 from ._groups import open_groups
 from ._truncated_laplace import LARGEST, TruncatedLaplace, last_mass
 
@@ -82,6 +84,7 @@ class KeepRule:
         return probability if probability.shape else float(probability)
 
 
+@with_hints
 def keep_rule(epsilon: object, delta: object, groups_per_person: int = 1) -> KeepRule:
     """Return the noise and the threshold by which `keep_groups` keeps groups.
 
@@ -148,7 +151,8 @@ def _laplace_rule(epsilon: Fraction, delta: Fraction, most: int) -> KeepRule:
 
 def _gaussian_rule(epsilon: Fraction, delta: Fraction, most: int, below: int) -> KeepRule | None:
     """Return the rule with the least threshold below `below`, or None if none is found."""
-    least = calibrate(DiscreteGaussian, epsilon=epsilon, delta=delta, queries=most).sigma2
+    budget = Budget(epsilon=epsilon, delta=delta)
+    least = law_of_budget(DiscreteGaussian, budget, queries=most).sigma2
     rule = None
     for step in range(1, _STEPS + 1):
         law = DiscreteGaussian(_rounded_up(least * _STEP**step))
@@ -188,6 +192,7 @@ def _gaussian_delta(
 
 
 @outside_of_graphs
+@with_hints
 def keep_groups(
     counts: Any,
     epsilon: object,

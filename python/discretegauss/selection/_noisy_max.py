@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
 from .._inputs.graphs import outside_of_graphs
+from .._inputs.keywords import with_hints
 from .._inputs.law_parameters import naming_places
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
@@ -68,6 +69,7 @@ def _largest(sums: NDArray[Any], source: Source) -> NDArray[np.int64]:
 
 
 @outside_of_graphs
+@with_hints
 def report_noisy_max(
     votes: Any,
     law: Law,

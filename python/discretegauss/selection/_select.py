@@ -18,6 +18,7 @@ from .._inputs.draw_arguments import (
     checked_threads,
 )
 from .._inputs.graphs import outside_of_graphs
+from .._inputs.keywords import with_hints
 from .._inputs.law_parameters import parameter_shape
 from .._inputs.numbers import MAX_BITS, Number, positive
 from .._inputs.source import Source
@@ -106,6 +107,7 @@ def _selects(function: Callable[..., Any]) -> _Selects:
 
 
 @_selects
+@with_hints
 def permute_and_flip(
     scores: Any,
     epsilon: Number,
@@ -182,6 +184,7 @@ def permute_and_flip(
 
 
 @_selects
+@with_hints
 def exponential(
     scores: Any,
     epsilon: Number,

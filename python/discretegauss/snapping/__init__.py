@@ -22,3 +22,4 @@ __all__ = [
     "snapping_bound",
     "snapping_laplace",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone

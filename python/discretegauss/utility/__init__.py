@@ -27,3 +27,4 @@ __all__ = [
     "rounded_gaussian_sf",
     "rounded_gaussian_variance",
 ]
+__dir__ = __all__.copy  # dir() and completion show these names alone

@@ -9,11 +9,13 @@ from typing import NamedTuple
 from .._certified.floats import float_value
 from .._certified.interval import Interval, arithmetic
 from .._certified.moments import variance
+from .._inputs.budget import Budget
 from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
 from ..errors import ParameterOverflowError
 from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
-from ..privacy import calibrate, zcdp_rho
 from ..privacy import rho as rho_of
+from ..privacy import zcdp_rho
+from ..privacy.calibration import law_of_budget
 from .gaussians import (
     checked_point,
     continuous_gaussian_sf,
@@ -107,7 +109,7 @@ def compare_noise(sigma2: object) -> NoiseComparison:
     """
     gaussian = DiscreteGaussian(sigma2)
     rho = rho_of(gaussian)
-    return NoiseComparison(rho, gaussian, calibrate(DiscreteLaplace, rho=rho))
+    return NoiseComparison(rho, gaussian, law_of_budget(DiscreteLaplace, Budget(rho=rho)))
 
 
 class QueriesComparison(NamedTuple):
@@ -204,11 +206,13 @@ def compare_queries(*, epsilon: object, delta: object, queries: int) -> QueriesC
         checked_probability(delta, "delta"),
     )
     k = query_count(queries)
+    by_rho = Budget(rho=zcdp_rho(epsilon_exact, delta_exact))
+    budget = Budget(epsilon=epsilon_exact, delta=delta_exact)
     return QueriesComparison(
         epsilon_exact,
         delta_exact,
         k,
-        calibrate(DiscreteGaussian, rho=zcdp_rho(epsilon_exact, delta_exact), queries=k),
-        calibrate(DiscreteGaussian, epsilon=epsilon_exact, delta=delta_exact, queries=k),
-        calibrate(DiscreteLaplace, epsilon=epsilon_exact, delta=delta_exact, queries=k),
+        law_of_budget(DiscreteGaussian, by_rho, queries=k),
+        law_of_budget(DiscreteGaussian, budget, queries=k),
+        law_of_budget(DiscreteLaplace, budget, queries=k),
     )

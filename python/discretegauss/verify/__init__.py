@@ -3,3 +3,4 @@
 from .proof import verify
 
 __all__ = ["verify"]
+__dir__ = __all__.copy  # dir() and completion show these names alone

@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._drawing.engines import build_info
 from .._law import LawSpec
+from .._system.json_report import json_report
 from .._version import __version__
 from ..errors import ParameterValueError
 from ._arcs import Use, arc_holds
@@ -289,38 +290,57 @@ def _print(line: str) -> None:
     print(line, flush=True)  # flush, so that a failure raises here and not when Python ends
 
 
-def _run(cases: Iterable[LawSpec]) -> int:
+def _run(cases: Iterable[LawSpec], *, as_json: bool = False) -> int:
     n_right = n_wrong = n_refused = n_arcs = 0
     start = time.perf_counter()
+    say = _silent if as_json else _print
+    tables: list[dict[str, object]] = []
     for spec in cases:
+        table: dict[str, object] = {"law": one_line(spec)}
         try:
             proven = verify(copy_out(spec))
         except ParameterValueError:
             n_refused += 1
-            _print(f"no table: {one_line(spec)}")
+            table["result"] = "no table"
+            say(f"no table: {one_line(spec)}")
         except VerificationError as error:
             n_wrong += 1
-            _print(f"WRONG: {one_line(spec)}: {error}\n  {spec!r}")
+            table |= {"result": "wrong", "error": str(error), "spec": repr(spec)}
+            say(f"WRONG: {one_line(spec)}: {error}\n  {spec!r}")
         else:
             n_right += 1
             n_arcs += proven.arcs
-            _print(f"proven: {one_line(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
-    _print(
+            table |= {"result": "proven", "blocks": proven.blocks, "arcs": proven.arcs}
+            say(f"proven: {one_line(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
+        tables.append(table)
+    seconds, is_right = time.perf_counter() - start, n_wrong == 0 < n_right
+    say(
         f"{n_right} tables proven ({n_arcs} arcs), {n_wrong} wrong or not proven, "
-        f"{n_refused} without a table, {time.perf_counter() - start:.0f} s"
+        f"{n_refused} without a table, {seconds:.0f} s"
     )
-    return 1 if n_wrong > 0 or n_right == 0 else 0
+    if as_json:
+        found = {"right": is_right, "build": build_info(), "tables": tables}
+        _print(json_report(found | {"seconds": round(seconds, 3)}))
+    return 0 if is_right else 1
 
 
-def _run_quick() -> int:
+def _run_quick(*, as_json: bool = False) -> int:
     from ._quick import quick_checks
 
-    _print(f"discretegauss {__version__}: {build_info()}")
-    n_wrong = 0
+    say = _silent if as_json else _print
+    say(f"discretegauss {__version__}: {build_info()}")
+    facts = []
     for fact, holds in quick_checks():
-        n_wrong += not holds
-        _print(f"{'right' if holds else 'WRONG'}: {fact}")
-    return 1 if n_wrong else 0
+        facts.append({"fact": fact, "right": bool(holds)})
+        say(f"{'right' if holds else 'WRONG'}: {fact}")
+    is_right = all(one["right"] for one in facts)
+    if as_json:
+        _print(json_report({"right": is_right, "build": build_info(), "facts": facts}))
+    return 0 if is_right else 1
+
+
+def _silent(_line: str) -> None:
+    """Print nothing: JSON is one document, at the end."""
 
 
 def _written(run: Callable[[], int], name: str) -> int:
@@ -353,19 +373,21 @@ def main(
         action="store_true",
         help="only check, in a second and without python-flint, that draws are as specified",
     )
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args(arguments)
     if options.random < 0:
         parser.error(f"--random must be at least 0, got {options.random}")
     if options.quick:
         if options.random:
             parser.error("--random must not be given with --quick, which proves nothing")
-        return _written(_run_quick, name)
+        return _written(partial(_run_quick, as_json=options.json), name)
     for module, advice in _REQUIREMENTS.items():
         if find_spec(module) is None:
             print(f"{name} needs {advice}", file=sys.stderr)
             return 2
     rng = random.SystemRandom()  # no seed is needed, because a wrong law is printed in full
-    return _written(lambda: _run([*fixed_cases(), *random_cases(options.random, rng)]), name)
+    cases = [*fixed_cases(), *random_cases(options.random, rng)]
+    return _written(partial(_run, cases, as_json=options.json), name)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,10 @@ def test_truncated_laplace_noise_loses_what_a_pure_release_loses() -> None:
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda: privacy.epsilon([G, privacy.loss(L)], "1e-6"), "law must not have a PrivacyLoss"),
+        (
+            lambda: privacy.epsilon([G, privacy.loss(L)], "1e-6"),
+            "law must have laws and sums in a list, got PrivacyLoss",
+        ),
         (lambda: privacy.epsilon([G, L], "1e-6", [1, 2]), "sensitivity must be one number"),
         (lambda: privacy.delta([G, L], 1, sampling=[1, "1/2"]), "sampling must be one number"),
     ],

@@ -273,8 +273,10 @@ def _cost(
     laws = law if isinstance(law, list | tuple) else [law]
     if not laws:
         raise ParameterValueError("law must have at least one entry, got none")
-    if any(isinstance(one, PrivacyLoss) for one in laws):
-        raise ParameterTypeError(f"law must not have a PrivacyLoss among other laws; {_COMPOSE}")
+    if PrivacyLoss in map(type, laws):
+        raise ParameterTypeError(
+            f"law must have laws and sums in a list, got PrivacyLoss; {_COMPOSE}"
+        )
     shares = Counter(clients_of(one) for one in laws)
     how = sensitivity, dimension, sum_norm
     if any(clients > 1 or _needs_a_norm(one, *how) for one, clients in shares):

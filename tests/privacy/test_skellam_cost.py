@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from evidence_cases import at_once, crossed, evidence
+from privacy_reference import delta_by_theorem_7
 from six_digits import beside
 
 import discretegauss as dg
@@ -214,3 +215,20 @@ def test_noise_for_one_number_is_the_least_of_its_digits(e: Any, queries: int, c
     less = Skellam(beside(law.variance, -1))
     assert delta(law, e, change, queries=queries) <= 1e-6
     assert delta(less, e, change, queries=queries) > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("e", "d", "change", "queries"),
+    [("0.001295", "1e-5", 1, 2), (1, "1e-6", 1000, 1)],
+)
+def test_wide_noise_is_found_by_its_own_law(e: Any, d: str, change: int, queries: int) -> None:
+    """Renyi divergences would give 1.38 and 1.15 times the variance."""
+    law = calibrate(Skellam, epsilon=e, delta=d, sensitivity=change, queries=queries)
+    less = law.variance * Fraction(98, 100)
+    assert delta(law, e, change, queries=queries) <= float(d)
+    assert delta(Skellam(less), e, change, queries=queries) > float(d)
+    # a Gaussian is like it: its delta at both ends by the theorem, in mpmath
+    at = (Fraction(e), change * queries)
+    here, there = (delta_by_theorem_7(v * queries, *at) for v in (law.variance, less))
+    assert here < float(d) * 1.0001
+    assert there > float(d) * 1.001

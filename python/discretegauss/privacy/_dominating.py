@@ -4,6 +4,11 @@ Let h(g) be the hockey-stick divergence of a release. If its masses are multipli
 s >= 0 is added to its losses, they have the divergence F h(g exp(-s)). Then their total is F.
 _discretise.py takes the excess over 1 away at the lowest losses. It may do so because the bounded
 divergence is convex, and 1 at g = 0.
+
+The `unit` of the moved release is lost: s is far below it, and no multiple. Near a tie of epsilon
+with a loss the bound may therefore be loose, because the losses lie between two buckets. Rounding s
+up to a multiple would add a whole unit to each loss. A release that is not moved needs no
+`Dominating` (shares.by_one_number).
 """
 
 from __future__ import annotations

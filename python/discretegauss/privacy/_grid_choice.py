@@ -38,8 +38,11 @@ _FEW = 32
 #: exp(-_WITHIN); if that is unknown, the window reaches _DEVIATIONS to each side.
 _GROUPS, _LOOK, _WITHIN, _DEVIATIONS = 200, 400, 15.0, 6.0
 
-#: log(s) is searched between -_RANGE and _RANGE.
-_RANGE = 14.0
+#: The mass outside is less in proportion to 1/s if log(s) is above this.
+_LOG_OF_MOST = 4.0
+
+#: log(s) is searched between these. If all losses are tiny, s is about the inverse of their sum.
+_LEAST_LOG, _LARGEST_LOG = -14.0, 60.0
 
 #: The number of tilts in an octave. Between tilts at which many small losses make up the sum and
 #: tilts at which one large loss does, coarse steps have windows that are far too long.
@@ -85,6 +88,7 @@ class Choices:
         self._width, self._most = width, most
         self._count = sum(count for _, count in releases)
         self._saddle = lru_cache(maxsize=64)(self._new_saddle)
+        self._plan = lru_cache(maxsize=4)(self._new_plan)
 
     @cached_property
     def _few(self) -> list[_Few]:
@@ -132,7 +136,7 @@ class Choices:
 
         Newton's method for log(s), with bisection if its steps do not become shorter.
         """
-        low, high, x, before = -_RANGE, _RANGE, 0.0, math.inf
+        low, high, x, before = _LEAST_LOG, _LARGEST_LOG, 0.0, math.inf
         for _ in range(60):
             s = math.exp(x)
             _, mean, variance = self._moments(s)
@@ -148,9 +152,9 @@ class Choices:
 
     def guess(self, delta: float) -> float:
         """Return about the epsilon at a delta. Each s is the saddle point of a known epsilon."""
-        low, high, epsilon = -_RANGE, _RANGE, 0.0
+        low, high, epsilon = _LEAST_LOG, _LARGEST_LOG, 0.0
         target = math.log(max(delta, 1e-300))
-        for _ in range(20):
+        for _ in range(22):
             x = (low + high) / 2
             s = math.exp(x)
             log, mean, variance = self._moments(s)
@@ -255,7 +259,8 @@ class Choices:
         """
         return math.floor(TILTS * math.log2(self._saddle(epsilon)))
 
-    def _plan(self, tilt: int) -> Plan:
+    def _new_plan(self, tilt: int) -> Plan:
+        """Return the buckets for a tilt."""
         best, largest = 2.0 ** (tilt / TILTS), 2.0 ** ((tilt + 1) / TILTS)
         # the window must include the epsilon for which this tilt is smallest against the best one
         epsilon = self._moments(largest)[1] - 1 / largest - 1 / (largest + 1)
@@ -287,8 +292,12 @@ class Choices:
         )
 
     def _within(self, s: float, epsilon: float, least: float) -> float:
-        """Return -log of the mass allowed outside: less mass if the tilt is not the best."""
-        return _WITHIN + max(self._exponent(s, epsilon) - least, 0.0)
+        """Return -log of the mass allowed outside: less mass if the tilt is not the best.
+
+        Delta is about a part of 1/s of the tilted mass, or less.
+        """
+        small = max(math.log(s) - _LOG_OF_MOST, 0.0)
+        return _WITHIN + small + max(self._exponent(s, epsilon) - least, 0.0)
 
     def _exponent(self, s: float, epsilon: float) -> float:
         return self._moments(s)[0] - s * epsilon - math.log(s * (s + 1))

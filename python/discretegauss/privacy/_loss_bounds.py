@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -215,8 +216,7 @@ class AdjacencyBounds(Choices):
 
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""
-        most = 2 * max(self._largest, 0.0) + 1
-        tilt = self._tilt(min(_float(epsilon), most))
+        tilt = self._tilt_at(epsilon)
         while True:
             found = self._pessimistic(tilt)
             if epsilon >= found.end:
@@ -230,10 +230,24 @@ class AdjacencyBounds(Choices):
                 return min(delta, self._chance)
             tilt //= 2  # near the largest loss the saddle point is so far out that weights overflow
 
+    def _tilt_at(self, epsilon: Fraction) -> int:
+        return self._tilt(min(_float(epsilon), 2 * max(self._largest, 0.0) + 1))
+
+    def plan_at(self, epsilon: Fraction) -> Plan:
+        """Return the buckets for a bound on delta(epsilon)."""
+        return self._plan(self._tilt_at(epsilon))
+
+    def is_mostly_rounding(self, epsilon: Fraction) -> bool:
+        """Return whether the errors of transforms are most of the bound on delta."""
+        found = self._pessimistic(self._tilt_at(epsilon))
+        sums = (found.total, replace(found.total, error=0.0))
+        whole, exact = (_hockey_stick_sum(one, gmpy2.mpq(epsilon), found.width) for one in sums)
+        return bool(exact < whole / 2)
+
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
         most = 2 * max(self._largest, 0.0) + 1
-        found = self._optimistic(self._tilt(min(_float(epsilon), most)))
+        found = self._optimistic(self._tilt_at(epsilon))
         infinity_mass = found.infinity_mass
         if found.q_of_infinite:
             factor = _UP.exp(_UP.add(gmpy2.mpq(epsilon), ZERO))

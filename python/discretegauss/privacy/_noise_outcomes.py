@@ -29,6 +29,7 @@ from .._certified.interval import Interval, Rational, Real, arithmetic, fraction
 from .._certified.laws_of_integers import formulas_of, phi_at
 from .._certified.probability import Tail, cached_normaliser, probability
 from .._law import Kind, LawSpec
+from ._laplace import OneLaplace
 from ._outcomes import (
     FARTHEST,
     TINY,
@@ -41,6 +42,7 @@ from ._outcomes import (
     mirrored,
     nearly_alike,
 )
+from .normal import OneGaussian
 
 _AT = arithmetic(192)
 
@@ -302,20 +304,21 @@ _NOTHING = 750.0
 class GaussianNoise(Noise):
     """The standard normal law, moved by the square root of ``mu2``, which is at most 1600."""
 
+    MOST_MU2 = 1600
     _BEYOND = 12
     _TAIL = 2e-33
     """More than P(N > 12)."""
 
     def __init__(self, mu2: Rational, sampling_rate: Fraction) -> None:
         super().__init__(sampling_rate)
-        self.sensitivity = float_nearest(_AT.sqrt(_AT.rational(mu2)))
+        self.mu2, self.sensitivity = mu2, float_nearest(_AT.sqrt(_AT.rational(mu2)))
         self._fewest = 64.0 if self.sensitivity < 8 else 2.5 * (self._BEYOND + self.sensitivity)
 
     @classmethod
     def of(cls, sigma2: Rational, sensitivity: Rational, sampling_rate: Fraction) -> Release:
         """Return the release, or one that dominates it if parameters are extreme."""
         mu2 = sensitivity * sensitivity / sigma2
-        if LEAST_SENSITIVITY**2 <= mu2 <= 1600:
+        if LEAST_SENSITIVITY**2 <= mu2 <= cls.MOST_MU2:
             return cls(mu2, sampling_rate)
         if mu2 < LEAST_SENSITIVITY**2:
             loss = _AT.scale(_AT.sqrt(_AT.rational(mu2)), 13)
@@ -330,6 +333,10 @@ class GaussianNoise(Noise):
     def span(self) -> float:
         """The difference of the largest and the least loss."""
         return 2 * self.sensitivity * (self._BEYOND + self.sensitivity / 2)
+
+    def closed(self) -> OneGaussian | None:
+        """Return the cost of this release alone in closed form; None on a sample."""
+        return OneGaussian(fraction_of(self.mu2)) if self.rate == 1 else None
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
         """Round the tilt: it only says which cells are fine."""
@@ -437,6 +444,10 @@ class LaplaceNoise(Noise):
     def span(self) -> float:
         """The difference of the largest and the least loss."""
         return float_at_least(_AT.rational(2 * self._sensitivity).upper)
+
+    def closed(self) -> OneLaplace | None:
+        """Return the cost of this release alone in closed form; None if the noise is cut off."""
+        return None if self._cut is not None else OneLaplace(self._sensitivity, self.rate)
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
         """Return how often the interval of losses is halved."""

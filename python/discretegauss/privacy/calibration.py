@@ -112,8 +112,9 @@ _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGauss
 _MOST_RHO_BITS = 4002
 _ONE = Fraction(1)
 
-#: The logarithm of the largest Skellam variance for a crossing. Its steps take 0.1 s.
-_MOST_CROSSED = 14.3
+#: The logarithm of the largest Skellam variance for a crossing. From a normal law's variance two to
+#: seven steps lead there, each of 0.1 to 1.5 s. They may go a little beyond the guess.
+_MOST_CROSSED = math.log(LARGEST_TABLE) - 0.01
 
 #: The mass that one release may have outside of all buckets is less than this.
 _LEAST_DELTA = Fraction(1, 2**100)
@@ -216,10 +217,10 @@ def calibrate(
     - Laplace, pure: ``scale = queries * sensitivity / epsilon``, exactly. For rho or (epsilon,
       delta) the next smaller decimal is not proven to meet the budget. For (epsilon, delta) the
       scale is at most the pure one.
-    - Generalised Gaussian, Skellam noise for one number (of a variance up to about 10**6), and any
-      kind with sampling: a crossing, at which the parameter begins to meet the budget as it grows.
-      Delta need not fall as the parameter grows. A smaller one may also meet the budget, and a
-      larger one may break it. By the default `loss`, one less in the last digit is too little.
+    - Generalised Gaussian, Skellam noise for one number (of a variance up to 2**28), and any kind
+      with sampling: a crossing, at which the parameter begins to meet the budget as it grows. Delta
+      need not fall as the parameter grows. A smaller one may also meet the budget, and a larger one
+      may break it. By the default `loss`, one less in the last digit is too little.
     - For an error: P(abs(X) <= error)**queries >= confidence is proven, and is not proven for the
       next decimal of six digits. To six digits, no noise of this kind within that error costs less.
     - Skellam noise for vectors, or wider: the least variance of six digits for which its Renyi

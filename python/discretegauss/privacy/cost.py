@@ -46,6 +46,8 @@ _ONE = Fraction(1)
 #: The arguments that have a cost.
 Noise = Law | SumOfDraws | PrivacyLoss
 
+_COMPOSE = "compose losses that differ, loss(a, 1, sampling=q) @ loss(b, 2), and ask that object"
+
 #: For more queries, rho gives as little as buckets do.
 _MOST_COMPOSED = 10**9
 
@@ -256,6 +258,9 @@ def _cost(
     dimension: object,
     sum_norm: object,
 ) -> _Cost:
+    for name, value in (("sensitivity", sensitivity), ("sampling", sampling)):
+        if isinstance(value, list | tuple):
+            raise ParameterTypeError(f"{name} must be one number for all queries; {_COMPOSE}")
     count, sample = query_count(queries), Sample.of(sampling, secret_sample)
     if isinstance(law, PrivacyLoss):
         refuse_vector(dimension, sum_norm, "a PrivacyLoss")
@@ -268,6 +273,10 @@ def _cost(
     laws = law if isinstance(law, list | tuple) else [law]
     if not laws:
         raise ParameterValueError("law must have at least one entry, got none")
+    if PrivacyLoss in map(type, laws):
+        raise ParameterTypeError(
+            f"law must have laws and sums in a list, got PrivacyLoss; {_COMPOSE}"
+        )
     shares = Counter(clients_of(one) for one in laws)
     how = sensitivity, dimension, sum_norm
     if any(clients > 1 or _needs_a_norm(one, *how) for one, clients in shares):
@@ -312,7 +321,7 @@ def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cos
         return _cost_of_numbers({spec: count}, sensitivity, sample)
     if sampling_rate == 1:
         known = Known.of({Query(spec, sensitivity): count})
-        if known.one is not None:
+        if isinstance(known.one, HockeyStick):
             return known.one
         if spec.kind is Kind.DISCRETE_GAUSSIAN and known.rho and count > _MOST_COMPOSED:
             return RenyiCurve.of_rho(known.rho)
@@ -338,7 +347,8 @@ def _require_share(spec: LawSpec) -> None:
     if spec.kind not in (Kind.SKELLAM, Kind.DISCRETE_GAUSSIAN):
         raise ParameterValueError(
             "law must have Gaussian and Skellam shares only, if one of its entries is a sum of "
-            "shares, or a Skellam law of a variance above 2**28"
+            "shares, noise for a vector, or a Skellam law of a variance above 2**28; privacy.rho "
+            "adds up Gaussian and Laplace noise"
         )
 
 

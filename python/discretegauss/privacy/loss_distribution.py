@@ -31,11 +31,14 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred
 from ._known_sample import KnownSample, Sample
+from ._laplace import OneLaplace
+from ._least_bounds import LeastBounds
 from ._loss_bounds import AdjacencyBounds
 from ._noise_of_sum import noise_of_sum
 from ._noise_outcomes import GaussianNoise, IntegerNoise, LaplaceNoise
 from ._outcomes import Outcome, Outcomes, Release, mirrored
 from .hockey_stick import HockeyStick, as_one_query
+from .normal import OneGaussian
 from .zcdp import epsilon_upper, log_delta_upper, rho_of_law
 
 #: The most buckets of a sum, by default and at all.
@@ -62,7 +65,7 @@ class Query(NamedTuple):
 class Known(NamedTuple):
     """Other bounds on the cost of queries: exactly, as one query; a pure epsilon; rho."""
 
-    one: HockeyStick | None = None
+    one: HockeyStick | OneLaplace | OneGaussian | None = None
     pure: Any = None
     rho: Fraction | None = None
 
@@ -87,6 +90,15 @@ class Known(NamedTuple):
             elif count == 1:
                 one = HockeyStick(query.spec, query.sensitivity)
         return cls(one, pure, rho)
+
+    @classmethod
+    def of_releases(cls, releases: Mapping[Release, int]) -> Known:
+        """Return what is known of releases that are not all integer noise."""
+        [(release, count), *others] = _as_one(releases).items()
+        if others or count > 1 or not isinstance(release, LaplaceNoise | GaussianNoise):
+            return cls()
+        one = release.closed()
+        return cls(one, one.pure() if isinstance(one, OneLaplace) else None)
 
 
 class PrivacyLoss:
@@ -144,17 +156,17 @@ class PrivacyLoss:
         if max(releases.values()).bit_length() > MOST_COUNT_BITS:
             raise ParameterOverflowError(f"releases must be fewer than 2**{MOST_COUNT_BITS}")
         found = object.__new__(cls)
-        kinds = list(releases.items())
+        kinds = list((_as_one(releases) if width is None else releases).items())
         sides = [False] if all(release.symmetric for release in releases) else [False, True]
         for name, value in (
             ("_releases", releases),
             ("_width", width),
             ("_most", most),
             ("_queries", queries),
-            ("_known", Known.of(queries) if queries else Known()),
+            ("_known", Known.of(queries) if queries else Known.of_releases(releases)),
             (
                 "_adjacencies",
-                [AdjacencyBounds(kinds, adding=s, width=width, most=most) for s in sides],
+                [LeastBounds.of(kinds, adding=s, width=width, most=most) for s in sides],
             ),
         ):
             object.__setattr__(found, name, value)
@@ -184,7 +196,10 @@ class PrivacyLoss:
         width: object = None,
         most: object = _MOST,
     ) -> PrivacyLoss:
-        """Return the loss of continuous Gaussian noise of variance sigma2, as `loss` does."""
+        """Return the loss of continuous Gaussian noise of variance sigma2, as `loss` does.
+
+        All such releases that everybody is in are one release, whose delta has a closed form.
+        """
         variance = gmpy2.mpq(positive_number(sigma2, "sigma2"))
         exact_sensitivity = gmpy2.mpq(positive_number(sensitivity, "sensitivity"))
         noise = GaussianNoise.of(variance, exact_sensitivity, checked_sampling_rate(sampling))
@@ -237,7 +252,8 @@ class PrivacyLoss:
 
         It is that of a mechanism that reveals everything with probability delta, and else tells the
         truth with odds of exp(epsilon). No (epsilon, delta)-private mechanism loses more, also in
-        composition (Kairouz, Oh and Viswanath, arXiv 1311.0776).
+        composition (Kairouz, Oh and Viswanath, arXiv 1311.0776). A `selection.TruncatedLaplace` on
+        a count that a person changes by 1 loses this, with 1/scale and at least its last pmf.
         """
         exact = at_least_zero(epsilon, "epsilon")
         exact_delta = at_least_zero(delta, "delta")
@@ -337,9 +353,11 @@ class PrivacyLoss:
             A number never below delta. With ``bounds``, a number never above it comes first.
         """
         exact = at_least_zero(epsilon, "epsilon")
-        upper = self._delta(exact)
+        upper, one = self._delta(exact), self._known.one
         if not bounds:
             return upper
+        if isinstance(one, OneLaplace | OneGaussian):
+            return one.delta_below(exact), upper
         with np.errstate(all="ignore"):  # the caller's settings do not apply
             return max(float_at_most(one.delta_below(exact)) for one in self._adjacencies), upper
 
@@ -383,9 +401,11 @@ class PrivacyLoss:
         exact = at_least_zero(delta, "delta")
         if exact > 1:
             raise refused("delta", "be at most 1", delta)
-        upper = self._epsilon(exact)
+        upper, one = self._epsilon(exact), self._known.one
         if not bounds:
             return upper
+        if isinstance(one, OneLaplace | OneGaussian) and 0 < exact < 1:
+            return one.epsilon_below(exact), upper
         with np.errstate(all="ignore"):
             return max(one.epsilon_below(exact) for one in self._adjacencies), upper
 
@@ -507,6 +527,12 @@ def loss(
     >>> thousand.epsilon("1e-6") < 20
     True
     """
+    if not isinstance(law, Law | SumOfDraws):
+        raise ParameterTypeError(
+            "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or a "
+            f"sum of shares, got {type(law).__name__}; any mechanism that is (epsilon, delta)-"
+            "private, such as a KeepRule, has PrivacyLoss.of_pure(epsilon, delta)"
+        )
     sample = Sample.of(sampling, secret_sample)
     exact_sensitivity = whole_sensitivity(sensitivity)
     sampling_rate, query = sample.rate if sample.secret else Fraction(1), None
@@ -553,6 +579,23 @@ def loss_of_queries(
     query = Query(spec, sensitivity, is_of_everybody) if is_of_everybody or not secret else None
     made = release if secret else KnownSample(release, sampling_rate)
     return loss_of_release(made, query) ** queries
+
+
+def _as_one(releases: Mapping[Release, int]) -> Mapping[Release, int]:
+    """Return the releases with all continuous Gaussian noise on everybody as one release.
+
+    The loss of N(0, 1), moved by mu, is a normal one of mean mu**2/2 and variance mu**2. So such
+    losses sum to the loss of a move by the root of the sum of all mu**2.
+    """
+    found, mu2, number = dict[Release, int](), gmpy2.mpq(0), 0
+    for release, count in releases.items():
+        if isinstance(release, GaussianNoise) and release.rate == 1:
+            mu2, number = mu2 + count * release.mu2, number + count
+        else:
+            found[release] = count
+    if number < 2 or mu2 > GaussianNoise.MOST_MU2:
+        return releases
+    return found | {GaussianNoise(mu2, Fraction(1)): 1}
 
 
 def _cut_off(

@@ -257,6 +257,31 @@ class LossBound:
         return _UP.add(ZERO, self.loss.epsilon(delta))
 
 
+@dataclass(frozen=True)
+class Chance:
+    """The bound that only those who take part in a round change an answer, so delta is at most it.
+
+    Attributes
+    ----------
+    rate, times : Fraction, int
+        The sampling rate, below 1, and the number of rounds.
+    """
+
+    rate: Fraction
+    times: int
+
+    def log_delta_upper(self, epsilon: Fraction) -> Any:
+        """Return the logarithm of the probability of taking part at all, rounded up."""
+        del epsilon
+        none = _AT.scale(_AT.log1p(_AT.rational(-self.rate)), self.times)
+        return min(_AT.log(_AT.neg(_AT.expm1(none))).upper, ZERO)
+
+    def epsilon_upper(self, delta: Fraction) -> Any:
+        """Return 0 if delta is at least that, else no bound."""
+        enough = self.log_delta_upper(Fraction(0)) <= _AT.log(_AT.rational(delta)).lower
+        return ZERO if enough else gmpy2.inf()
+
+
 def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBound]:
     """Return (2) of vectors, for the width b that looks best; none if it would say nothing."""
     if any(one.is_skellam for one in rounds):
@@ -363,7 +388,7 @@ def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
     total = spec._replace(parameter=spec.parameter * share.clients)
     if times.bit_length() > MOST_COUNT_BITS or (one.is_skellam and total.parameter > LARGEST_TABLE):
         return None
-    if one.is_skellam:
+    if one.is_skellam or share.clients == 1:
         return LossBound(loss_of_queries(total, change, times, *sample))
     terms = None
     if (tau := _tau(share, spec.parameter)) is not None:
@@ -386,7 +411,7 @@ def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
 class Best(Bounds):
     """The least of several bounds."""
 
-    bounds: list[RenyiCurve | SampledCurve | LossBound]
+    bounds: list[RenyiCurve | SampledCurve | LossBound | Chance]
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return the least bound."""
@@ -400,9 +425,10 @@ class Best(Bounds):
 def cost_of_shares(rounds: Sequence[Rounds], sample: Sample) -> Best:
     """Return what all rounds cost together."""
     curves = [(one.curve(), one.times) for one in rounds]
-    bounds: list[RenyiCurve | SampledCurve | LossBound] = [_summed(curves)]
+    bounds: list[RenyiCurve | SampledCurve | LossBound | Chance] = [_summed(curves)]
     if sample.rate < 1:
-        bounds.append(SampledCurve(curves, sample))
+        chance = Chance(sample.rate, sum(one.times for one in rounds))
+        bounds += [SampledCurve(curves, sample), chance]
     exact = []
     if all(one.change.of_a_number for one in rounds):
         exact = [loss for one in rounds if (loss := by_one_number(one, sample))]

@@ -85,6 +85,7 @@ def test_integers_prove_the_norm_if_floats_are_wrong(
     assert np.abs(z).sum(axis=1).min() > 80
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 def test_ends_of_steps_and_norms_are_taken_and_one_beyond_is_not() -> None:
     """Limits: 65 536 steps, and norms and steps of the lattice from 2**-1000 to 2**1000."""
     assert lattice.clip(np.zeros((0, 3)), norm=9, steps=2**16).shape == (0, 3)

@@ -93,7 +93,10 @@ def true_deltas(pairs: list[tuple[Floats, Floats, int]], epsilons: list[float]) 
             transformed = transformed * np.fft.rfft(mass, fast) ** times
     total = mass if rounds == 1 else np.maximum(np.fft.irfft(transformed, fast)[:length], 0.0)
     at = (np.arange(length) - rounds * size) * H
-    return [float((total * np.maximum(-np.expm1(e - at), 0))[at > e].sum()) for e in epsilons]
+    return [
+        float((total * np.maximum(-np.expm1(np.minimum(e - at, 0.0)), 0))[at > e].sum())
+        for e in epsilons
+    ]
 
 
 def bounds_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from hashlib import blake2b
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._certified import moments
 from .._certified.floats import float_at_least
-from .._certified.interval import arithmetic
+from .._certified.interval import arithmetic, fraction_of
 from .._inputs.draw_arguments import checked_source
 from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import describe, refused
@@ -99,7 +98,7 @@ def least_modulus(
     if isinstance(law, Skellam):
         reach = _AT.add(reach, _AT.scale(m, Fraction(2, 3)))
     half = _AT.shift(reach, n * entry + 1).upper
-    whole: int = math.floor(half)  # int(half) would round to the nearest
+    whole = int(fraction_of(half))  # int(half) would round to the nearest
     return 2 << whole.bit_length()
 
 

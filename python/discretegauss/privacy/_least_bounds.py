@@ -23,9 +23,11 @@ from typing import Any
 import gmpy2
 import numpy as np
 
-from .._certified.interval import ONE
+from .._certified.interval import ONE, arithmetic
 from ._loss_bounds import AdjacencyBounds
 from ._outcomes import Cells, Release
+
+_UP: Any = arithmetic(64).up
 
 #: Largest losses count as infinite if a person takes part in at most this many releases, on
 #: average, and fewer buckets are tried up to the second number.
@@ -123,9 +125,9 @@ class LeastBounds(AdjacencyBounds):
         for share in (_FIRST, *_LATER) if self._is_rare else ():
             if not best > 0:
                 break
-            found = self._capped(math.floor(gmpy2.log2(best)) + share).delta_above(epsilon)
+            found = self._capped(math.floor(float(_UP.log2(best))) + share).delta_above(epsilon)
             best, before = min(found, best), best
-            if share != _FIRST and best > before / 2:
+            if share != _FIRST and best > _UP.div(before, 2):
                 break
         return best
 
@@ -139,7 +141,7 @@ class LeastBounds(AdjacencyBounds):
         else:
             found.append(super().epsilon_above(delta))
         if self._is_rare and 0 < delta < 1 and min(found) > 0:
-            octave = math.floor(gmpy2.log2(gmpy2.mpq(delta)))
+            octave = math.floor(float(_UP.log2(_UP.div(gmpy2.mpq(delta), 1))))
             for share, part in itertools.product((_FIRST, _LATER[0]), _PARTS):
                 found.append(self._capped(octave + share).epsilon_above(delta * part))
         if len(found) == 1:

@@ -242,7 +242,7 @@ class AdjacencyBounds(Choices):
         found = self._pessimistic(self._tilt_at(epsilon))
         sums = (found.total, replace(found.total, error=0.0))
         whole, exact = (_hockey_stick_sum(one, gmpy2.mpq(epsilon), found.width) for one in sums)
-        return bool(exact < whole / 2)
+        return bool(exact < _UP.div(whole, 2))
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""

@@ -104,10 +104,11 @@ class OneGaussian:
         x = float(up.add(mu2 / 2, up.sqrt(up.mul(-2 * mu2, wanted))))
         for _ in range(_MOST_STEPS):
             found, fall = _enclosed(1 / self.mu2, Fraction(x), Fraction(1), bits)
-            step = up.div(up.mul(up.sub(up.log(found.upper), wanted), found.upper), fall.upper)
+            above = up.sub(up.log(found.upper), wanted)
+            step = float(up.div(up.mul(above, found.upper), fall.upper))
             if not math.isfinite(step) or abs(step) <= 2.0**-53 * x:
                 break
-            x = max(x + float(step), 0.0)
+            x = max(x + step, 0.0)
         return float_at(first_true(holds, ordinal(x), low=0))
 
     def epsilon_below(self, delta: Fraction) -> float:

@@ -298,7 +298,7 @@ def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBound]:
         """Return about by how much epsilon is larger."""
         b, terms = term
         narrow = min(one.spec.parameter * one.change.clients for one in rounds)
-        excess = (float(here.log_factor / _SLOPE + here.shift) for here, _ in terms)
+        excess = (float(here.log_factor) / float(_SLOPE) + float(here.shift) for here, _ in terms)
         total = sum(_about(Fraction(one.times)) * x for one, x in zip(rounds, excess, strict=True))
         return total + log_of(1 + b / narrow)
 
@@ -393,7 +393,7 @@ def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
     terms = None
     if (tau := _tau(share, spec.parameter)) is not None:
         terms = _excess(_AT.scale(tau, Fraction(1, 2)), tau, sample)
-    if terms is None or times * terms[1].log_factor > _NEXT_TO_NOTHING:
+    if terms is None or _UP.mul(times, terms[1].log_factor) > _NEXT_TO_NOTHING:
         rate = sample.rate if sample.secret else Fraction(1)
         noise = noise_of_sum(spec, share.clients, change, rate)
         if noise is not None:

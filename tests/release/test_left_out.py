@@ -139,6 +139,17 @@ def test_a_left_out_column_is_no_key_of_consistent_tables(tmp_path: Path) -> Non
     ]
 
 
+def test_each_of_three_tables_has_its_consistent_table_beside_a_plot(tmp_path: Path) -> None:
+    """Several at once: outputs, consistent tables and the plot are files of one list."""
+    pytest.importorskip("matplotlib")
+    for i in range(3):
+        (tmp_path / f"{i}.csv").write_text("town,n\nA,5\nB,7\n")
+    plan = write_plan(tmp_path, "rho = 1", {}, {}, {})
+    done = release_plan(plan, consistent=tmp_path / "sums", plot=tmp_path / "plan.png")
+    assert len(done.consistent) == 3
+    assert all(rows_of(path)[0] == ["town", "n", "error"] for path, _ in done.consistent)
+
+
 @pytest.mark.parametrize("key", ['by = ["m"]', 'by = []\nacross = "m"'])
 def test_a_key_that_another_table_counts_is_refused(tmp_path: Path, key: str) -> None:
     """The plan contradicts itself, whatever the files hold."""

@@ -63,16 +63,18 @@ class LabelledTable:
             return []
         return [name for name in self.table.index.names if name is not None]
 
+    def _values(self, label: Any) -> Any:
+        """Return a column of the library's, or a level of the index if no column has the label."""
+        if label in self.levels() and label not in self.labels():
+            return self.table.index.get_level_values(label)
+        return self.table[label]
+
     def column(self, label: Any) -> list[Any]:
         """Return a column of keys as Python objects, or a level of the index if no column has it.
 
         NaN becomes None, because it equals nothing.
         """
-        if label in self.levels() and label not in self.labels():
-            values = self.table.index.get_level_values(label)
-        else:
-            values = self.table[label]
-        return _keys(_listed(values))
+        return _keys(_listed(self._values(label)))
 
     def codes(self, label: Any) -> tuple[NDArray[np.intp], list[Any]]:
         """Return a column as codes from 0 on, and the value of each code."""
@@ -99,8 +101,7 @@ class LabelledTable:
 
         Equal codes mean one group, as the library of the table groups rows by values.
         """
-        is_level = label in self.levels() and label not in self.labels()
-        values = self.table.index.get_level_values(label) if is_level else self.table[label]
+        values = self._values(label)
         if self._library == "pandas":
             import pandas as pd
 
@@ -115,16 +116,14 @@ class LabelledTable:
 
     def distinct(self, label: Any) -> list[Any]:
         """Return the distinct values of a column, or of a level of the index."""
-        is_level = label in self.levels() and label not in self.labels()
-        values = self.table.index.get_level_values(label) if is_level else self.table[label]
+        values = self._values(label)
         with suppress(TypeError, NotImplementedError):  # of values without a hash
             return _listed(values.unique())
         return _listed(values)
 
     def first(self, label: Any, n: int) -> list[Any]:
         """Return the first values of a column, or of a level of the index."""
-        is_level = label in self.levels() and label not in self.labels()
-        values = self.table.index.get_level_values(label) if is_level else self.table[label]
+        values = self._values(label)
         return _listed(values.head(n) if hasattr(values, "head") else values[:n])
 
     def with_columns(self, columns: dict[Any, Any]) -> Any:

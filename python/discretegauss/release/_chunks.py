@@ -118,13 +118,11 @@ class RowsBy:
 
 
 def key_text(cell: object) -> str:
-    """Return a text that is equal for equal cells of a column, and else differs."""
-    return repr(without_sign_of_zero(cell))
+    """Return a text that is equal for equal cells of a column, and else differs.
 
-
-def without_sign_of_zero(cell: object) -> object:
-    """Return 0.0 for -0.0, which are one group, and else the cell."""
-    return cell + 0.0 if isinstance(cell, float) else cell
+    0.0 and -0.0 are one group.
+    """
+    return repr(cell + 0.0 if isinstance(cell, float) else cell)
 
 
 def column_indices(

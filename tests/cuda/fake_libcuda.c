@@ -40,7 +40,8 @@ typedef struct block {
 } block;
 
 static context primary[MOST_DEVICES], own[16];
-static int n_devices = 2, n_own;
+static const int n_devices = 2;
+static int n_own, capability[2] = {9, 0};
 static block blocks[MOST];
 static uint64_t n_ids;
 static struct {
@@ -133,9 +134,9 @@ static block *add_block(void *at, size_t size, context *of, int device)
 
 /* --- for tests --- */
 
-void fake_devices(int n)
+void fake_compute_capability(int major, int minor)
 {
-    n_devices = n;
+    capability[0] = major, capability[1] = minor;
 }
 void fake_lend(void *at, size_t size, context *of, int device)
 {
@@ -272,7 +273,10 @@ int cuDeviceGet(int *device, int number)
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     BEGIN(" %d", device);
-    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 2 : -1;
+    *value = attribute == 75   ? capability[0]
+             : attribute == 76 ? capability[1]
+             : attribute == 16 ? 2
+                               : -1;
     return OK;
 }
 int cuDeviceGetName(char *name, int size, int device)

@@ -112,6 +112,10 @@ class FakeGpu:
         """Make a context that is not the primary one current, and return it."""
         return int(self.driver.fake_own_context(device))
 
+    def run_elf_by(self, path: Path) -> None:
+        """Run the source on the CPU by a library, when the driver gets real machine code."""
+        self.driver.fake_kernels_of_elf(str(path).encode())
+
     def fail(self, name: str, error: int, nth: int = 1) -> None:
         """Let the nth call of a function from now on fail; "" stands for any function."""
         self.driver.fake_fail(name.encode(), nth, error)

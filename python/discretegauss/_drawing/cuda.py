@@ -1,16 +1,14 @@
 """Noise on a GPU: the kernel of csrc/cuda, compiled by NVIDIA's cuda-core.
 
 A call takes a key from the operating system, and wipes it before it returns. Until then the key is
-in page-locked memory of the host, which the GPU reads; the driver keeps no copy of it.
-
-Before the first draw of a law on a device, the kernels have to give a known answer: they draw items
-of a random key, which must be those of the CPU.
+in page-locked memory of the host, which the GPU reads; the driver keeps no copy of it. Before the
+first draw of a law on a device the kernels draw items of another key, and must draw the CPU's.
 """
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,17 +24,14 @@ from .engines import core, engine
 
 __all__ = ["fill", "require_known_answer"]
 
-_THREADS, _MOST_OF_A_TILE = 256, 4096
-
 #: Thread blocks that run on a multiprocessor at a time.
 _RESIDENT = 4
 
 #: Items of a launch: whole tiles, and few enough that hardly one is in doubt.
 _LAUNCH = 2**32
 
-_MOST_IN_DOUBT = 256
-
-#: ``call_t`` of noise.cu.
+#: As in noise.cu. The last is its ``call_t``.
+_THREADS, _MOST_OF_A_TILE, _MOST_IN_DOUBT = 256, 4096, 256
 _CALL = np.dtype(
     [
         *(("key", "u4", 8), ("n_in_doubt", "u8"), ("n_refused", "u8")),
@@ -54,18 +49,9 @@ _BLOCK_BYTES = _CALL.itemsize + 8 * _ANSWER
 def fill(out: DeviceArray, spec: LawSpec, values: DeviceArray | None = None) -> None:
     """Set an array on a GPU to draws, plus values if given, which may be the array itself.
 
-    The kernels run on the caller's current stream, and are done when this returns.
-
-    Raises
-    ------
-    ParameterValueError, ParameterOverflowError
-        If a stream is capturing a graph, no GPU draws the law, the memory is in a context of the
-        caller's own, or a sum might not fit. Nothing was drawn.
-    ImportError, MemoryError, RuntimeError
-        If cuda-core, its NVRTC, a driver or memory is missing, the driver fails, or the GPU's known
-        answer is wrong.
-    RangeError
-        If a draw did not fit. The contents of `out` then mean nothing.
+    Nothing was drawn after a ParameterValueError (a stream captures a graph, no GPU draws the law),
+    a ParameterOverflowError (a sum might not fit), an ImportError or a MemoryError. After any other
+    error, from the driver or of a known answer, the contents of `out` mean nothing.
     """
     if not spec.kind.has_cells:
         raise ParameterValueError("law must have a centre, mu, for an array on a GPU")
@@ -101,16 +87,15 @@ def _require_room(spec: LawSpec, dtype: np.dtype[Any], least: int, greatest: int
 
 def nvrtc() -> tuple[str, list[int]]:
     """Return the version of NVRTC, and the devices for which it compiles: 90 is sm_90."""
-    part = "cuda-core"
+    part = "NVIDIA's cuda-core"
     try:
         import cuda.core  # noqa: F401
         from cuda.bindings import nvrtc as by
 
-        part = "compiler NVRTC"
+        part = "NVIDIA's compiler NVRTC"
         (_, *version), (_, archs) = by.nvrtcVersion(), by.nvrtcGetSupportedArchs()
     except Exception as error:  # cuda-core has its own type for a library that is not found
-        advice = "pip install 'cuda-core[cu13]'"
-        raise ImportError(f"noise on a GPU needs NVIDIA's {part}: {advice}") from error
+        raise ImportError(f"noise on a GPU needs {part}: pip install 'cuda-core[cu13]'") from error
     return ".".join(map(str, version)), list(archs)
 
 
@@ -123,17 +108,16 @@ def _kernels(device: driver.Device, folder: str, item: str, words: int) -> dict[
             f"NVRTC {version} does not compile for {device.name}, sm_{device.arch}: pip install "
             "'cuda-core[cu12]' for a device before sm_75, or a newer 'cuda-core[cu13]'"
         )
-    import cuda.core
+    import cuda.core as by
 
-    with open(os.path.join(folder, "noise.cu"), encoding="utf-8") as file:
-        source = file.read()
-    options = cuda.core.ProgramOptions(
-        arch=f"sm_{device.arch}",
-        std="c++17",
-        include_path=folder,
-        define_macro=[("ITEM", item), ("WORDS", str(words))],
+    source, macros = (
+        Path(folder, "noise.cu").read_text("utf-8"),
+        {"ITEM": item, "WORDS": f"{words}"},
     )
-    code = cuda.core.Program(source, "c++", options).compile("cubin").code
+    options = by.ProgramOptions(
+        arch=f"sm_{device.arch}", std="c++17", include_path=folder, define_macro=[*macros.items()]
+    )
+    code = by.Program(source, "c++", options).compile("cubin").code
     return driver.functions(code, "noise", "finish", "ends")
 
 
@@ -169,8 +153,8 @@ class _Call:
 
     def _launch(self, name: str, n: int, *arguments: int) -> None:
         blocks = min(-(-n * self._words // _MOST_OF_A_TILE), _RESIDENT * self._device.processors)
-        given = *arguments, self._block.address
-        driver.launch(self._kernels[name], blocks, _THREADS, self._stream, *given)
+        to = self._kernels[name], blocks, _THREADS, self._stream
+        driver.launch(*to, *arguments, self._block.address)
 
     def ends(self, values: int, n: int) -> tuple[int, int]:
         """Return the least and the greatest of n >= 1 values."""
@@ -219,7 +203,6 @@ class _Call:
         if is_right and not answer.any():
             law.known.add(self._dtype)
             return
-        law.known.discard(self._dtype)
         device, spec = self._device, self._spec
         told = ", ".join([spec.kind.name, *map(describe, spec[1:]), str(self._dtype)])
         raise RuntimeError(

@@ -26,8 +26,7 @@ _LIBRARY = "libcuda.so.1"
 
 #: Numbers of the driver's interface: attributes of devices and pointers, a mode, errors.
 _MULTIPROCESSORS, _MAJOR, _MINOR = 16, 75, 76
-_CONTEXT, _BUFFER, _ORDINAL = 1, 7, 9
-_RELAXED = 2
+_CONTEXT, _BUFFER, _ORDINAL, _RELAXED = 1, 7, 9, 2
 _NO_MEMORY, _NOT_INITIALIZED, _INVALID_HANDLE = 2, 3, 400
 _NO_DEVICE, _WRONG_CODE = {34, 100, 101, 802, 803, 804}, {200, 209, 218, 222}
 _CAPTURES = range(900, 909)
@@ -55,20 +54,17 @@ def _library() -> tuple[ctypes.CDLL, int]:
     return library, os.getpid()
 
 
-def call(name: str, *given: Any, passes: int = 0) -> int:
-    """Call a function of the driver.
+def call(name: str, *given: Any) -> None:
+    """Call a function of the driver, and raise an error if it fails.
 
-    Integers go as 64 bits: the platforms of CUDA take these for a C int, too. An error is raised,
-    a MemoryError if no memory is left, unless the status is `passes`, which is returned.
+    Integers go as 64 bits: the platforms of CUDA take these for a C int, too.
     """
     library, process = _library()
     if process != os.getpid():
         raise RuntimeError(_FORKED)
     wide = (ctypes.c_uint64(each) if type(each) is int else each for each in given)
-    status = int(getattr(library, name)(*wide))
-    if status not in (0, passes):
+    if status := getattr(library, name)(*wide):
         raise _error(library, name, status)
-    return status
 
 
 def _error(library: ctypes.CDLL, name: str, status: int) -> Exception:
@@ -77,6 +73,8 @@ def _error(library: ctypes.CDLL, name: str, status: int) -> Exception:
     what = f"{name.partition('_')[0]} answers {(text.value or b'').decode() or status}"
     if status == _NO_MEMORY:
         return MemoryError(f"no memory is left for noise on a GPU: {what}")
+    if status == _INVALID_HANDLE:
+        return ParameterValueError(f"out must be on a stream of its own GPU: {what}")
     if status in _CAPTURES:
         return ParameterValueError(_CAPTURED.format("out"))
     if status in _WRONG_CODE:
@@ -105,10 +103,8 @@ class Device:
 
     def __init__(self, number: int) -> None:
         device = _integer("cuDeviceGet", number)
-        major, minor, self.processors = (
-            _integer("cuDeviceGetAttribute", attribute, device)
-            for attribute in (_MAJOR, _MINOR, _MULTIPROCESSORS)
-        )
+        asked = (_MAJOR, _MINOR, _MULTIPROCESSORS)
+        major, minor, self.processors = (_integer("cuDeviceGetAttribute", n, device) for n in asked)
         name, version = ctypes.create_string_buffer(256), _integer("cuDriverGetVersion")
         call("cuDeviceGetName", name, len(name), device)
         self.name, self.arch = name.value.decode(errors="replace"), 10 * major + minor
@@ -119,10 +115,7 @@ class Device:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Make the primary context current.
-
-        Calls that may wait do not invalidate a graph that another thread captures.
-        """
+        """Make the primary context current; a graph that another thread captures stays valid."""
         call("cuCtxPushCurrent_v2", self.context)
         try:
             mode = ctypes.c_int(_RELAXED)
@@ -136,14 +129,11 @@ class Device:
 
     @contextmanager
     def block(self, stream: int, n_bytes: int) -> Iterator[Memory]:
-        """Lend page-locked memory to kernels on a stream, and wipe it when they are done.
-
-        One call uses a block at a time, also if a signal handler draws within a call.
-        """
+        """Lend page-locked memory to kernels on a stream, and wipe it when they are done."""
         with self.current():
             require_stream(stream, "out")
             try:
-                block = self._blocks.pop()
+                block = self._blocks.pop()  # a signal handler may draw within a call, too
             except IndexError:
                 block = Memory(self, n_bytes, on_host=True)
             block.require()
@@ -173,10 +163,7 @@ def device_at(address: int, name: str) -> Device:
         raise ParameterValueError(f"{name} must lie in memory of a GPU, as the driver knows it")
     device = _device(number.value)
     if context.value not in (None, device.context.value):  # None: of a pool
-        raise ParameterValueError(
-            f"{name} must be allocated in the primary context of its GPU, as by torch, CuPy and "
-            "numba, because other contexts do not share memory with it"
-        )
+        raise ParameterValueError(f"{name} must be allocated in the primary context of its GPU")
     return device
 
 
@@ -211,13 +198,11 @@ def _free(device: Device, address: int, *, on_host: bool) -> None:
 
 
 def require_stream(stream: int, name: str) -> None:
-    """Refuse a stream that captures a graph, or that the driver does not know."""
+    """Refuse a stream that captures a graph."""
     state = ctypes.c_int()
-    status = call("cuStreamIsCapturing", stream, byref(state), passes=_INVALID_HANDLE)
+    call("cuStreamIsCapturing", stream, byref(state))
     if state.value:
         raise ParameterValueError(_CAPTURED.format(name))
-    if status:
-        raise ParameterValueError(f"{name} must be on a stream of its own GPU")
 
 
 def functions(code: bytes, *names: str) -> dict[str, ctypes.c_void_p]:

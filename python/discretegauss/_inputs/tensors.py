@@ -36,16 +36,9 @@ _ELSEWHERE = (
 
 
 class DeviceArray(NamedTuple):
-    """An array of integers on a GPU that fills a block of memory, in any order of its axes.
+    """An array of int32 or int64 on a GPU that fills a block of memory, in any order of its axes.
 
-    Parameters
-    ----------
-    address, stream : int
-        The address, whose GPU the driver knows, and the current stream of the caller's library.
-    shape, strides : tuple of int
-        `strides` is in bytes.
-    dtype : dtype
-        int32 or int64.
+    The driver knows the GPU; `stream` is the current one of the caller's library.
     """
 
     address: int
@@ -69,13 +62,8 @@ def is_tensor(array: object) -> bool:
 def in_memory(tensor: Any, name: str, *, is_read_only: bool = False) -> NDArray[Any] | DeviceArray:
     """Return a numpy array that shares a tensor's memory, or its DeviceArray if it is on a GPU.
 
-    With `is_read_only` nothing is to be written there.
-
-    Raises
-    ------
-    ParameterTypeError, ParameterValueError
-        If it cannot take draws: it is immutable, has gaps, is on a GPU and neither int32 nor int64,
-        or a compiler would repeat the call. Nothing was drawn.
+    An error is raised if it cannot take draws: it is immutable unless `is_read_only`, has gaps, is
+    on a GPU and neither int32 nor int64, or a compiler would repeat the call.
     """
     root = type(tensor).__module__.partition(".")[0]
     if root in ("jax", "jaxlib"):
@@ -126,17 +114,15 @@ def _on_gpu(tensor: Any, name: str, *, is_read_only: bool) -> DeviceArray:
         raise ParameterTypeError(f"{rule}, got {dtype}")
     shape, (address, is_fixed) = tuple(map(int, interface["shape"])), interface["data"]
     strides = interface.get("strides")
-    strides = _of_c_order(shape, dtype) if strides is None else tuple(map(int, strides))
+    if strides is None:  # the order of C
+        strides = [dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape))]
+    strides = tuple(map(int, strides))
     if is_fixed and not is_read_only:
         raise ParameterValueError(f"{name} must be writable")
     if not _is_dense(shape, strides, dtype.itemsize):
         raise ParameterValueError(f"{name} must fill a block of memory without gaps on a GPU")
     stream = interface.get("stream") or DEFAULT_STREAM
     return DeviceArray(int(address or 0), int(stream), shape, strides, dtype)
-
-
-def _of_c_order(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
-    return tuple(dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
 def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bool:
@@ -156,6 +142,4 @@ def require_defaults(method: object, source: object, threads: object) -> None:
     if not (isinstance(source, str) and source == CHACHA20):
         raise ParameterValueError("source must be 'chacha20' for an array on a GPU")
     if threads != 1:
-        raise ParameterValueError(
-            "threads must be 1 for an array on a GPU, which has its own threads"
-        )
+        raise ParameterValueError("threads must be 1 for an array on a GPU, which has its own")

@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from .._drawing.add import NO_FIT
 from .._inputs.draw_arguments import checked_out
 from .._inputs.tensors import NO_ROOM, DeviceArray, in_memory, is_tensor, require_defaults
-from ..errors import (
-    ParameterOverflowError,
-    ParameterTypeError,
-    ParameterValueError,
-    RangeError,
-)
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError, RangeError
 from ..laws import Law
 from .addition import How, noisy
 from .cells import Cells, Container

@@ -96,7 +96,7 @@ def _depth(sigma2: Fraction, d: Fraction) -> float:
     return math.inf if far else float(d * d / sigma2) ** 0.5
 
 
-class _Plan(NamedTuple):
+class _EulerMaclaurin(NamedTuple):
     """The use of Euler-Maclaurin: radius r, terms p, and the kind of bound on the integral of M."""
 
     radius: Fraction
@@ -105,7 +105,7 @@ class _Plan(NamedTuple):
     log_growth: float
 
 
-def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
+def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _EulerMaclaurin | None:
     """Return a plan chosen in floats. `_growth` then bounds its error exactly."""
     log_sigma = log_of(sigma2) / 2
     a = _depth(sigma2, d)
@@ -115,7 +115,7 @@ def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
     unit = Fraction(2) ** math.floor(log_unit / _LOG_2)
     # tails sum to about the unit, at least to 1
     goal = -(bits + 4) * _LOG_2 + max(0.0, log_unit)
-    best: _Plan | None = None
+    best: _EulerMaclaurin | None = None
     for eighths in (4, 8, 12, 16, 24, 32, 48, 64, 128, 256):
         radius = unit * eighths / 8
         log_r = log_of(radius)
@@ -129,11 +129,11 @@ def _plan(sigma2: Fraction, d: Fraction, bits: int) -> _Plan | None:
             log_growth = c * (1 + c / (2 * a * a)) + log_unit + 0.7
         terms = terms_for(log_r, goal - log_growth)
         if terms is not None and (best is None or terms < best.terms):
-            best = _Plan(radius, terms, near, log_growth - log_unit)
+            best = _EulerMaclaurin(radius, terms, near, log_growth - log_unit)
     return best
 
 
-def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
+def _growth(sigma2: Fraction, d: Fraction, plan: _EulerMaclaurin) -> Interval:
     """Return a bound on the integral of M over x >= m, in units of f(m).
 
     M is the maximum of abs(f) on circles of radius r, f(x) = exp(-X**2/(2 sigma2)) with X = x - mu.
@@ -156,7 +156,7 @@ def _growth(sigma2: Fraction, d: Fraction, plan: _Plan) -> Interval:
     return at.scale(at.exp(exponent), 2 * sigma2 / d)
 
 
-def _euler_maclaurin(sigma2: Fraction, d: Fraction, bits: int, plan: _Plan) -> Interval:
+def _euler_maclaurin(sigma2: Fraction, d: Fraction, bits: int, plan: _EulerMaclaurin) -> Interval:
     """Return R by the formula of euler_maclaurin.py, for g(u) = exp(-(2 d u + u**2)/(2 sigma2)).
 
     The integral of g is (s/2) e**x Gamma(1/2, x) with s**2 = 2 sigma2, x = d**2/s**2. Its Taylor

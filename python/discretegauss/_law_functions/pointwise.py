@@ -52,7 +52,7 @@ LOGCDF = PointFunction("logcdf", -math.inf, 0.0, None, log_probability, tail_up_
 SF = PointFunction("sf", 1.0, 0.0, None, probability, tail_above)
 LOGSF = PointFunction("logsf", 0.0, -math.inf, None, log_probability, tail_above)
 
-#: From this many elements on, pair_arrays.py computes most values.
+#: From this many elements on, array_functions.py computes most values.
 _MANY = 16
 
 _Floats = NDArray[np.float64]

@@ -30,7 +30,7 @@ OfSteps = Callable[[Fraction], Law]
 """Returns the law of the noise for a scale in steps of the granularity."""
 
 
-class Grid(NamedTuple):
+class NoiseGrid(NamedTuple):
     """The multiples of a granularity, and the source of bits.
 
     Parameters
@@ -58,12 +58,12 @@ def laplace(steps: Fraction) -> Law:
     return DiscreteLaplace(steps)
 
 
-def noise(grid: Grid, of_steps: OfSteps, loc: object, scale: object, size: Size) -> Any:
+def noise(grid: NoiseGrid, of_steps: OfSteps, loc: object, scale: object, size: Size) -> Any:
     """Return loc plus granularity times draws; check all arguments before the first draw.
 
     Parameters
     ----------
-    grid : Grid
+    grid : NoiseGrid
         The grid of the generator.
     of_steps : callable
         `gaussian` or `laplace`.

@@ -97,7 +97,14 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from .._law_functions.narrow import warn_of_narrow
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
+from ..laws import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    GeneralizedGaussian,
+    Law,
+    Skellam,
+    centred_simplest,
+)
 from ._calibrate_shares import calibrate_shares
 from ._known_sample import Sample
 from ._sensitivity import Sensitivity, is_vector, refuse_vector
@@ -410,7 +417,7 @@ class _Request:
 
         def excess(parameter: Fraction) -> float:
             """Return log(found/delta). It is at most 0 if and only if the budget is met."""
-            spec = centred(law_of(parameter))
+            spec = centred_simplest(law_of(parameter))
             found = _delta(spec, sensitivity, self.queries, self.sample, epsilon)
             log = math.log(found) - log_delta if found else _NOTHING
             return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)

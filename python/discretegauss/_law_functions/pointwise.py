@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.array_functions import array_values
 from .._certified.floats import FIRST_BITS, Bounds, float_at_least, float_bounds, float_value
 from .._certified.interval import Interval
 from .._certified.probability import (
@@ -30,6 +29,7 @@ from .._certified.probability import (
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import exact_rational, not_finite
 from .._law import LawSpec
+from .array_functions import array_values
 
 
 class PointFunction(NamedTuple):

@@ -9,9 +9,9 @@ import gmpy2
 
 from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
-from .._certified.search import crossing
 from ..laws import Law
 from ._known_sample import Sample
+from ._search import crossing
 from .cost import cost_of_sum
 from .zcdp import SumOfGaussians, rho_lower
 

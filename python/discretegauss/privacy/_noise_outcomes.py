@@ -20,7 +20,6 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.array_functions import array_values
 from .._certified.double_double import Floats, Pairs, parameters_in_range
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most, float_nearest
@@ -29,6 +28,7 @@ from .._certified.interval import Interval, Rational, Real, arithmetic, fraction
 from .._certified.laws_of_integers import formulas_of, phi_at
 from .._certified.probability import Tail, cached_normaliser, probability
 from .._law import Kind, LawSpec
+from .._law_functions.array_functions import array_values
 from ._laplace import OneLaplace
 from ._outcomes import (
     FARTHEST,

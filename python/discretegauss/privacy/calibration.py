@@ -72,14 +72,7 @@ import gmpy2
 from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
 from .._certified.probability import miss_of_each
-from .._certified.search import (
-    crossing,
-    decimal_at,
-    decimal_ordinal,
-    first_true,
-    least_decimal,
-    zero_of,
-)
+from .._certified.search import first_true
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
 from .._inputs.keywords import with_hints
@@ -107,6 +100,7 @@ from ..laws import (
 )
 from ._calibrate_shares import calibrate_shares
 from ._known_sample import Sample
+from ._search import crossing, decimal_at, decimal_ordinal, least_decimal, zero_of
 from ._sensitivity import Sensitivity, is_vector, refuse_vector
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log

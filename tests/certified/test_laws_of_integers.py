@@ -20,10 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from discretegauss._certified import gaussian_tail as _tail_gaussian
+from discretegauss._certified import discrete_gaussian as _gaussian
 from discretegauss._certified import moments as _moments
+from discretegauss._certified.discrete_gaussian import gaussian_tail
 from discretegauss._certified.formulas import mirrored
-from discretegauss._certified.gaussian_tail import gaussian_tail
 from discretegauss._certified.generalized_tail import TailShape, generalized_tail
 from discretegauss._certified.incomplete_gamma import _gamma, scaled_gamma
 from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
@@ -221,7 +221,7 @@ def test_far_tails_are_the_sums(depth2: int, bits: int, rate: F) -> None:
     assert relative_width_below(found, bits)
     growth = 1 / sigma2
     if rate > F(1, 1000):
-        summed = _tail_gaussian.direct_sum((d + F(1, 2)) * growth, growth, 60, bits)
+        summed = _gaussian.direct_sum((d + F(1, 2)) * growth, growth, 60, bits)
     else:
         summed = gaussian_tail(sigma2, d, 3 * bits)
     assert relative_width_below(summed, bits - 4)
@@ -230,7 +230,7 @@ def test_far_tails_are_the_sums(depth2: int, bits: int, rate: F) -> None:
 
 def test_a_sum_whose_first_ratio_is_rounded_to_1_goes_on() -> None:
     """1 + q0 + q0 q1 + ... with q0 = exp(-2**-200), qj = q0 exp(-j)."""
-    value = _tail_gaussian.direct_sum(F(1, 2**200), F(1), 0, 60)
+    value = _gaussian.direct_sum(F(1, 2**200), F(1), 0, 60)
     expected = 1 + sum(math.exp(-j * (j + 1) / 2) for j in range(20))
     assert value.lower <= value.upper
     assert float(value.lower) == pytest.approx(expected, rel=1e-15)

@@ -13,7 +13,7 @@ from .._inputs.draw_arguments import checked_out
 from .._inputs.tensors import NO_ROOM, DeviceArray, in_memory, is_tensor, require_defaults
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError, RangeError
 from ..laws import Law
-from .addition import How, noisy
+from .addition import AddOptions, noisy
 from .cells import Cells, Container
 
 
@@ -27,7 +27,7 @@ def open_tensor(values: Any) -> tuple[Container, NDArray[Any] | DeviceArray]:
     return Container([Cells(counted)], columns, lambda results: results), memory
 
 
-def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: How) -> Any:
+def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: AddOptions) -> Any:
     """Let the tensor `out`, perhaps that of the values itself, hold values plus draws."""
     if out is None or not is_tensor(out):
         raise ParameterTypeError(
@@ -53,7 +53,7 @@ def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: H
     return out
 
 
-def _add_on_host(target: NDArray[Any], values: NDArray[Any], law: Law, how: How) -> None:
+def _add_on_host(target: NDArray[Any], values: NDArray[Any], law: Law, how: AddOptions) -> None:
     if target.dtype.kind not in "iu":
         raise ParameterTypeError(f"out must be integers, got {target.dtype}")
     info = np.iinfo(target.dtype)

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,29 @@ def test_a_fork_or_a_reset_after_the_first_use_is_said(
     with pytest.raises(RuntimeError, match="was reset after its first use"):
         LAW.sample(out=zeros())
     assert not gpu.launched
+
+
+@pytest.mark.process
+def test_a_forked_child_is_told_and_others_race(gpu: FakeGpu) -> None:
+    """A child says that it cannot draw. Threads of one device each get the noise of a key."""
+    LAW.sample(out=zeros())
+    gpu.forget_log()
+    child = os.fork()
+    if child == 0:
+        try:
+            LAW.sample(out=zeros())
+        except RuntimeError as error:
+            os._exit(7 if "forked after the first use of CUDA" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    tensors = [zeros() for _ in range(12)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda tensor: LAW.sample(out=tensor), tensors))
+    keys = set(gpu.keys)
+    assert len(keys) == 12
+    for tensor in tensors:
+        assert sum(is_noise(tensor, key) for key in keys) == 1
+    required_nothing_left(gpu)
 
 
 # --- the known answer ---

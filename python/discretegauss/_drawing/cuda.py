@@ -110,10 +110,8 @@ def _kernels(device: driver.Device, folder: str, item: str, words: int) -> dict[
         )
     import cuda.core as by
 
-    source, macros = (
-        Path(folder, "noise.cu").read_text("utf-8"),
-        {"ITEM": item, "WORDS": f"{words}"},
-    )
+    source = Path(folder, "noise.cu").read_text("utf-8")
+    macros = {"ITEM": item, "WORDS": str(words)}
     options = by.ProgramOptions(
         arch=f"sm_{device.arch}", std="c++17", include_path=folder, define_macro=[*macros.items()]
     )

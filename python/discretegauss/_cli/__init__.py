@@ -504,16 +504,18 @@ origin, destination and month.
 
 _VERIFY_NOTES = """\
 --quick takes a second: it draws from fixed bits and compares the draws with published ones.
+--gpu compares what each GPU draws with what the CPU draws under the same keys.
 The proof takes minutes and needs python-flint: pip install python-flint.
-Exit codes: 0 all is right, 1 something is wrong or not proven, 2 wrong arguments or no \
-python-flint, 3 the results could not be written.
+Exit codes: 0 all is right, 1 something is wrong or not proven, 2 wrong arguments, no \
+python-flint or no GPU, 3 the results could not be written.
 """
 
 
 def _add_verify(commands: Any) -> None:
-    summary, usage = "check the installed package", "%(prog)s [--quick | --random N] [--json]"
-    parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
+    usage = "%(prog)s [--quick | --gpu | --random N] [--json]"
+    parser = add_command(commands, _verify, "check the installed package", _VERIFY_NOTES, usage)
     add_flag(parser, "--quick", "check in a second that the draws are the published ones")
+    add_flag(parser, "--gpu", "check that GPUs draw what the CPU draws")
     add_flag(parser, "--json", "print the results as JSON")
     add_value(parser, "--random", "N", whole_number, "also prove the tables of N random laws")
 
@@ -528,9 +530,12 @@ def _verify(arguments: argparse.Namespace) -> int:
     from ..verify.proof import main
 
     if arguments.quick:
-        exclude("--quick", arguments, ("random",), "--quick proves nothing")
+        exclude("--quick", arguments, ("random", "gpu"), "--quick proves nothing")
+    if arguments.gpu:
+        exclude("--gpu", arguments, ("random",), "--gpu proves nothing")
     options = [] if arguments.random is None else ["--random", str(arguments.random)]
-    options += ["--quick"] * arguments.quick + ["--json"] * arguments.json
+    options += ["--quick"] * arguments.quick + ["--gpu"] * arguments.gpu
+    options += ["--json"] * arguments.json
     return main(options, "discretegauss verify")
 
 

@@ -329,9 +329,8 @@ def _add_ledger(commands: Any) -> None:
     add_value(new, "--delta", "D", PROBABILITY, "with --epsilon")
     text = "what releases with a delta of their own may spend of it together (default 0)"
     add_value(new, "--own-delta", "D", PROBABILITY, text)
-    text = "neighbours differ by one person ('add or remove', the default), or one is replaced"
-    choices = ("add or remove", "replace")
-    add_value(new, "--neighbours", "N", str, text, choices=choices)
+    text = "whether neighbours differ by one person, 'add or remove' (default), or by 'replace'"
+    add_value(new, "--neighbours", "N", str, text)
 
 
 def _ledger(arguments: argparse.Namespace) -> int:

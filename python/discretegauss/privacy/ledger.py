@@ -9,9 +9,10 @@ no path may trade rho for delta.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -198,11 +199,11 @@ class Ledger:
         TypeError, ValueError, OSError
             If a parameter is wrong, or the line could not be written.
         """
-        with self.line(rho, epsilon, delta, what, neighbours) as entry:
+        with self._line(rho, epsilon, delta, what, neighbours) as entry:
             return entry
 
     @contextmanager
-    def line(
+    def _line(
         self, rho: object, epsilon: object, delta: object, what: object, neighbours: object
     ) -> Iterator[Entry]:
         """Write a line before the block begins. Errors after that have a note about it."""
@@ -348,8 +349,9 @@ class Ledger:
         if self.measure == "epsilon":
             return ""
         at = self._at[1] if self._at else self.limit[1] + Fraction(1, 10**6)
-        epsilon = Fraction(zcdp_epsilon(rho, at - own))
-        return f": (epsilon, delta) = ({rounded_up(epsilon)}, {rounded_up(at)})"
+        epsilon = zcdp_epsilon(rho, at - own)
+        text = "inf" if epsilon == math.inf else rounded_up(Fraction(epsilon))
+        return f": (epsilon, delta) = ({text}, {rounded_up(at)})"
 
 
 def open_ledger(ledger: str | os.PathLike[str] | Ledger | None) -> Ledger | None:
@@ -357,7 +359,6 @@ def open_ledger(ledger: str | os.PathLike[str] | Ledger | None) -> Ledger | None
     return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-@contextmanager
 def recorded(
     ledger: Ledger | None,
     *,
@@ -366,13 +367,14 @@ def recorded(
     epsilon: object = None,
     delta: object = 0,
     neighbours: str | None = None,
-) -> Iterator[Entry | None]:
-    """Write the line of a release before the block draws; see `Ledger.line`."""
+) -> AbstractContextManager[Entry | None]:
+    """Write the line of a release, if it has a ledger, before the block draws.
+
+    Errors of the block have a note about the line.
+    """
     if ledger is None:
-        yield None
-        return
-    with ledger.line(rho, epsilon, delta, what, neighbours) as entry:
-        yield entry
+        return nullcontext()
+    return ledger._line(rho, epsilon, delta, what, neighbours)
 
 
 def _limit(rho: object, epsilon: object, delta: object, own_delta: object) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from ..data.person import Person
 from ..data.totals import RunningTotal, refusal_of_row
 from ..errors import ParameterValueError, TableError
 from ..laws import DiscreteGaussian
-from ..privacy.ledger import Ledger, open_ledger, recorded
+from ..privacy.ledger import Entry, Ledger, recorded
 from ._calibration import Calibration
 from ._chunks import Chunk, RowsBy, Table
 from ._consistent import ConsistentTables
@@ -292,7 +292,6 @@ def execute(
     ``before_placing`` is called when the files are complete and lack only their names.
     """
     force, progress = checked_flag(force, "force"), checked_flag(progress, "progress")
-    source, ledger = checked_source(source), open_ledger(ledger)
     outputs, inputs = outputs_of(plan.path, plan.tables), inputs_of(plan.path, plan.tables)
     formats = []
     for one in plan.tables:
@@ -300,6 +299,8 @@ def execute(
             out = one.table if to_stdout else one.out
             formats.append(formats_of(one.table, out, one.delimiter))
     if ledger is not None:
+        source = checked_source(source)
+        ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         inputs.append(File(ledger.path, "the ledger"))
     streams: list[Stdout] = []
     observers: list[Observer] = []
@@ -332,14 +333,13 @@ def execute(
         counted = [(x.where, x.counting, x.columns) for x in plan.tables if x.counting]
         require_one_grouping(counted, values if counted else [])
     shares = tuple([one.share for one in plan.tables])
-    neighbours = None if plan.person is None else plan.person.neighbours
     if ledger is not None:
         _rehearse(runs, plan.person, added_up)
     try:
         with (
             nullcontext() if added_up is None else folder_made(added_up.folder),
-            probed([] if ledger is None else destinations),
-            recorded(ledger, what=_what(plan), rho=plan.cost.rho, neighbours=neighbours) as entry,
+            nullcontext() if ledger is None else probed(destinations),
+            nullcontext() if ledger is None else _recorded(ledger, plan) as entry,
         ):
             try:
                 # No comprehension here: in Python 3.12 and 3.13 an exception that a trace function
@@ -387,8 +387,8 @@ def execute(
         raise
 
 
-def _what(plan: FilePlan) -> dict[str, object]:
-    """Return the words of a ledger about a release. None of them depends on a count."""
+def _recorded(ledger: Ledger, plan: FilePlan) -> AbstractContextManager[Entry | None]:
+    """Write the line of a release, in which nothing depends on a count, before the block."""
     tables = [
         {
             "table": str(one.table),
@@ -400,7 +400,11 @@ def _what(plan: FilePlan) -> dict[str, object]:
         }
         for one, noise in zip(plan.tables, plan.noise, strict=True)
     ]
-    return {"tables": tables} | ({} if plan.person is None else {"person": str(plan.person)})
+    what: dict[str, object] = {"tables": tables}
+    if (person := plan.person) is not None:
+        what["person"] = str(person)
+    neighbours = None if person is None else person.neighbours
+    return recorded(ledger, what=what, rho=plan.cost.rho, neighbours=neighbours)
 
 
 def _rehearse(

@@ -35,14 +35,14 @@ _WAIT = 30.0
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Line(NamedTuple):
+class HashedLine(NamedTuple):
     """A line: what it says, and the hash of the file up to it."""
 
     fields: dict[str, Any]
     hash: str
 
 
-Add = Callable[[Mapping[str, Any], list[Line]], None]
+Add = Callable[[Mapping[str, Any], list[HashedLine]], None]
 
 
 class ChainedFile:
@@ -59,7 +59,7 @@ class ChainedFile:
     def __init__(self, path: Path, kind: str) -> None:
         self.path, self._kind, self._data = path, kind, b""
         self._begin = f'{{"format": "discretegauss {kind}", "version": '.encode()
-        self.lines: tuple[Line, ...] = ()
+        self.lines: tuple[HashedLine, ...] = ()
 
     def create(self, fields: Mapping[str, Any]) -> None:
         """Make the file with its first line. The lock is chosen here, once for all processes."""
@@ -102,7 +102,7 @@ class ChainedFile:
             old = self._content(file)
             self._take(old)
 
-            def add(fields: Mapping[str, Any], added: list[Line]) -> None:
+            def add(fields: Mapping[str, Any], added: list[HashedLine]) -> None:
                 line = _line({"n": len(self.lines), "time": _now(), **fields}, self.lines[-1].hash)
                 with signals_deferred(), errors_name(self.path):
                     _append(file, line, len(old))
@@ -134,7 +134,7 @@ class ChainedFile:
                     f"{self.path}: line {len(lines) + 1} was changed, or a line before it is "
                     "missing"
                 )
-            lines.append(Line(json.loads(text), last))
+            lines.append(HashedLine(json.loads(text), last))
         if rest or not lines:
             raise LedgerError(
                 f"{self.path}: line {len(lines) + 1} is torn, as after a power cut; nothing is "

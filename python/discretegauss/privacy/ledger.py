@@ -24,7 +24,7 @@ from .._inputs.messages import describe, printable, refused
 from .._inputs.numbers import not_negative, positive
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import checked_probability
-from .._system.chained_file import ChainedFile, Line
+from .._system.chained_file import ChainedFile, HashedLine
 from ..errors import (
     LedgerError,
     ParameterOverflowError,
@@ -217,7 +217,7 @@ class Ledger:
             json.dumps(what, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
             raise ParameterTypeError("what must be text, or what JSON can hold") from None
-        added: list[Line] = []
+        added: list[HashedLine] = []
         try:
             with self._file.locked() as add:
                 self._add_up()

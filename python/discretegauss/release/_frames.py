@@ -14,7 +14,7 @@ from .._inputs.keywords import with_hints
 from .._inputs.messages import describe
 from .._inputs.numbers import positive
 from .._inputs.source import Source
-from ..data.addition import How, noisy, require_room
+from ..data.addition import AddOptions, noisy, require_room
 from ..data.cells import Container
 from ..data.entry import open_container
 from ..data.groups import require_counts, require_grouped
@@ -231,7 +231,7 @@ class Plan(WithCost):
             names = ", ".join(map(repr, self.tables))
             raise ParameterValueError(f"frames must have the names of the plan's tables, {names}")
         how, ledger = (
-            How(floats=integral_floats, source=checked_source(source)),
+            AddOptions(floats=integral_floats, source=checked_source(source)),
             open_ledger(ledger),
         )
         laws, opened = self.laws, dict[str, tuple[LabelledTable, Container]]()

@@ -102,7 +102,7 @@ class Ledger:
     @with_hints
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(os.path.realpath(named_path(path, "ledger")))
-        self._file = ChainedFile(self.path, "ledger")
+        self._file = ChainedFile(self.path, "ledger", LedgerError)
         self.entries: tuple[Entry, ...] = ()
         self.refresh()
         head = self._file.lines[0].fields
@@ -161,7 +161,7 @@ class Ledger:
         limit = _limit(rho, epsilon, delta, own_delta)
         target = Path(os.path.realpath(named_path(path, "ledger")))
         fields = {"unit": unit, "neighbours": neighbours, "limit": limit}
-        ChainedFile(target, "ledger").create(fields)
+        ChainedFile(target, "ledger", LedgerError).create(fields)
         return cls(target)
 
     @with_hints

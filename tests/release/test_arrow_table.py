@@ -238,7 +238,7 @@ APART = [
     ({"town": range(16), "n": range(16)}, True),
     ({"n": range(16), "n.of": range(16)}, False),
     ({"n.b": range(16), "n": range(16)}, False),
-    ({"n": range(16), "town": [{"n": i} for i in range(16)]}, False),
+    ({"n": range(16), "town": [{"n": i, "m": i} for i in range(16)]}, True),
 ]
 
 

@@ -224,8 +224,7 @@ def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> I
 class RowGroup:
     """A row group, whose columns are read when they are asked for: a first look needs few.
 
-    Columns can be read alone if the file has no nested columns, and no name that is another's
-    beginning up to a point, because pyarrow would read "a.b" for "a", too.
+    Columns are read alone if no two names agree up to a point: pyarrow reads "a.b" for "a", too.
     """
 
     from_arrays = staticmethod(pa.Table.from_arrays)
@@ -240,9 +239,7 @@ class RowGroup:
         self.schema = pa.schema([schema.field(i) for i in self._kept], schema.metadata)
         self.num_rows = file.metadata.row_group(group).num_rows
         names = schema.names
-        self._are_apart = (
-            file.metadata.num_columns == len(names) == len({name.split(".")[0] for name in names})
-        )
+        self._are_apart = len({name.split(".")[0] for name in names}) == len(names)
 
     def select(self, kept: Sequence[int]) -> RowGroup:
         """Return the group with these columns alone."""

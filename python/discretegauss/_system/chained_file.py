@@ -90,7 +90,13 @@ class ChainedFile:
     def read(self) -> None:
         """Read the lines that are new."""
         with self._opened(os.O_RDONLY) as file:
-            self._take(self._content(file))
+            data = self._content(file)
+            whole = data[: data.rfind(b"\n") + 1]
+            if whole and whole != data:  # another process may be writing this line
+                self._take(whole)
+                with self._lock(file):
+                    data = self._content(file)
+            self._take(data)
 
     @contextmanager
     def locked(self) -> Iterator[Add]:
@@ -228,7 +234,8 @@ def _append(file: int, line: bytes, size: int) -> None:
         while done < len(line):
             done += os.write(file, line[done:])
     except OSError:
-        os.ftruncate(file, size)
+        with suppress(OSError):  # a file with the attribute "append only" keeps a torn line
+            os.ftruncate(file, size)
         raise
     try:
         if full := getattr(fcntl, "F_FULLFSYNC", None):  # macOS: fsync leaves it in a cache

@@ -196,7 +196,7 @@ def place_together(files: Sequence[NewFile]) -> None:
         for file in several:
             file.forget_old()
         for folder in {file.path.parent for file in files}:
-            _sync_folder(folder)
+            sync_folder(folder)
 
 
 def _create(path: Path, mode: int) -> FileIO:
@@ -241,7 +241,7 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make new names in a folder survive a power cut, if the file system supports that."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

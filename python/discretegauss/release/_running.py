@@ -76,6 +76,8 @@ class Running:
         The noise of a weighted sum, whose first weight is 2**16.
     keys : tuple or None
         The names of the series, if there are several.
+    column : str or None
+        The column of counts in the tables of the command line, if it has started this.
     last : Published or None
         What was published last. Several series are an array in the order of `keys`.
 
@@ -109,6 +111,7 @@ class Running:
         except (ArithmeticError, KeyError, TypeError, ValueError):
             raise broken_line(self._state.path, 1) from None
         self.rho, self.law, self.keys = self._settings.rho, law, self._settings.keys
+        self.column = self._settings.column
         self.last: Published | None = None
         self._c = self._settings.c
         self._decreasing = self._c[1:][::-1].astype(float)
@@ -218,20 +221,26 @@ class Running:
         """
         x, index = checked_counts(counts, self.keys)
         label = checked_day(day)
-        with self._state.locked() as file:
-            with signals_deferred():
-                self._catch_up(file)
+        with self._state.locked() as file, signals_deferred():
+            self._catch_up(file)
             step = self._step_of(label, x)
             if step == len(self._days):
-                weighted = self._weighted(x)
-                y: NDArray[np.int64] = add_noise(weighted, self.law, source=source)
-                total = self._solved(y)[1]
+                y: NDArray[np.int64] = add_noise(self._weighted(x), self.law, source=source)
                 text = label if isinstance(label, int) else label.isoformat()
-                line = {"day": text, "y": y.tolist(), "total": total.tolist()}
-                with signals_deferred():  # on the disk first, returned afterwards
-                    self._state.append(file, line, json.dumps(x.tolist()).encode())
-                    self._catch_up(file)
+                line = {"day": text, "y": y.tolist(), "total": self._solved(y)[1].tolist()}
+                self._state.append(file, line, json.dumps(x.tolist()).encode())
+                self._catch_up(file)  # what is on the disk now is what is returned
         return self._published(step, index)
+
+    @with_hints
+    def published(self, day: object) -> Published:
+        """Return what was published of an earlier day; several series in the order of `keys`."""
+        label = checked_day(day)
+        if label not in self._days:
+            raise ParameterValueError(
+                f"day must be a day of {self._state.path}, which lacks {label}"
+            )
+        return self._published(self._days.index(label), None)
 
     def _catch_up(self, file: FileIO) -> None:
         """Take over the days in the file that this object does not know."""

@@ -53,7 +53,7 @@ def checked_counts(
     got, index = f"got {type(counts).__name__}", None
     if keys is None:
         try:
-            values = np.asarray(whole_number(counts, "counts", minimum=-ROOM)).reshape(1)
+            values = np.array([whole_number(counts, "counts", minimum=-ROOM)], np.int64)
         except ParameterTypeError:
             raise ParameterTypeError(f"counts must be an integer, {got}") from None
         except (ParameterValueError, OverflowError):
@@ -65,15 +65,13 @@ def checked_counts(
                 raise ParameterValueError(f"counts must have one column besides its index, got {n}")
             counts = counts.iloc[:, 0]
         index = counts.index
-        values = counts.to_numpy()[_order(index.tolist(), keys)]
+        values = counts.to_numpy()[order_of(index.tolist(), keys)]
     elif isinstance(counts, np.ma.MaskedArray | str | bytes) or not hasattr(counts, "__len__"):
         raise ParameterTypeError(f"counts must be {len(keys)} integers, {got}")
     else:
         values = np.asarray(counts)
     if values.dtype.kind not in "iu":
-        if keys is None:  # an integer that no type of numpy holds
-            raise _too_large()
-        raise ParameterTypeError(f"counts must be integers, {got} of {values.dtype}")
+        raise ParameterTypeError(f"counts must be integers of 64 bits, {got} of {values.dtype}")
     if keys is not None and values.shape != (len(keys),):
         raise ParameterValueError(
             f"counts must be {len(keys)} integers, one for each key, got {values.shape}"
@@ -100,11 +98,11 @@ def shown(
         return row.copy()
     import pandas as pd
 
-    places = np.argsort(_order(list(index), keys))
+    places = np.argsort(order_of(list(index), keys))
     return pd.Series(row[places], index=index, name=name)
 
 
-def _order(index: Sequence[Any], keys: Sequence[Key]) -> NDArray[np.int64]:
+def order_of(index: Sequence[Any], keys: Sequence[Key]) -> NDArray[np.int64]:
     """Return the places of the keys in an index, which must have the same ones."""
     given = checked_keys(index, "counts")
     if len(given) != len(keys) or set(given) != set(keys):

@@ -92,10 +92,13 @@ class Settings:
         norm = math.isqrt(math.floor(self.change2))
         root = str(norm) if norm**2 == self.change2 else f"the root of {rounded_up(self.change2)}"
         sigma, steps = math.sqrt(float(self.law.sigma2)), 2 * max(self.period, *_DAYS)
+        delta = "1e-6"
+        epsilon, proof = self.joint.epsilon([self.law._spec.parameter], Fraction(delta))
         lines = [
             ("one person", who if self.days > 1 else "is counted on 1 day"),
             ("one day", f"changes by a Euclidean norm of at most {root}"),
             ("rho", f"{rounded_up(self.rho)} (zCDP), of all days together, for ever"),
+            ("(epsilon, delta)", f"({rounded_up(Fraction(epsilon))}, {delta}), by {proof}"),
             ("deviation", "of these counts, and of fresh noise each day at the same rho"),
         ]
         fresh = math.sqrt(float(self.change2 * self.days / (2 * self.rho)))

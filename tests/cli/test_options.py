@@ -94,7 +94,15 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--integral-floats"}
+NO_NUMBERS |= {
+    "--integral-floats",
+    "--running",
+    "--day",
+    "--start",
+    "--period",
+    "--days",
+    "--apart",
+}
 NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups", "--one-per-row"}
 """Other tests in tests/cli cover these options."""
 

@@ -40,8 +40,8 @@ def start(tmp_path: Path) -> Callable[..., Running]:
     numbers = itertools.count()
 
     def run(**how: Any) -> Running:
-        how = {"period": 8, "rho": "0.1"} | how
-        return Running.start(tmp_path / f"{next(numbers)}.state", **how)
+        every: dict[str, Any] = {"period": 8, "rho": "0.1"} | how
+        return Running.start(tmp_path / f"{next(numbers)}.state", **every)
 
     return run
 
@@ -133,7 +133,8 @@ def test_no_adaptive_person_is_told_more_than_rho(
 
     def step(shift: int, state: None, then: Any) -> float:
         powers = (alpha * -((y - shift) ** 2) - (1 - alpha) * y * y) / (2 * sigma2)
-        return math.exp(powers.max()) * np.exp(powers - powers.max()).sum() / mass * then(state)
+        found = np.exp(powers - powers.max()).sum() / mass * then(state)
+        return math.exp(powers.max()) * float(found)
 
     found = math.log(worst_case(lambda _: 1.0, step, c, days, apart, n, None)) / (alpha - 1)
     bound = alpha * squared_change(np.array(c), days, apart) / (2 * sigma2)
@@ -158,9 +159,8 @@ def test_delta_holds_for_adaptive_people(
         if not shift:  # the loss is a multiple of 1/(2 sigma2), kept as an integer
             return float(then(state))
         losses = state + (2 * z + shift) * shift
-        return sum(
-            p * then(loss) for p, loss in zip(law[likely], losses[likely].tolist(), strict=True)
-        )
+        each = zip(law[likely].tolist(), losses[likely].tolist(), strict=True)
+        return sum(p * float(then(loss)) for p, loss in each)
 
     def last(state: int) -> float:
         return max(0.0, 1 - math.exp(epsilon - state / (2 * sigma2)))
@@ -188,8 +188,8 @@ def test_errors_of_sums_are_those_of_the_exact_inverse() -> None:
     c, n = weights(7), 40
     exact = [Fraction(1, int(c[0]))]
     while len(exact) < n:
-        known = sum(int(c[j]) * exact[-j] for j in range(1, min(len(c), len(exact) + 1)))
-        exact.append(-known / int(c[0]))
+        known = [int(c[j]) * exact[-j] for j in range(1, min(len(c), len(exact) + 1))]
+        exact.append(-sum(known, Fraction(0)) / int(c[0]))
     assert np.allclose(inverse(c, n), np.array(exact, float), rtol=0, atol=1e-19)
     sums = list(itertools.accumulate(exact))
     for window in (1, 7, 39, 40, 99):
@@ -263,7 +263,7 @@ def test_errors_and_intervals_are_as_stated(start: Callable[..., Running]) -> No
         assert abs(error.std() / predicted - 1) * math.sqrt(2 * 3000) < 4
         assert abs(error.mean()) * math.sqrt(3000) / predicted < 4
         covered = float(((low <= truth) & (truth <= high)).mean())
-        assert 0.95 <= covered + 0.008
+        assert covered + 0.008 >= 0.95
         assert covered < 0.999
 
 
@@ -336,49 +336,45 @@ BAD_TABLES: list[tuple[Any, type[Exception]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("keys", "counts", "error"),
-    [(None, *one) for one in BAD_COUNTS] + [(["a", "b"], *one) for one in BAD_TABLES],
-)
+@pytest.mark.parametrize(("keys", "bad"), [(None, BAD_COUNTS), (["a", "b"], BAD_TABLES)])
 def test_bad_counts_are_refused_before_anything_is_drawn(
-    start: Callable[..., Running], keys: Any, counts: Any, error: type[Exception]
+    start: Callable[..., Running], keys: Any, bad: list[tuple[Any, type[Exception]]]
 ) -> None:
     run = start(keys=keys)
-    with pytest.raises(error, match="^counts must"):
-        run.add(counts, 1, source=must_not_draw)
+    for counts, error in bad:
+        with pytest.raises(error, match=r"^counts must"):
+            run.add(counts, 1, source=must_not_draw)
     assert lines_of(run) == []
 
 
-@pytest.mark.parametrize(
-    ("how", "error"),
-    [
-        *[({"day": one}, ParameterValueError) for one in ("monday", "2026-1-2", "20260102", -1)],
-        *[({"day": one}, ParameterTypeError) for one in (1.0, None, True)],
-        ({"day": datetime(2026, 1, 2, 5)}, ParameterValueError),
-        ({"day": 2**63}, ParameterOverflowError),
-    ],
-)
-def test_bad_days_are_refused(
-    start: Callable[..., Running], how: dict[str, Any], error: type[Exception]
-) -> None:
-    with pytest.raises(error, match="^day must"):
-        start().add(1, source=must_not_draw, **how)
+def test_bad_days_are_refused(start: Callable[..., Running]) -> None:
+    run = start()
+    bad: list[tuple[Any, type[Exception]]] = [
+        *[(one, ParameterValueError) for one in ("monday", "2026-1-2", "20260102", "", -1)],
+        *[(one, ParameterTypeError) for one in (1.0, None, True, b"1")],
+        (datetime(2026, 1, 2, 5), ParameterValueError),
+        (2**63, ParameterOverflowError),
+    ]
+    for day, error in bad:
+        with pytest.raises(error, match=r"^day must"):
+            run.add(1, day, source=must_not_draw)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        *[{name: bad} for name in ("period", "days", "apart") for bad in (0, -1, True, 2.5)],
-        *[{"period": 10**6 + 1}, {"rows_per_person": 2}, {"sensitivity": "1/2"}, {"sensitivity": 0}],
-        *[{"rho": bad} for bad in (0, "x", None, "1e-40", Fraction(1, 3**3000))],
-        *[{"keys": bad} for bad in ([], ["a", "a"], [1, "1"], "aa", [1.5], [("a", 2.5)], 5)],
-        *[{"epsilon": 1, "delta": "1e-6"}, {"rho": None, "epsilon": 1}],
-    ],
-)
-def test_bad_settings_are_refused_and_make_no_file(tmp_path: Path, how: dict[str, Any]) -> None:
-    with pytest.raises((ParameterTypeError, ParameterValueError, ParameterOverflowError)):
-        Running.start(tmp_path / "s", **{"rho": "0.1"} | how)
-    assert list(tmp_path.iterdir()) == []
+def test_bad_settings_are_refused_and_make_no_file(tmp_path: Path) -> None:
+    bad: list[dict[str, Any]] = [
+        *[{name: one} for name in ("period", "days", "apart") for one in (0, -1, True, 2.5)],
+        {"period": 10**6 + 1},
+        {"rows_per_person": 2},
+        {"sensitivity": "1/2"},
+        *[{"rho": one} for one in (0, "x", None, "1e-40", Fraction(1, 3**3000))],
+        *[{"keys": one} for one in ([], ["a", "a"], [1, "1"], "aa", [1.5], [("a", 2.5)], 5)],
+        {"epsilon": 1, "delta": "1e-6"},
+        {"rho": None, "epsilon": 1},
+    ]
+    for how in bad:
+        with pytest.raises((ParameterTypeError, ParameterValueError, ParameterOverflowError)):
+            Running.start(tmp_path / "s", **{"rho": "0.1"} | how)
+        assert list(tmp_path.iterdir()) == [], how
 
 
 def test_questions_without_an_answer_are_refused(start: Callable[..., Running]) -> None:
@@ -395,7 +391,7 @@ def test_questions_without_an_answer_are_refused(start: Callable[..., Running]) 
         (lambda: run.epsilon(0), "delta"),
         (lambda: run.published(2), "day"),
     ):
-        with pytest.raises(ParameterValueError, match=f"^{name} must"):
+        with pytest.raises(ParameterValueError, match=rf"^{name} must"):
             ask()
     with pytest.raises(OutputError, match="already exists"):
         Running.start(run._state.path, rho="0.1")

@@ -13,6 +13,7 @@ import math
 import os
 from collections import deque
 from collections.abc import Sequence
+from contextlib import closing
 from io import FileIO
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -245,12 +246,13 @@ class Running:
     def _catch_up(self, file: FileIO) -> None:
         """Take over the days in the file that this object does not know."""
         private = deque[bytes](maxlen=self._state.keep)
-        for line in self._state.new_lines(file):
-            try:
-                self._take(line)
-            except (KeyError, TypeError, ValueError, OverflowError):
-                raise broken_line(self._state.path, line.number) from None
-            private.append(line.private)
+        with closing(self._state.new_lines(file)) as lines:
+            for line in lines:
+                try:
+                    self._take(line)
+                except (KeyError, TypeError, ValueError, OverflowError):
+                    raise broken_line(self._state.path, line.number) from None
+                private.append(line.private)
         first = len(self._days) - len(private)
         for i, text in enumerate(private):
             try:

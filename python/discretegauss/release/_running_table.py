@@ -94,6 +94,8 @@ def release_day(
     run = None if start is not None else Running(path)
     name = _column(column, run)
     names, keys, counts = _read(read, name, of_table, floats=integral_floats)
+    if run is not None and (run.keys is None) != (keys is None):
+        raise TableError(f"{read}: its columns must be those of the first day")
     header = ["day", *names, name, f"{name}_total"]
     if len(set(header)) < len(header):
         raise TableError(f"{read}: no other column may be named day or {name}_total")
@@ -101,8 +103,6 @@ def release_day(
         _require_newest(run, destination, header, path, force=force, delimiter=delimiter or ",")
     if run is None:
         run = Running(start_state(path, keys=keys, column=name, **(start or {})))
-    if (run.keys is None) != (keys is None):
-        raise TableError(f"{read}: its columns must be those of the first day")
     given: Any = (
         int(counts[0]) if keys is None or run.keys is None else counts[order_of(keys, run.keys)]
     )

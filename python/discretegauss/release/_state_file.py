@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from io import BufferedReader, FileIO
@@ -98,26 +98,28 @@ class StateFile:
                 fcntl.flock(file, fcntl.LOCK_EX)
             yield file
 
-    def new_lines(self, file: FileIO) -> Iterator[Line]:
+    def new_lines(self, file: FileIO) -> Generator[Line]:
         """Yield the lines that this object does not know, of a file that is locked.
 
-        A line counts as known when the caller asks for the next one.
+        A line counts as known when the caller asks for the next one. Close the generator.
         """
         self._require_same(file)
         file.seek(self._end)
         reader, has_any = BufferedReader(file, 2**20), False
-        for line in reader:
-            if not line.endswith(b"\n"):
-                break
-            public, tab, private = line[:-1].partition(b"\t")
-            if not tab:
-                raise broken_line(self.path, self._number + 1)
-            yield Line(self._number + 1, self._parsed(public), private)
-            has_any, self._number, self._last = True, self._number + 1, (self._end, public)
-            is_blank = not private or private.isspace()
-            self._private.append((self._end + len(public) + 1, 0 if is_blank else len(private)))
-            self._end += len(line)
-        reader.detach()
+        try:
+            for line in reader:
+                if not line.endswith(b"\n"):
+                    break
+                public, tab, private = line[:-1].partition(b"\t")
+                if not tab:
+                    raise broken_line(self.path, self._number + 1)
+                yield Line(self._number + 1, self._parsed(public), private)
+                has_any, self._number, self._last = True, self._number + 1, (self._end, public)
+                length = len(private.rstrip(b" "))  # 0 if it is forgotten
+                self._private.append((self._end + len(public) + 1, length))
+                self._end += len(line)
+        finally:
+            reader.detach()
         if has_any:
             with errors_name(self.path):
                 os.fsync(file.fileno())  # the process that wrote it may have been killed before

@@ -160,7 +160,7 @@ def test_delta_holds_for_adaptive_people(
             return float(then(state))
         losses = state + (2 * z + shift) * shift
         each = zip(law[likely].tolist(), losses[likely].tolist(), strict=True)
-        return sum(p * float(then(loss)) for p, loss in each)
+        return float(sum(p * then(loss) for p, loss in each))
 
     def last(state: int) -> float:
         return max(0.0, 1 - math.exp(epsilon - state / (2 * sigma2)))

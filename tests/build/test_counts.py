@@ -73,8 +73,8 @@ PUBLIC = {
         "geometric_exp noise_for skellam uniform_below"
     ),
     "privacy": (
-        "Budget PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld renyi "
-        "renyi_delta rho zcdp_delta zcdp_delta_standard zcdp_epsilon zcdp_rho"
+        "Budget Ledger PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld "
+        "renyi renyi_delta rho zcdp_delta zcdp_delta_standard zcdp_epsilon zcdp_rho"
     ),
     "release": "Person Plan PlanRelease Release Running Table release_plan release_table",
     "selection": (
@@ -96,9 +96,9 @@ PUBLIC = {
     "verify": "verify",
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (
-        "ContradictionError DiscreteGaussError EntropyError MissingCoreError OutputError "
-        "ParameterOverflowError ParameterTypeError ParameterValueError PrivacyWarning RangeError "
-        "SourceError TableError"
+        "ContradictionError DiscreteGaussError EntropyError LedgerError MissingCoreError "
+        "OutputError ParameterOverflowError ParameterTypeError ParameterValueError PrivacyWarning "
+        "RangeError SourceError TableError"
     ),
     "compat": "NumpyNoise SystemBits",
 }

@@ -89,6 +89,10 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("release", "--rows-per-person"): (whole, ["--rho", "1"]),
     ("release", "--records"): (whole, ["--rho", "1"]),
     ("verify", "--random"): (whole, []),
+    ("ledger", "--rho"): (positive, []),
+    ("ledger", "--epsilon"): (positive, ["--delta", "0.001"]),
+    ("ledger", "--delta"): (probability, ["--epsilon", "1"]),
+    ("ledger", "--own-delta"): (probability, ["--rho", "1"]),
 }
 """For each option, the condition on its number, and other arguments that make the call valid."""
 
@@ -104,6 +108,7 @@ NO_NUMBERS |= {
     "--apart",
 }
 NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups", "--one-per-row"}
+NO_NUMBERS |= {"--ledger", "--has", "--unit", "--neighbours"}
 """Other tests in tests/cli cover these options."""
 
 
@@ -154,6 +159,7 @@ def test_an_option_takes_what_the_table_says(
     files = {
         "release": [tmp_path / "counts.csv", "--column", "n", "--out", out],
         "sample": ["--size", "2", "--out", out],
+        "ledger": ["start", out, "--unit", "a person"],
     }
     for text, exact in TEXTS.items():
         done = run(command, *files.get(command, []), *others, f"{option}={text}")

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from inputs import must_not_draw
 
-from discretegauss.errors import ParameterValueError
+from discretegauss.errors import LedgerError, OutputError, ParameterValueError
+from discretegauss.privacy import Ledger
 from discretegauss.release import Running, _state_file
 
 
@@ -140,6 +141,30 @@ def test_two_objects_share_the_days(state: Path) -> None:
     assert one.add(14, 14, source=must_not_draw) == two.last
     with pytest.raises(ParameterValueError, match="other counts"):
         one.add(15, 14, source=must_not_draw)
+
+
+def test_all_days_are_one_line_of_a_ledger(tmp_path: Path) -> None:
+    """What is refused leaves no line and no state; a start that fails later has spent."""
+    ledger = Ledger.start(tmp_path / "people.ledger", unit="a person", rho="0.25")
+    state = tmp_path / "flu.state"
+    how: dict[str, Any] = {"rho": "0.1", "ledger": ledger.path}
+    with pytest.raises(LedgerError, match="more than what is left"):
+        Running.start(state, rho="0.3", ledger=ledger)
+    with pytest.raises(ParameterValueError, match="period"):
+        Running.start(state, period=0, **how)
+    with pytest.raises(FileNotFoundError):
+        Running.start(tmp_path / "no" / "flu.state", **how)
+    assert not state.exists()
+    ledger.refresh()
+    assert ledger.spent[0] == 0
+    run = Running.start(state, **how)
+    for day in range(5):
+        run.add(day, day)
+    with pytest.raises(OutputError, match="already exists"):
+        Running.start(state, **how)
+    ledger.refresh()
+    assert ledger.spent[0] == run.rho
+    assert f"{ledger.path}, line 1, " in str(Running(state))
 
 
 # --- other processes

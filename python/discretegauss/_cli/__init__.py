@@ -185,6 +185,8 @@ def _add_release(commands: Any) -> None:
     add_value(parser, "--consistent", "DIR", partial(file_name, rule="must name a folder"), text)
     text = "for rows that exist because people are in them: write those with enough people, as CSV"
     add_flag(parser, "--unknown-groups", text)
+    text = "the ledger of these people: the release is a line in it before anything is drawn"
+    add_value(parser, "--ledger", "LEDGER", partial(file_name, rule="must name a file"), text)
     add_flag(parser, "--force", "replace FILE and PLOT if they exist")
     add_flag(parser, "--json", "print the report as JSON")
     text = "draw the noisy counts and their error bars to this .png, .pdf or .svg; the plot shows "
@@ -244,6 +246,7 @@ def _release(arguments: argparse.Namespace) -> int:
         force=arguments.force,
         plot=arguments.plot,
         consistent=arguments.consistent,
+        ledger=arguments.ledger,
         progress=True,
         to_stdout=to_stdout,
         before_placing=arguments.hold_signals,
@@ -314,6 +317,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         delimiter=arguments.delimiter,
         integral_floats=arguments.integral_floats,
         force=arguments.force,
+        ledger=arguments.ledger,
         before_placing=arguments.hold_signals,
     )
     return _reported(str(result), f"{result.out} is")
@@ -334,8 +338,9 @@ def _release_day(arguments: argparse.Namespace) -> int:
             who = {"sensitivity": person.records, "rows_per_person": 1}
         start = {"budget": _budget(arguments), "period": arguments.period or 365}
         start |= {"days": arguments.days or 1, "apart": arguments.apart or 1}
+        start |= {"ledger": arguments.ledger}
         start |= {name: who[name] for name in ("sensitivity", "rows_per_person")}
-    elif found := present(arguments, (*_SPENT, *_OF_PERSON, *_OF_START)):
+    elif found := present(arguments, (*_SPENT, *_OF_PERSON, *_OF_START, "ledger")):
         raise ParameterValueError(f"{found[0]} needs --start: later the state has it")
     result = release_day(
         arguments.table,
@@ -355,6 +360,56 @@ def _release_day(arguments: argparse.Namespace) -> int:
 def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
     failure = f"{written} written, the budget is spent, but the report could not be printed"
     return printed(report, failure, on_stderr=on_stderr, is_budget_spent=True)
+
+
+# --- ledger
+
+
+def _add_ledger(commands: Any) -> None:
+    summary = "show what the releases about the same people have spent of a limit, or start one"
+    usage = """\
+%(prog)s LEDGER [--has HASH]
+       %(prog)s start LEDGER --unit WHO (--rho R | --epsilon E [--delta D]) [options]"""
+    parser = add_command(commands, _ledger, summary, "More in docs/ledger.md.\n", usage)
+    add_value(parser, "names", "LEDGER", str, "the file, after start for a new one", nargs="+")
+    add_value(parser, "--has", "HASH", str, "find the line of a report, which an old copy lacks")
+    new = parser.add_argument_group("with start")
+    add_value(new, "--unit", "WHO", str, "whom the limit protects, in words")
+    add_value(new, "--rho", "R", POSITIVE, "the limit in zCDP")
+    text = "the limit: with --delta its largest rho, without for releases of pure epsilon"
+    add_value(new, "--epsilon", "E", POSITIVE, text)
+    add_value(new, "--delta", "D", PROBABILITY, "with --epsilon")
+    text = "what releases with a delta of their own may spend of it together (default 0)"
+    add_value(new, "--own-delta", "D", PROBABILITY, text)
+    text = "whether neighbours differ by one person, 'add or remove' (default), or by 'replace'"
+    add_value(new, "--neighbours", "N", str, text)
+
+
+def _ledger(arguments: argparse.Namespace) -> int:
+    """Keep one limit over all releases about the same people, in a file.
+
+    examples:
+      discretegauss ledger start people.ledger --rho 1 --unit "a resident of the register of 2026"
+      discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv --ledger people.ledger
+      discretegauss ledger people.ledger
+
+    A release beyond the limit is refused. One ledger is for one group of people.
+    """
+    from ..privacy import Ledger
+
+    *verb, name = arguments.names
+    options = ("unit", "rho", "epsilon", "delta", "own_delta", "neighbours")
+    if verb == ["start"]:
+        exclude("start", arguments, ("has",), "a new ledger has no lines")
+        require(arguments, ("unit",), "ledger")
+        given = {x: getattr(arguments, x) for x in options if present(arguments, (x,))}
+        return printed(str(Ledger.start(name, **given)), f"{name} is started, but not shown")
+    if verb:
+        raise ParameterValueError(f"give LEDGER, or start LEDGER; got {describe(verb[0])}")
+    exclude("LEDGER alone", arguments, options, "only start makes a limit")
+    ledger = Ledger(name)
+    text = str(ledger) if arguments.has is None else str(ledger.line_of(arguments.has))
+    return printed(text, "the ledger could not be printed")
 
 
 # --- calibrate
@@ -611,6 +666,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
     _add_release(commands)
+    _add_ledger(commands)
     _add_calibrate(commands)
     _add_sample(commands)
     add_command(commands, _example, "print an example table of counts")

@@ -169,6 +169,20 @@ def atomic_write(
         raise
 
 
+@contextmanager
+def probed(paths: Sequence[Path]) -> Iterator[None]:
+    """Refuse a path whose folder takes no new file, before the block begins."""
+    for folder in {path.parent for path in paths}:
+        probe = NewFile(folder / "probe", replace=False)
+        try:
+            with errors_name(folder), probe.content():
+                pass
+        finally:
+            with signals_deferred():
+                probe.discard()
+    yield
+
+
 def place_together(files: Sequence[NewFile]) -> None:
     """Give all of these files their final names.
 

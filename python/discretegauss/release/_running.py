@@ -31,6 +31,7 @@ from .._inputs.source import Source
 from .._system.signals import signals_deferred
 from ..data.entry import add_noise
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..privacy.ledger import Ledger
 from ._report import aligned
 from ._running_inputs import ROOM, Day, checked_counts, checked_day, day_after, number_of_day, shown
 from ._running_settings import Settings, start_state
@@ -142,6 +143,7 @@ class Running:
         sensitivity: object = 1,
         rows_per_person: int = 1,
         keys: Sequence[Any] | None = None,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
     ) -> Running:
         """Begin a series of counts, and print what it gains over fresh noise each day.
 
@@ -163,6 +165,8 @@ class Running:
             The most counts of one day that one person changes.
         keys : sequence, optional
             The names of several series: texts or integers, or tuples of them. They are public.
+        ledger : str, os.PathLike of str or privacy.Ledger, optional
+            A ledger of the same people. All days are one line of it, with the rho above.
 
         Returns
         -------
@@ -173,6 +177,8 @@ class Running:
         ------
         OutputError
             If the file exists. Nobody starts again by mistake: that measures the same people again.
+        LedgerError
+            If rho is more than the ledger has left, or the ledger is not right. No file is made.
         TypeError, ValueError, OverflowError, OSError
             If a parameter is wrong, or the file cannot be made.
         """
@@ -185,6 +191,7 @@ class Running:
             sensitivity=sensitivity,
             rows_per_person=rows_per_person,
             keys=keys,
+            ledger=ledger,
         )
         run = cls(file)
         print(run)  # noqa: T201  # because it gains nothing for people who are there every day

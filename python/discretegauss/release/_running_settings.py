@@ -13,7 +13,7 @@ from typing import Any
 
 from .._inputs.budget import Budget
 from .._inputs.decimal_text import rounded_up
-from .._inputs.messages import number_of, refused
+from .._inputs.messages import number_of, printable, refused
 from .._inputs.numbers import whole_number
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import integer_sensitivity, require_rows, word_count
@@ -22,6 +22,7 @@ from .._law_functions.narrow import warn_of_narrow
 from ..errors import ParameterOverflowError
 from ..laws import DiscreteGaussian
 from ..privacy.joint import Changed, Joint
+from ..privacy.ledger import Ledger, open_ledger, recorded
 from ._running_inputs import ROOM, Key, checked_keys
 from ._state_file import StateFile
 from ._weights import MOST_DAYS, SCALE, Weights, error_of_sum, squared_change, weights
@@ -45,6 +46,7 @@ class Settings:
     rho: Fraction
     keys: tuple[Key, ...] | None
     column: str | None = None
+    ledger: str | None = None
 
     @classmethod
     def of_line(cls, line: dict[str, Any]) -> Settings:
@@ -58,7 +60,7 @@ class Settings:
             whole_number(line[name], name, minimum=1) for name in ("period", "days", "apart")
         )
         exact = Fraction(line["change2"]), Fraction(line["rho"])
-        return cls(period, days, apart, *exact, keys, column)
+        return cls(period, days, apart, *exact, keys, column, line["ledger"])
 
     def fields(self) -> dict[str, Any]:
         """Return the settings as JSON holds them; exact numbers are texts."""
@@ -106,7 +108,7 @@ class Settings:
             ours, other = sigma * error_of_sum(self.c, steps, window), fresh * math.sqrt(window)
             worse = ", so WORSE" if ours > _MUCH * other else ""
             lines.append((f"  any {number_of(window, 'day')}", f"{ours:.4g}, {other:.4g}{worse}"))
-        return lines
+        return lines if self.ledger is None else [*lines, ("ledger", printable(self.ledger))]
 
 
 def start_state(
@@ -120,6 +122,7 @@ def start_state(
     rows_per_person: int,
     keys: Sequence[Any] | None,
     column: str | None = None,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
 ) -> Path:
     """Make a state file, as `Running.start` does, and return its path."""
     file = named_path(path, "path")
@@ -141,5 +144,14 @@ def start_state(
             f"{spent}, sensitivity and days must allow noise whose weighted sums stay below 2**62"
         )
     warn_of_narrow([DiscreteGaussian(settings.law._spec.parameter / SCALE**2)])
-    StateFile.create(file, settings.fields())
+    what = {
+        "running counts": str(file),
+        "days": settings.days,
+        "apart": settings.apart,
+        "norm2 of one day": str(settings.change2),
+        "period": longest,
+        "law": str(settings.law),
+    }
+    line = recorded(open_ledger(ledger), what=what, rho=rho)
+    StateFile.create(file, settings.fields(), line)
     return file

@@ -12,7 +12,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from io import BufferedReader, FileIO
 from pathlib import Path
@@ -59,8 +59,11 @@ class StateFile:
         self._private: deque[tuple[int, int]] = deque()  # places and lengths of true counts
 
     @staticmethod
-    def create(path: Path, settings: dict[str, Any]) -> None:
-        """Make the file, which must not exist. Only its owner may read it."""
+    def create(path: Path, settings: dict[str, Any], line: AbstractContextManager[object]) -> None:
+        """Make the file, which must not exist. Only its owner may read it.
+
+        The block of `line` writes the line of a ledger, or refuses. The file is empty until then.
+        """
         _require_locks()
         try:
             with errors_name(path):
@@ -70,8 +73,9 @@ class StateFile:
                 f"{path} already exists: running counts are started once, and then opened"
             ) from None
         try:
-            with file, errors_name(path), signals_deferred():
-                write_all(file, _text(settings) + b"\n")
+            with file, line as entry, errors_name(path), signals_deferred():
+                ledger = None if entry is None else str(entry)
+                write_all(file, _text(settings | {"ledger": ledger}) + b"\n")
                 os.fsync(file.fileno())
                 sync_folder(path.parent)
         except BaseException:

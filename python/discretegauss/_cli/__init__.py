@@ -324,7 +324,7 @@ def _release_groups(arguments: argparse.Namespace) -> int:
 
 
 def _release_day(arguments: argparse.Namespace) -> int:
-    from ..release.commands import release_day
+    from ..release.commands import as_label, release_day
 
     names = ("plan", "consistent", "unknown_groups", "plot", "json", "report_delta", "disjoint")
     exclude("--running", arguments, names, "a day has one table with one column of counts")
@@ -346,7 +346,7 @@ def _release_day(arguments: argparse.Namespace) -> int:
         arguments.table,
         arguments.out,
         state=arguments.running,
-        day=int(arguments.day) if arguments.day.isdecimal() else arguments.day,
+        day=as_label(arguments.day),
         column=arguments.column,
         start=start,
         delimiter=arguments.delimiter,

@@ -100,8 +100,11 @@ class Running:
     >>> import tempfile
     >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp(), "flu.state")
-    >>> run = Running.start(path, period=365, rho="0.1", days=2, apart=30)  # doctest: +SKIP
-    >>> today = Running(path).add(1204, day="2026-11-28")                   # doctest: +SKIP
+    >>> run = Running.start(path, period=365, rho="0.1", days=2, apart=30)
+    running counts ...
+    >>> today = Running(path).add(1204, day="2026-11-28")
+    >>> today.step, today.day, today.total == today.value
+    (1, datetime.date(2026, 11, 28), True)
     """
 
     @with_hints

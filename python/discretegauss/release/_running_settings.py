@@ -96,11 +96,12 @@ class Settings:
         sigma, steps = math.sqrt(float(self.law.sigma2)), 2 * max(self.period, *_DAYS)
         delta = "1e-6"
         epsilon, proof = self.joint.epsilon([self.law._spec.parameter], Fraction(delta))
+        epsilon_text = "inf" if epsilon == math.inf else rounded_up(Fraction(epsilon))
         lines = [
             ("one person", who if self.days > 1 else "is counted on 1 day"),
             ("one day", f"changes by a Euclidean norm of at most {root}"),
             ("rho", f"{rounded_up(self.rho)} (zCDP), of all days together, for ever"),
-            ("(epsilon, delta)", f"({rounded_up(Fraction(epsilon))}, {delta}), by {proof}"),
+            ("(epsilon, delta)", f"({epsilon_text}, {delta}), by {proof}"),
             ("deviation", "of these counts, and of fresh noise each day at the same rho"),
         ]
         fresh = math.sqrt(float(self.change2 * self.days / (2 * self.rho)))

@@ -116,6 +116,11 @@ def release_day(
     return DayRelease(table=read, column=name, out=written, day=str(label), run=run)
 
 
+def as_label(text: str) -> str | int:
+    """Return digits as a whole number, and any other text as it is."""
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
 def _column(column: object, run: Running | None) -> str:
     """Return the name of the column of counts."""
     if column is None:
@@ -177,7 +182,7 @@ def _require_newest(
     content = out.read_bytes()
     try:
         first, row = list(csv.reader(io.StringIO(content.decode()), delimiter=delimiter))[:2]
-        label = checked_day(int(row[0]) if row[0].isdigit() else row[0])
+        label = checked_day(as_label(row[0]))
         is_ours = first == header
     except (ValueError, IndexError, csv.Error, DiscreteGaussError):
         is_ours = False

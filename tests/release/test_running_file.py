@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from inputs import must_not_draw
 
+from discretegauss._system import atomic_file
 from discretegauss.errors import LedgerError, OutputError, ParameterValueError
 from discretegauss.privacy import Ledger
 from discretegauss.release import Running, _state_file
@@ -130,6 +132,26 @@ def test_a_start_that_fails_leaves_no_file(
     with pytest.raises(OSError, match="No space left"):
         Running.start(tmp_path / "s", rho="0.1")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_a_day_is_written_leaves_the_day(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is heard when the line is on the disk; the same call then returns the day."""
+    run, real = Running(state), atomic_file.write_all
+
+    def write(file: Any, data: bytes) -> None:
+        signal.raise_signal(signal.SIGINT)
+        real(file, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_state_file, "write_all", write)
+        with pytest.raises(KeyboardInterrupt):
+            run.add(5, 5)
+    assert run.last is not None
+    assert run.last.step == 6
+    assert run.add(5, 5, source=must_not_draw) == run.last == Running(state).last
+    assert counts_in(state)[3:] == ["", "[1004]", "[5]"]
 
 
 def test_two_objects_share_the_days(state: Path) -> None:

@@ -277,8 +277,7 @@ class Running:
     def _take(self, line: Line) -> None:
         """Take over a day, without its true counts."""
         y, total = self._row(line.public["y"]), self._row(line.public["total"])
-        day = line.public["day"]
-        label = checked_day(day)
+        label = checked_day(line.public["day"])
         if self._days and label != day_after(self._days[-1]):
             raise ValueError
         estimate, _ = self._solved(y)
@@ -308,9 +307,7 @@ class Running:
     def _solved(self, y: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the day's estimates and the totals. They are computed from the y alone."""
         before = self._estimates.last(len(self._c) - 1)
-        known = (
-            self._decreasing[len(self._decreasing) - len(before) :] @ before if len(before) else 0
-        )
+        known = self._decreasing[len(self._decreasing) - len(before) :] @ before
         estimate = (y - known) / float(self._c[0])
         return estimate, np.rint(self._sum + estimate).astype(np.int64)
 
@@ -345,10 +342,8 @@ class Running:
     def _published(self, step: int, index: Any) -> Published:
         total = self._totals[step]
         value = total - self._totals[step - 1] if step else total
-        names = (value, "n"), (total, "n_total")
-        return Published(
-            step + 1, self._days[step], *(shown(x, self.keys, name, index) for x, name in names)
-        )
+        each = [shown(value, self.keys, "n", index), shown(total, self.keys, "n_total", index)]
+        return Published(step + 1, self._days[step], *each)
 
     # --- what it is worth
 

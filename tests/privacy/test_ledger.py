@@ -153,6 +153,7 @@ REFUSED_LIMITS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"rho": Fraction(2**4096)}, ParameterOverflowError, "must have at most 4096 bits"),
     ({"rho": 1, "unit": " "}, ParameterTypeError, "unit must say in words whom"),
     ({"rho": 1, "unit": 3}, ParameterTypeError, "unit must say in words whom"),
+    ({"rho": 1, "neighbours": [1, 2]}, ParameterValueError, "neighbours must be 'add or remove'"),
     ({"rho": 1, "neighbours": "both"}, ParameterValueError, "neighbours must be 'add or remove'"),
     ({"rh": 1}, ParameterTypeError, "Ledger.start() has no parameter 'rh'; did you mean rho?"),
 ]
@@ -182,6 +183,7 @@ REFUSED_COSTS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"rho": "0.1", "what": {3}}, ParameterTypeError, "what must be text, or what JSON can hold"),
     ({"rho": "0.1", "what": math.nan}, ParameterTypeError, "what must be text, or what JSON"),
     ({"rho": "0.1", "neighbours": "x"}, LedgerError, "the release for 'x'"),
+    ({"rho": "0.1", "neighbours": [1]}, LedgerError, "the release for an object of type list"),
     ({"rho": 2**60000}, LedgerError, "is more than what is left: 1 of 1"),
     ({"rh": 1}, ParameterTypeError, "Ledger.spend() has no parameter 'rh'; did you mean rho?"),
 ]
@@ -336,6 +338,14 @@ def test_a_line_says_when_what_and_how_much(three: Ledger) -> None:
     assert "rho 0.1  release 2" in text
     assert "limit rho 1: (epsilon, delta) = (7.76622, 1e-6)" in text
     assert "left  rho 0.7" in text
+    assert len({*three.entries, *Ledger(three.path).entries}) == 3
+
+
+def test_a_limit_is_shown_at_a_delta_above_its_own(start: Callable[..., Ledger]) -> None:
+    """That is 1e-6 more, or half of what there is up to 1."""
+    assert "= (7.76622, 0.100001)" in str(start(rho=1, own_delta="0.1"))
+    assert ", 0.999999)\nspent" in str(start(rho=1, own_delta="0.999998"))
+    assert "(inf, 1e-6)" in str(start(rho="1e400"))
 
 
 def test_every_prefix_but_whole_lines_is_refused(three: Ledger, tmp_path: Path) -> None:
@@ -346,6 +356,20 @@ def test_every_prefix_but_whole_lines_is_refused(three: Ledger, tmp_path: Path) 
     assert opened == ends - {len(data)}
     assert "line 4 is torn, as after a power cut" in refusal(path, data[:-1])
     assert refusal(path, b"") == " is empty: it was never started; delete it first"
+
+
+def test_a_line_that_is_being_written_is_waited_for(
+    three: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader without the lock may see a part of it."""
+    read, parts = os.read, [three.path.read_bytes()[:-5], b""]
+
+    def first_a_part(file: int, size: int) -> bytes:
+        return parts.pop(0) if parts else read(file, size)
+
+    monkeypatch.setattr(os, "read", first_a_part)
+    assert len(Ledger(three.path).entries) == 3
+    assert not parts
 
 
 def test_every_changed_byte_is_found(three: Ledger, tmp_path: Path) -> None:

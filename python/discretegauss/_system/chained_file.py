@@ -19,7 +19,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import LedgerError
 from .atomic_file import errors_name, sync_folder
 from .signals import signals_deferred
 
@@ -54,10 +53,12 @@ class ChainedFile:
         The file.
     kind : str
         The noun for such files, which the first line begins with.
+    error : type
+        The class of errors about what is in the file, or locks it.
     """
 
-    def __init__(self, path: Path, kind: str) -> None:
-        self.path, self._kind, self._data = path, kind, b""
+    def __init__(self, path: Path, kind: str, error: type[Exception]) -> None:
+        self.path, self._kind, self._error, self._data = path, kind, error, b""
         self._begin = f'{{"format": "discretegauss {kind}", "version": '.encode()
         self.lines: tuple[HashedLine, ...] = ()
 
@@ -69,7 +70,7 @@ class ChainedFile:
                     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | _FLAGS
                     file = os.open(self.path, flags, 0o600)
             except FileExistsError:
-                raise LedgerError(
+                raise self._error(
                     f"{self.path} exists already; a {self._kind} is started once"
                 ) from None
             try:
@@ -89,7 +90,13 @@ class ChainedFile:
     def read(self) -> None:
         """Read the lines that are new."""
         with self._opened(os.O_RDONLY) as file:
-            self._take(self._content(file))
+            data = self._content(file)
+            whole = data[: data.rfind(b"\n") + 1]
+            if whole and whole != data:  # another process may be writing this line
+                self._take(whole)
+                with self._lock(file):
+                    data = self._content(file)
+            self._take(data)
 
     @contextmanager
     def locked(self) -> Iterator[Add]:
@@ -108,7 +115,7 @@ class ChainedFile:
                     _append(file, line, len(old))
                     # Some network file systems lock on each host by itself: this sees other lines.
                     if not self._content(file).startswith(old + line):
-                        raise LedgerError(
+                        raise self._error(
                             f"{self.path} was written by another process in spite of the lock; "
                             "nothing is drawn"
                         )
@@ -120,7 +127,7 @@ class ChainedFile:
     def _take(self, data: bytes) -> None:
         """Check the lines that are new."""
         if not data.startswith(self._data):
-            raise LedgerError(
+            raise self._error(
                 f"{self.path} was changed, or lacks lines that this process has read: it may be an "
                 "old copy"
             )
@@ -130,18 +137,18 @@ class ChainedFile:
             body, _, end = text.rpartition(b', "hash": "')
             last = _hash(last, body)
             if end != f'{last}"}}'.encode():
-                raise LedgerError(
+                raise self._error(
                     f"{self.path}: line {len(lines) + 1} was changed, or a line before it is "
                     "missing"
                 )
             lines.append(HashedLine(json.loads(text), last))
         if rest or not lines:
-            raise LedgerError(
+            raise self._error(
                 f"{self.path}: line {len(lines) + 1} is torn, as after a power cut; nothing is "
                 "drawn before a line is whole, so if nobody edited the file, delete that line"
             )
         if (version := lines[0].fields["version"]) != 1:
-            raise LedgerError(f"{self.path} has version {version}, which needs a newer package")
+            raise self._error(f"{self.path} has version {version}, which needs a newer package")
         self.lines, self._data = tuple(lines), data
 
     def _content(self, file: int) -> bytes:
@@ -151,21 +158,21 @@ class ChainedFile:
             while part := os.read(file, 1 << 20):
                 if not parts and not part.startswith(self._begin):
                     rule = f"is not a {self._kind}, or its first line was changed"
-                    raise LedgerError(f"{self.path} {rule}")
+                    raise self._error(f"{self.path} {rule}")
                 parts.append(part)
         if not parts:
-            raise LedgerError(f"{self.path} is empty: it was never started; delete it first")
+            raise self._error(f"{self.path} is empty: it was never started; delete it first")
         return b"".join(parts)
 
     @contextmanager
     def _opened(self, flags: int) -> Iterator[int]:
         try:
             if not stat.S_ISREG(os.stat(self.path).st_mode):
-                raise LedgerError(f"{self.path} is not a regular file")
+                raise self._error(f"{self.path} is not a regular file")
             with errors_name(self.path):
                 file = os.open(self.path, flags | _FLAGS)
         except FileNotFoundError:
-            raise LedgerError(
+            raise self._error(
                 f"{self.path} does not exist; start makes a new {self._kind}"
             ) from None
         try:
@@ -178,7 +185,7 @@ class ChainedFile:
         """Hold the lock that the first line names: two kinds would not exclude each other."""
         if self.lines[0].fields["lock"] == "flock":
             if fcntl is None:
-                raise LedgerError(f"{self.path} needs flock, which this system does not have")
+                raise self._error(f"{self.path} needs flock, which this system does not have")
             with errors_name(self.path, f": the {self._kind} could not be locked"):
                 self._wait(lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB), "")
             yield  # the lock ends when the file is closed, or the process is killed
@@ -206,7 +213,7 @@ class ChainedFile:
                 return take()
             except (BlockingIOError, FileExistsError):
                 if time.monotonic() > end:
-                    raise LedgerError(f"{self.path} is locked by another process{hint}") from None
+                    raise self._error(f"{self.path} is locked by another process{hint}") from None
                 time.sleep(0.005)
 
 
@@ -227,7 +234,8 @@ def _append(file: int, line: bytes, size: int) -> None:
         while done < len(line):
             done += os.write(file, line[done:])
     except OSError:
-        os.ftruncate(file, size)
+        with suppress(OSError):  # a file with the attribute "append only" keeps a torn line
+            os.ftruncate(file, size)
         raise
     try:
         if full := getattr(fcntl, "F_FULLFSYNC", None):  # macOS: fsync leaves it in a cache

@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -51,7 +51,7 @@ class Entry:
 
     n: int
     time: str
-    what: Any
+    what: Any = field(hash=False)
     rho: Fraction | None
     epsilon: Fraction | None
     delta: Fraction
@@ -102,7 +102,7 @@ class Ledger:
     @with_hints
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(os.path.realpath(named_path(path, "ledger")))
-        self._file = ChainedFile(self.path, "ledger")
+        self._file = ChainedFile(self.path, "ledger", LedgerError)
         self.entries: tuple[Entry, ...] = ()
         self.refresh()
         head = self._file.lines[0].fields
@@ -156,12 +156,12 @@ class Ledger:
         """
         if not isinstance(unit, str) or not unit.strip():
             raise refused("unit", "say in words whom the limit protects", unit, ParameterTypeError)
-        if neighbours not in _NEIGHBOURS:
+        if not isinstance(neighbours, str) or neighbours not in _NEIGHBOURS:
             raise refused("neighbours", "be 'add or remove' or 'replace'", neighbours)
         limit = _limit(rho, epsilon, delta, own_delta)
         target = Path(os.path.realpath(named_path(path, "ledger")))
         fields = {"unit": unit, "neighbours": neighbours, "limit": limit}
-        ChainedFile(target, "ledger").create(fields)
+        ChainedFile(target, "ledger", LedgerError).create(fields)
         return cls(target)
 
     @with_hints
@@ -208,7 +208,9 @@ class Ledger:
     ) -> Iterator[Entry]:
         """Write a line before the block begins. Errors after that have a note about it."""
         fields = self._cost(rho, epsilon, delta)
-        if neighbours is not None and neighbours != self.neighbours:
+        if neighbours is not None and not (
+            isinstance(neighbours, str) and neighbours == self.neighbours
+        ):
             raise LedgerError(
                 f"{self.path} is for neighbours {self.neighbours!r}, and the release for "
                 f"{describe(neighbours)}: their costs do not add up"
@@ -348,7 +350,8 @@ class Ledger:
         """Return epsilon at the limit's delta."""
         if self.measure == "epsilon":
             return ""
-        at = self._at[1] if self._at else self.limit[1] + Fraction(1, 10**6)
+        most = self.limit[1]
+        at = self._at[1] if self._at else most + min(Fraction(1, 10**6), (1 - most) / 2)
         epsilon = zcdp_epsilon(rho, at - own)
         text = "inf" if epsilon == math.inf else rounded_up(Fraction(epsilon))
         return f": (epsilon, delta) = ({text}, {rounded_up(at)})"

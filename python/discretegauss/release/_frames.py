@@ -263,7 +263,7 @@ class Plan(WithCost):
             "person": str(self.person),
         }
         of_person = self.person.neighbours
-        with recorded(ledger, what=what, rho=self.cost.rho, neighbours=of_person):
+        with recorded(ledger, what=what, neighbours=of_person, **self.cost.of_ledger):
             return {
                 name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()
             }

@@ -404,7 +404,7 @@ def _recorded(ledger: Ledger, plan: FilePlan) -> AbstractContextManager[Entry | 
     if (person := plan.person) is not None:
         what["person"] = str(person)
     neighbours = None if person is None else person.neighbours
-    return recorded(ledger, what=what, rho=plan.cost.rho, neighbours=neighbours)
+    return recorded(ledger, what=what, neighbours=neighbours, **plan.cost.of_ledger)
 
 
 def _rehearse(

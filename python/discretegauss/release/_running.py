@@ -35,7 +35,7 @@ from ..privacy.ledger import Ledger
 from ._report import aligned
 from ._running_inputs import ROOM, Day, checked_counts, checked_day, day_after, number_of_day, shown
 from ._running_settings import Settings, start_state
-from ._state_file import Line, StateFile, broken_line
+from ._state_file import DayLine, StateFile, broken_line
 from ._weights import LastRows, error_of_sum
 
 _MOST_STEPS = 10**7
@@ -274,7 +274,7 @@ class Running:
         if self._days:
             self.last = self._published(len(self._days) - 1, None)
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: DayLine) -> None:
         """Take over a day, without its true counts."""
         y, total = self._row(line.public["y"]), self._row(line.public["total"])
         label = checked_day(line.public["day"])

@@ -30,7 +30,7 @@ except ImportError:  # no cover: Windows
 _LOST = ": if it was lost, restore it; a second start would measure the same people again"
 
 
-class Line(NamedTuple):
+class DayLine(NamedTuple):
     """A day's line; `private` is empty or blank once the true counts are forgotten."""
 
     number: int
@@ -102,7 +102,7 @@ class StateFile:
                 fcntl.flock(file, fcntl.LOCK_EX)
             yield file
 
-    def new_lines(self, file: FileIO) -> Generator[Line]:
+    def new_lines(self, file: FileIO) -> Generator[DayLine]:
         """Yield the lines that this object does not know, of a file that is locked.
 
         A line counts as known when the caller asks for the next one. Close the generator.
@@ -117,7 +117,7 @@ class StateFile:
                 public, tab, private = line[:-1].partition(b"\t")
                 if not tab:
                     raise broken_line(self.path, self._number + 1)
-                yield Line(self._number + 1, self._parsed(public), private)
+                yield DayLine(self._number + 1, self._parsed(public), private)
                 has_any, self._number, self._last = True, self._number + 1, (self._end, public)
                 length = len(private.rstrip(b" "))  # 0 if it is forgotten
                 self._private.append((self._end + len(public) + 1, length))

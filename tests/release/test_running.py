@@ -248,9 +248,13 @@ def test_the_noise_is_drawn_once_and_added_to_weighted_sums(start: Callable[...,
     assert again.law == run.law == dg.DiscreteGaussian(5 * squared_change(c, 2, 3))
 
 
-def test_errors_and_intervals_are_as_stated(start: Callable[..., Running]) -> None:
-    """3000 series, 40 days, seeded bits: the spread of each sum, and how often it is covered."""
-    run = start(period=30, rho="1/2", keys=range(3000))
+@pytest.mark.parametrize("rho", ["1/2", "1/2000"])
+def test_errors_and_intervals_are_as_stated(start: Callable[..., Running], rho: str) -> None:
+    """3000 series, 40 days, seeded bits: the spread of each sum, and how often it is covered.
+
+    With little noise intervals are wider than asked, because they hold whole numbers.
+    """
+    run = start(period=30, rho=rho, keys=range(3000))
     x = np.random.default_rng(1).integers(0, 1000, (40, 3000))
     for day, row in enumerate(x):
         run.add(row, day, source=seeded_source(day))
@@ -263,8 +267,7 @@ def test_errors_and_intervals_are_as_stated(start: Callable[..., Running]) -> No
         assert abs(error.std() / predicted - 1) * math.sqrt(2 * 3000) < 4
         assert abs(error.mean()) * math.sqrt(3000) / predicted < 4
         covered = float(((low <= truth) & (truth <= high)).mean())
-        assert covered + 0.008 >= 0.95
-        assert covered < 0.999
+        assert 0.95 - 0.016 < covered < (0.999 if rho == "1/2" else 0.95 + 0.016)
 
 
 def test_a_series_has_any_order_and_keeps_it(start: Callable[..., Running]) -> None:

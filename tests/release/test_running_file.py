@@ -47,8 +47,8 @@ def test_every_cut_of_the_last_line_is_a_day_that_nobody_has_seen(state: Path) -
     before = state.read_bytes()
     Running(state).add(5, 5)
     line = state.read_bytes().splitlines(keepends=True)[-1]
-    for end in range(len(line)):
-        state.write_bytes(before + line[:end])
+    for torn in [*(line[:end] for end in range(len(line))), line[:-1] + b"0" * 99]:
+        state.write_bytes(before + torn)
         run = Running(state)
         assert run.last is not None
         assert run.last.step == 5

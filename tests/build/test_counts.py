@@ -87,7 +87,7 @@ PUBLIC = {
     "spark": "add_noise",
     "dask": "add_noise",
     "data": "flights",
-    "estimate": "Estimate consistent interval ratio total",
+    "estimate": "Estimate consistent interval ratio share total",
     "utility": (
         "compare_noise compare_queries continuous_gaussian_delta continuous_gaussian_sf "
         "rounded_gaussian_pmf rounded_gaussian_sf rounded_gaussian_variance"

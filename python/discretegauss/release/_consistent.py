@@ -104,8 +104,9 @@ class ConsistentTables:
         ):
             with file.content() as write:
                 keys = table.other_columns
-                rows = zip(*(columns[key] for key in (*keys, _LABEL, "error")), strict=True)
-                write(csv_bytes([(*keys, count, "error"), *rows]))
+                new = ("error", "low", "high")
+                rows = zip(*(columns[key] for key in (*keys, _LABEL, *new)), strict=True)
+                write(csv_bytes([(*keys, count, *new), *rows]))
             mean = float(np.mean(np.square(columns["error"])))
             gains.append((file.path, float(table.law.var()) / mean))
         return tuple(gains)

@@ -65,6 +65,17 @@ def test_costs_add_up_exactly_to_the_limit_and_not_beyond(start: Callable[..., L
     assert spent(ledger) == (3, Fraction(1))
 
 
+def test_what_is_spent_is_shown_rounded_up_and_what_is_left_down(
+    start: Callable[..., Ledger],
+) -> None:
+    ledger = start(rho=1)
+    ledger.spend(rho="1/3")
+    assert "spent rho 0.333334: " in str(ledger)
+    assert str(ledger).splitlines()[-2] == "left  rho 0.666666"
+    with pytest.raises(LedgerError, match=r"rho = 0\.857143 is more than .* 0\.666666 of 1$"):
+        ledger.spend(rho="6/7")
+
+
 def test_ten_tenths_are_one(start: Callable[..., Ledger]) -> None:
     """A sum of floats would refuse the tenth."""
     ledger = start(rho=1)

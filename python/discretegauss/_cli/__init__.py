@@ -151,7 +151,8 @@ combination, including those with count 0, or use --unknown-groups.
 - Their order is published: a table sorted by its counts reveals their true ranking.
 - All other columns are published: totals, shares or ranks computed from the counts reveal them.
 - Noisy counts may be negative. Leave them negative: rounding up to 0 adds a bias to every sum.
-- A second release of the same counts spends a second budget: the rho add up.
+- A second release of the same counts spends a second budget: the rho add up. With --ledger a file \
+adds them up, and no release exceeds its limit.
 
 More in docs/release.md.
 """

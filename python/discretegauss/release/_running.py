@@ -1,7 +1,7 @@
 """Counts that are published again and again, with exact noise whose sums stay accurate.
 
 Day t measures y_t = sum over j of c_j x_{t-j} + z_t, with whole weights c and fresh noise z of the
-law N_Z(0, sigma2). All that is published is computed from the y. `docs/concepts/running.md` proves
+law N_Z(0, sigma2). Published numbers are computed from the y alone. `docs/concepts/running.md` proves
 that rho = D/(2 sigma2) for ever, D the largest squared norm of one person's change of all weighted
 sums, also if later counts depend on what was published.
 """
@@ -42,7 +42,7 @@ _MOST_STEPS = 10**7
 
 
 class Published(NamedTuple):
-    """What may be published of a day: whole numbers. The values of all days add up to the total.
+    """The whole numbers of a day that may be published. The values of all days add up to the total.
 
     Attributes
     ----------
@@ -160,7 +160,8 @@ class Running:
         rho, epsilon, delta : number, optional
             The budget of all days together: rho, or epsilon with delta.
         days, apart : int
-            One person is counted on at most so many days, at least so many days from each other.
+            One person is counted on at most `days` days, any two of them at least `apart` days from
+            each other.
         sensitivity : number
             The most by which one person changes one count of one day, or the Euclidean norm of all
             that the person changes on one day.
@@ -373,7 +374,7 @@ class Running:
         confidence : number
             Between 0 and 1, for each series by itself.
         window : int, optional
-            The sum of so many days, the last ones; all of them by default, and if there are fewer.
+            The number of the last days to add up; all of them by default, and if there are fewer.
 
         Raises
         ------

@@ -37,7 +37,7 @@ _MUCH = 1.001
 
 @dataclass(frozen=True)
 class Settings:
-    """What `start` says, and what follows from it; all of it is in the first line of the file."""
+    """The arguments of `start`, which the first line of the file holds, and their consequences."""
 
     period: int
     days: int

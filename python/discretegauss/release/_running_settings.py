@@ -37,7 +37,7 @@ _MUCH = 1.001
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments of `start`, which the first line of the file holds, and their consequences."""
+    """The arguments of `start`, which the first line of the file holds, and what follows."""
 
     period: int
     days: int

@@ -1,9 +1,9 @@
 """Counts that are published again and again, with exact noise whose sums stay accurate.
 
 Day t measures y_t = sum over j of c_j x_{t-j} + z_t, with whole weights c and fresh noise z of the
-law N_Z(0, sigma2). Published numbers are computed from the y alone. `docs/concepts/running.md` proves
-that rho = D/(2 sigma2) for ever, D the largest squared norm of one person's change of all weighted
-sums, also if later counts depend on what was published.
+law N_Z(0, sigma2). Published numbers are computed from the y alone. `docs/concepts/running.md` has
+the proof that rho = D/(2 sigma2) for ever, also if later counts depend on what was published. D is
+the largest squared norm of one person's change of all weighted sums.
 """
 
 from __future__ import annotations

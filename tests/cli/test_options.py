@@ -98,16 +98,22 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--integral-floats"}
 NO_NUMBERS |= {
+    "--apart",
     "--consistent",
+    "--day",
+    "--days",
     "--delimiter",
     "--gpu",
     "--has",
+    "--integral-floats",
     "--ledger",
     "--neighbours",
     "--one-per-row",
+    "--period",
     "--quick",
+    "--running",
+    "--start",
     "--unit",
     "--unknown-groups",
 }

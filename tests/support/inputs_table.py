@@ -451,6 +451,18 @@ SKIPPED: dict[tuple[str, str], str] = {
         }.items()
         for name in names
     },
+    **{
+        (name, part): "states and days: tests/release/test_running.py"
+        for name, parts in {
+            "Running": ("path",),
+            "Running.add": ("counts", "day", "source"),
+            "Running.published": ("day",),
+            "Running.deviation": ("steps", "window"),
+            "Running.interval": ("confidence", "window"),
+            "Running.epsilon": ("delta",),
+        }.items()
+        for part in parts
+    },
     ("stream", "progress"): "a bool: tests/drawing/test_stream.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS, "bias")},
     **{(name, "monotone"): "any truth value" for name in (*SELECTIONS, "noisy_max_epsilon")},
@@ -551,6 +563,8 @@ CALLS: dict[str, dict[str, Any]] = {
         "rho": "1/10",
     },
     "Plan.add_noise": {},
+    "Running": {},
+    **{f"Running.{name}": {} for name in ("add", "published", "deviation", "interval", "epsilon")},
     "Ledger": {},
     "Ledger.line_of": {},
     "Ledger.refresh": {},
@@ -595,9 +609,8 @@ def everything_public() -> Iterator[Public]:
                 continue
             yield Public(name if isinstance(found, type) else prefix + name, found, None)
             if isinstance(found, type):
-                prefix_of_methods = (
-                    f"{name}." if prefix or found in (release.Plan, dg.privacy.Ledger) else ""
-                )
+                own = found in (release.Plan, release.Running, dg.privacy.Ledger)
+                prefix_of_methods = f"{name}." if prefix or own else ""
                 for method, function in inspect.getmembers(found, _is_method):
                     if not method.startswith("_"):
                         yield Public(prefix_of_methods + method, function, found)

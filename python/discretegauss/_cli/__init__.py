@@ -159,7 +159,8 @@ More in docs/release.md.
 _RELEASE_USAGE = """\
 %(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]
        %(prog)s --plan FILE [--consistent DIR] [--force] [--json] [--plot PLOT]
-       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D"""
+       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D
+       %(prog)s TABLE --running STATE --day DAY --out FILE [--start --column NAME ...]"""
 _NEEDED = ("table", "column", "out")
 
 
@@ -199,6 +200,18 @@ def _add_release(commands: Any) -> None:
     text = "at most K counts of a column change (default 1)"
     add_value(person, "--rows-per-person", "K", whole_number, text)
     add_flag(person, "--disjoint", "nobody changes counts in two of the columns")
+    running = parser.add_argument_group("counts that are published every day")
+    text = "the file that holds their state; TABLE has the counts of a day, FILE gets totals, too"
+    add_value(running, "--running", "STATE", partial(file_name, rule="must name a file"), text)
+    text = "the day after the last one: 2026-11-28, or a whole number"
+    add_value(running, "--day", "DAY", str, text)
+    add_flag(running, "--start", "make STATE; --column, a budget and these say for what")
+    text = "the longest sums that matter, in days (default 365); 1 is fresh noise"
+    add_value(running, "--period", "L", whole_number, text)
+    text = "one person is counted on at most K days (default 1)"
+    add_value(running, "--days", "K", whole_number, text)
+    text = "any two of these days are at least B days from each other (default 1)"
+    add_value(running, "--apart", "B", whole_number, text)
 
 
 def _release(arguments: argparse.Namespace) -> int:
@@ -209,6 +222,7 @@ def _release(arguments: argparse.Namespace) -> int:
       discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \
 --delta 1e-6 --out noisy.parquet
       discretegauss release --plan plan.toml --consistent added_up
+      discretegauss release today.csv --running flu.state --day 2026-11-28 --out today_noisy.csv
       discretegauss release groups.csv --unknown-groups --column people --epsilon 1 --delta 1e-6 \
 --out kept.csv
       zcat counts.csv.gz | discretegauss release - --column n --rho 0.1 --out - > noisy.csv
@@ -218,6 +232,10 @@ def _release(arguments: argparse.Namespace) -> int:
     """
     from ..release import commands as release
 
+    if arguments.running is not None:
+        return _release_day(arguments)
+    if found := present(arguments, ("day", "start", *_OF_START)):
+        raise ParameterValueError(f"{found[0]} needs --running")
     if arguments.unknown_groups:
         return _release_groups(arguments)
     to_stdout = arguments.out == "-"
@@ -301,6 +319,40 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         integral_floats=arguments.integral_floats,
         force=arguments.force,
         ledger=arguments.ledger,
+        before_placing=arguments.hold_signals,
+    )
+    return _reported(str(result), f"{result.out} is")
+
+
+def _release_day(arguments: argparse.Namespace) -> int:
+    from ..release.commands import as_label, release_day
+
+    names = ("plan", "consistent", "unknown_groups", "plot", "json", "report_delta", "disjoint")
+    exclude("--running", arguments, names, "a day has one table with one column of counts")
+    require(arguments, ("table", "day", "out"))
+    if "-" in (arguments.table, arguments.out):
+        raise ParameterValueError("with --running, TABLE and --out must be files, got '-'")
+    start = None
+    if arguments.start:
+        who = _who(arguments)
+        if (person := who.get("person")) is not None:
+            who = {"sensitivity": person.records, "rows_per_person": 1}
+        start = {"budget": _budget(arguments), "period": arguments.period or 365}
+        start |= {"days": arguments.days or 1, "apart": arguments.apart or 1}
+        start |= {"ledger": arguments.ledger}
+        start |= {name: who[name] for name in ("sensitivity", "rows_per_person")}
+    elif found := present(arguments, (*_SPENT, *_OF_PERSON, *_OF_START, "ledger")):
+        raise ParameterValueError(f"{found[0]} needs --start: later the state has it")
+    result = release_day(
+        arguments.table,
+        arguments.out,
+        state=arguments.running,
+        day=as_label(arguments.day),
+        column=arguments.column,
+        start=start,
+        delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
+        force=arguments.force,
         before_placing=arguments.hold_signals,
     )
     return _reported(str(result), f"{result.out} is")
@@ -629,6 +681,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _SPENT = ("rho", "epsilon", "delta", "report_delta")
+_OF_START = ("period", "days", "apart")
 _OF_PERSON = ("records", "one_per_row", "sensitivity", "rows_per_person")
 
 

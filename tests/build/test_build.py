@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gmpy2
 import pytest
@@ -88,15 +88,24 @@ def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
         assert ast.unparse(node.returns) == kinds[c_type.result.kind], name
 
 
-def test_the_public_header_stands_by_itself() -> None:
+def test_the_public_headers_stand_by_themselves() -> None:
     """Every function has a contract above it, without names that are declared elsewhere."""
+    names, known = re.compile(r"\b(?:dg|DG)_\w+"), set[str]()
+    for name in ("discretegauss.h", "discretegauss_mechanisms.h"):
+        header = (CSRC / "include" / name).read_text(encoding="utf-8")
+        above = re.findall(r"(.*)\nDG_API ", header)
+        assert above
+        assert [line for line in above if not line.endswith("*/")] == []
+        known |= set(names.findall(COMMENT_OR_STRING.sub(" ", header)))
+        assert set(names.findall(header)) - known == set()
+    assert {"dg_sampler", "dg_selection"} <= known
+
+
+def test_the_header_has_the_version_of_the_package_and_the_library_tells_it(native: Any) -> None:
+    """So a C program can ask whether it runs with the library that it was compiled for."""
     header = (CSRC / "include" / "discretegauss.h").read_text(encoding="utf-8")
-    above = re.findall(r"(.*)\nDG_API ", header)
-    assert above
-    assert [line for line in above if not line.endswith("*/")] == []
-    names, code = re.compile(r"\b(?:dg|DG)_\w+"), COMMENT_OR_STRING.sub(" ", header)
-    assert set(names.findall(header)) - set(names.findall(code)) == set()
-    assert "dg_sampler" in names.findall(code)
+    assert re.findall(r'^#define DG_VERSION "(.*)"$', header, re.M) == [discretegauss.__version__]
+    assert native.ffi.string(native.lib.dg_version()).decode() == discretegauss.__version__
 
 
 # --- no floating point in the core -----------------------------------------------------------

@@ -18,7 +18,7 @@ from mpmath import mp
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss
 from discretegauss.privacy._loss_bounds import AdjacencyBounds
-from discretegauss.privacy._outcomes import Cells, Outcomes
+from discretegauss.privacy._outcomes import OutcomeCells, Outcomes
 from discretegauss.privacy.loss_distribution import _outcomes
 
 
@@ -145,7 +145,7 @@ def test_epsilon_of_very_many_releases_is_near_that_of_normal_losses(
 class _TwoPartitions(Outcomes):
     """The same outcomes in fine cells, or all in one, as the tilt says."""
 
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         found = super().cells(adding=adding, widest=widest, tilt=tilt)
         if tilt < 3:
             return found
@@ -154,7 +154,7 @@ class _TwoPartitions(Outcomes):
         parts += [np.array([mass.sum()]) for mass in (found.p_low, found.p_up)]
         moved = np.exp(low - found.loss)
         parts += [np.array([(mass * moved).sum()]) for mass in (found.r_low, found.r_up)]
-        return Cells._make([*parts, *found[6:9], None])
+        return OutcomeCells._make([*parts, *found[6:9], None])
 
 
 def test_masses_of_several_tilts_are_of_the_same_cells() -> None:

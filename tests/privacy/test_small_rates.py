@@ -100,6 +100,14 @@ def test_figures_of_gaussian_noise_lie_between_close_bounds() -> None:
         assert lower <= loss.delta(e) <= min(lower * 1.03, upper * least)
 
 
+@pytest.mark.parametrize("rate", ["1e-60", "1e-63"])
+def test_rates_far_below_floats_have_the_chance_of_taking_part(rate: str) -> None:
+    """Their widths are so small that -300 is beyond the 64-bit indices."""
+    for law in (dg.GeneralizedGaussian(2, beta=3), dg.DiscreteGaussian("0.49")):
+        found = privacy.delta(law, 0, queries=2, sampling=rate)
+        assert 0 < found <= 2 * Fraction(rate) * (1 + Fraction(1, 2**50))
+
+
 def test_losses_above_the_cap_are_apart_and_others_stay() -> None:
     release = Outcomes(_outcomes(P, Q, bounds=False), Fraction(1, 1000))
     whole = release.cells(adding=False, widest=1.0)

@@ -44,10 +44,10 @@ from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least
 from .._certified.interval import ONE, ZERO, arithmetic
-from ._discretise import Part, Width, pessimistic
+from ._discretise import Summand, Width, pessimistic
 from ._grid_choice import TILTS
 from ._loss_bounds import AdjacencyBounds, fall_at_least, fall_at_most, float_of, joint
-from ._outcomes import TINY, Cells, Release
+from ._outcomes import TINY, OutcomeCells, RandomOutcome
 
 _UP: Any = arithmetic(64).up
 
@@ -83,10 +83,10 @@ _FAR, _UNDERFLOW = 300.0, 1e-180
 _HALVINGS = 40
 
 
-class Bulk(Release):
+class Bulk(RandomOutcome):
     """Upper bounds alone: the losses of a release up to a cap."""
 
-    def __init__(self, release: Release, cap: float) -> None:
+    def __init__(self, release: RandomOutcome, cap: float) -> None:
         self._release, self.cap = release, cap
         self.rate, self.symmetric, self.unit = release.rate, release.symmetric, release.unit
 
@@ -95,16 +95,18 @@ class Bulk(Release):
         """Return the distance between the extreme losses, roughly."""
         return self._release.span
 
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         """Return the cells up to the cap. The mass above it is as of infinite losses."""
         return self.apart(adding=adding, widest=widest, tilt=tilt)[0]
 
-    def apart(self, *, adding: bool, widest: float, tilt: float) -> tuple[Cells, Cells]:
+    def apart(
+        self, *, adding: bool, widest: float, tilt: float
+    ) -> tuple[OutcomeCells, OutcomeCells]:
         """Return the cells up to the cap, and the cells above it with all other mass."""
         found = self._release.cells(adding=adding, widest=widest, tilt=tilt)
         near = found.loss + found.spread <= self.cap
         bulk, rare = (
-            Cells._make([part[kept] for part in found[:6]] + [0.0, found.mass_above, 0.0, None])
+            OutcomeCells(*(part[kept] for part in found[:6]), 0.0, found.mass_above, 0.0)
             for kept in (near, ~near)
         )
         far = found.mass_above + float(rare.p_up.sum()) * (1 + 2.0**-20)
@@ -137,7 +139,7 @@ class Atoms(NamedTuple):
         return Atoms(points, found * (1 + most * 2.0**-52))
 
 
-def atoms_of(cells: Cells, least: float, factor: float, shift: float) -> Atoms:
+def atoms_of(cells: OutcomeCells, least: float, factor: float, shift: float) -> Atoms:
     """Return masses at the ends of cells that dominate them, moved; losses below ``least`` rise."""
     near = np.isfinite(cells.spread)
     loss, spread, p, r = (
@@ -257,7 +259,7 @@ class Apart(AdjacencyBounds):
     aim = 2e-3
 
     def __init__(
-        self, releases: Sequence[tuple[Release, int]], *, adding: bool, **how: Any
+        self, releases: Sequence[tuple[RandomOutcome, int]], *, adding: bool, **how: Any
     ) -> None:
         most = _EXPECTED / len(releases)
         bulks = [(Bulk(one, _cap(one, most / n, adding=adding)), n) for one, n in releases]
@@ -291,8 +293,9 @@ class Apart(AdjacencyBounds):
                 tilt=min(s, 1 / bulk.cap),
             )
             one = pessimistic(bulk_cells, bulk.unit, width)
-            at = np.maximum(one.at, math.ceil(-_FAR / width.about))  # a larger loss is no less
-            parts.append(Part(at, one.mass, count))
+            lowest = max(math.ceil(-_FAR / width.about), -(2**62))
+            at = np.maximum(one.at, lowest)  # a larger loss is no less
+            parts.append(Summand(at, one.mass, count))
             p = float(one.mass.sum()) * (1 - 2.0**-30)
             more = _excess_of_q(at * width.about, one.mass) / p  # at least log(b/a)
             atoms.append(atoms_of(rare, least, count / p * (1 + 2.0**-50), max(more, 0.0)))
@@ -326,7 +329,7 @@ class Apart(AdjacencyBounds):
         return about
 
 
-def _cap(release: Release, most: float, *, adding: bool) -> float:
+def _cap(release: RandomOutcome, most: float, *, adding: bool) -> float:
     """Return a loss that is exceeded with a probability of about ``most``, or less."""
     cells = release.cells(adding=adding, widest=max(release.span / _LOOK, 1e-300))
     ends = cells.loss + cells.spread
@@ -349,12 +352,12 @@ def _excess_of_q(loss: Floats, mass: Floats) -> float:
 class LeastBounds(AdjacencyBounds):
     """Bounds for one adjacency; large losses are summed apart where that may give less."""
 
-    def __init__(self, releases: Sequence[tuple[Release, int]], **how: Any) -> None:
+    def __init__(self, releases: Sequence[tuple[RandomOutcome, int]], **how: Any) -> None:
         super().__init__(releases, **how)
         self._how = how
 
     @classmethod
-    def of(cls, releases: Sequence[tuple[Release, int]], **how: Any) -> AdjacencyBounds:
+    def of(cls, releases: Sequence[tuple[RandomOutcome, int]], **how: Any) -> AdjacencyBounds:
         """Return bounds of releases; on a sample, large losses may be rare."""
         several = sum(count for _, count in releases) > 1
         sampled = any(release.rate < 1 for release, _ in releases)

@@ -106,7 +106,7 @@ class Bulk(RandomOutcome):
         found = self._release.cells(adding=adding, widest=widest, tilt=tilt)
         near = found.loss + found.spread <= self.cap
         bulk, rare = (
-            OutcomeCells(*(part[kept] for part in found[:6]), 0.0, found.mass_above, 0.0)
+            OutcomeCells._make([*(x[kept] for x in found[:6]), 0.0, found.mass_above, 0.0, None])
             for kept in (near, ~near)
         )
         far = found.mass_above + float(rare.p_up.sum()) * (1 + 2.0**-20)

@@ -52,8 +52,8 @@ from ._outcomes import TINY, OutcomeCells, RandomOutcome
 _UP: Any = arithmetic(64).up
 
 #: Losses are summed apart if some are so many times the cap, and the width makes delta of the
-#: others larger by more than the part _WIDE, or errors of transforms are more than that.
-_FAR_APART, _WIDE = 4, 1e-3
+#: others larger by more than the part _WIDE, or errors of transforms by more than _ROUNDED.
+_FAR_APART, _WIDE, _ROUNDED = 4, 5e-3, 1e-3
 
 #: The expected number of losses above the cap.
 _EXPECTED = 2.0**-9
@@ -67,8 +67,8 @@ _POINTS, _MOST_RARE = 256, 40
 #: Rare sums of more losses count as infinite if their mass is less than this part of delta.
 _LITTLE = 2.0**-20
 
-#: The least delta of the losses up to the cap that tilts are made for.
-_NOTHING = 2.0**-60
+#: The least delta of the losses up to the cap that tilts are made for, and for which widths count.
+_NOTHING, _UNUSUAL = 2.0**-60, 2.0**-12
 
 #: Tilts are multiples of this: half an octave.
 _STEP = TILTS // 2
@@ -268,7 +268,12 @@ class Apart(AdjacencyBounds):
 
     def added_by(self, h: float, epsilon: Fraction) -> float:
         """Return about the part by which a width makes delta of the losses up to caps larger."""
-        return self._added(h, 2.0 ** (self._tilt(float_of(epsilon)) / TILTS))
+        return self._added(h, min(2.0 ** (self._tilt(float_of(epsilon)) / TILTS), self._usual))
+
+    @cached_property
+    def _usual(self) -> float:
+        """The tilt at the farthest sum of losses up to caps that is not unusual."""
+        return self._saddle(self.guess(_UNUSUAL))
 
     @cached_property
     def _farthest(self) -> float:
@@ -372,17 +377,16 @@ class LeastBounds(AdjacencyBounds):
         largest = [few.most for few in self._few]
         return found if any(a > b for a, b in zip(largest, caps, strict=True)) else None
 
-    def _is_loose(self, epsilon: Fraction) -> bool:
+    def _is_loose(self, epsilon: Fraction, delta: Any) -> bool:
         """Return whether buckets are too wide for the many losses, or errors are too large."""
         h = self._plan(self._tilt_at(epsilon)).width.about
-        return (
-            self._other is not None and self._other.added_by(h, epsilon) > _WIDE
-        ) or self.rounding_share(epsilon) > _WIDE
+        wide = self._other is not None and self._other.added_by(h, epsilon) > _WIDE
+        return wide or self.rounding_at(epsilon) > _ROUNDED * delta
 
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""
         found = super().delta_above(epsilon)
-        if self._other is None or not self._is_loose(epsilon):
+        if self._other is None or not self._is_loose(epsilon, found):
             return found
         return min(found, self._other.delta_above(epsilon))
 
@@ -390,10 +394,10 @@ class LeastBounds(AdjacencyBounds):
         """Return an epsilon of at least 0 whose upper bound is at most delta."""
         found = super().epsilon_above(delta)
         about = Fraction(found if math.isfinite(found) else self.guess(float_of(delta)))
-        if self._other is None or found == 0 or not self._is_loose(about):
+        if self._other is None or found == 0 or not self._is_loose(about, gmpy2.mpq(delta)):
             return found
         other = self._other.epsilon_above(delta)
         # `delta_above` asks the other bound, too, if this one is loose there
-        if other < found and not self._is_loose(Fraction(other)):
+        if other < found and not self._is_loose(Fraction(other), gmpy2.mpq(delta)):
             other = other if self.delta_above(Fraction(other)) <= gmpy2.mpq(delta) else found
         return min(found, other)

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -253,12 +252,15 @@ class AdjacencyBounds(Choices):
     def _tilt_at(self, epsilon: Fraction) -> int:
         return self._tilt(min(float_of(epsilon), 2 * max(self._largest, 0.0) + 1))
 
-    def rounding_share(self, epsilon: Fraction) -> float:
-        """Return about the share of the bound on delta that the errors of transforms make up."""
+    def rounding_at(self, epsilon: Fraction) -> float:
+        """Return about how much the errors of transforms add to the bound on delta."""
         found = self._pessimistic(self._tilt_at(epsilon))
-        sums = (found.total, replace(found.total, error=0.0))
-        whole, exact = (_hockey_stick_sum(one, gmpy2.mpq(epsilon), found.width) for one in sums)
-        return 1 - float(_UP.div(exact, whole)) if whole > 0 else 0.0
+        total, h = found.total, found.width.about
+        if not (total.counts and total.tilt > 0):
+            return math.inf
+        scale = _scale(total, math.floor(float_of(epsilon) / h) + 1, up=True)
+        # the sum of exp(-tilt k) (1 - exp(-k h)) over all k
+        return float(_UP.mul(scale, total.error * h / (total.tilt * (total.tilt + h))))
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""

@@ -58,3 +58,6 @@ endif()
 
 install(TARGETS _native LIBRARY DESTINATION discretegauss)
 install(FILES ${DG_BUNDLED_LIBRARIES} csrc/cuda/noise.cu csrc/cuda/noise_law.h DESTINATION discretegauss)
+if(DEFINED SKBUILD)
+  include(cmake/Sbom.cmake)
+endif()

@@ -76,9 +76,7 @@ def check_symbols(prefix: Path) -> None:
     others = [name for name in static if not name.startswith("dg_")]
     if others or not public <= static:
         sys.exit(f"symbols of the static library: {others}, {sorted(public - static)}")
-    print(
-        f"symbols: {len(shared)} exported, those of the headers; {len(static)} in the other one"
-    )
+    print(f"symbols: {len(shared)} exported, those of the headers; {len(static)} in the other one")
 
 
 def vectors() -> list[dict[str, Any]]:

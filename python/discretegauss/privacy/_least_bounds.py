@@ -195,7 +195,7 @@ class _Divergence(NamedTuple):
         return bounds
 
 
-class _Apart:
+class _SplitSum:
     """Upper bounds on delta for one choice of buckets."""
 
     def __init__(self, bulk: _Divergence, rare: Atoms, count: int | None, infinite: Any) -> None:
@@ -285,7 +285,7 @@ class Apart(AdjacencyBounds):
         steepest = math.floor(TILTS * math.log2(_STEEPEST / cap))
         return min(super()._tilt(min(epsilon, self._farthest)), steepest) // _STEP * _STEP
 
-    def _new_apart(self, tilt: int) -> _Apart:
+    def _new_apart(self, tilt: int) -> _SplitSum:
         s = 2.0 ** (tilt / TILTS)
         tilts = s, min(s, self._saddle(0.0))
         width = self.width_for_all(tilts, s)
@@ -314,7 +314,7 @@ class Apart(AdjacencyBounds):
             rare_sum = rare_sum.regrouped(_points(*ends))
         single = self.bulks[0][1] if len(self.bulks) == 1 else None
         divergence = _Divergence.of(start, masses, above, width)
-        return _Apart(divergence, rare_sum, single, infinite)
+        return _SplitSum(divergence, rare_sum, single, infinite)
 
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""

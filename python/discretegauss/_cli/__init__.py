@@ -602,15 +602,17 @@ def _law(arguments: argparse.Namespace) -> Law:
 
 def _example(arguments: argparse.Namespace) -> int:
     """Print a real table of counts: the flights that left New York City in 2013, by carrier, \
-origin, destination and month.
+origin, destination and month. Or print invented records of people, to count by a plan.
 
     examples:
       discretegauss example > flights.csv
       discretegauss release flights.csv --column flights --rho 0.1 --out noisy.csv
+      discretegauss example --people > people.csv
     """
-    from ..data import flights
+    from ..data.example import flights, invented_people
 
-    text = flights().read_text(encoding="ascii").removesuffix("\n")
+    table = flights().read_text(encoding="ascii").removesuffix("\n")
+    text = invented_people() if arguments.people else table
     return printed(text, "the table could not be printed")
 
 
@@ -680,7 +682,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_ledger(commands)
     _add_calibrate(commands)
     _add_sample(commands)
-    add_command(commands, _example, "print an example table of counts")
+    example = add_command(commands, _example, "print an example table of counts, or of people")
+    add_flag(example, "--people", "print records of invented people: person, town, age")
     _add_verify(commands)
     return parser
 

@@ -2,11 +2,13 @@
 
 from ..data.person import Person
 from ..errors import OutputError, TableError
+from ._counts import Counts
 from ._frames import Plan, Table
 from ._report import PlanRelease, Release
 from ._run import release_plan, release_table
 
 __all__ = [
+    "Counts",
     "OutputError",
     "Person",
     "Plan",

@@ -54,9 +54,7 @@ def narwhals() -> Any:
     try:
         import narwhals.stable.v2 as nw
     except ImportError:
-        raise ImportError(
-            "counting people needs narwhals: pip install 'discretegauss[people]'"
-        ) from None
+        raise ImportError("counting people needs narwhals: pip install narwhals") from None
     return nw
 
 

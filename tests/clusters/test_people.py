@@ -15,6 +15,7 @@ nw = pytest.importorskip("narwhals.stable.v2")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Dask support is moving:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
     pytest.mark.cluster,
     pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning"),
 ]

@@ -88,7 +88,7 @@ def query(frame: Any, person: Person, categories: Categories, sums: Sums, few: i
     for name in needed:
         if name.startswith(_OURS):
             raise ParameterValueError(f"columns must not begin with {_OURS!r}, got {name!r}")
-    names = list(frame.columns)
+    names = frame.collect_schema().names()
     for name in needed:
         if name not in names:
             raise ParameterValueError(
@@ -180,16 +180,11 @@ def _integers(series: Any) -> Codes:
 
 def _clipped(nw: Any, name: str, ends: tuple[int, int]) -> Any:
     """Return what each record adds to a sum; a null adds nothing."""
-    (low, high), column = ends, nw.col(name).cast(nw.Int64)
-    return (
-        nw.when(column.is_null())
-        .then(nw.lit(0, nw.Int64))
-        .when(column < low)
-        .then(nw.lit(low, nw.Int64))
-        .when(column > high)
-        .then(nw.lit(high, nw.Int64))
-        .otherwise(column)
-    )
+    column, zero = nw.col(name).cast(nw.Int64), nw.lit(0, nw.Int64)
+    low, high = (nw.lit(end, nw.Int64) for end in ends)
+    clipped = nw.when(column > high).then(high).otherwise(column)
+    clipped = nw.when(column < low).then(low).otherwise(clipped)
+    return nw.when(column.is_null()).then(zero).otherwise(clipped)
 
 
 def _binned(nw: Any, column: Any, kind: Any, edges: Sequence[Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -17,17 +16,17 @@ from .._inputs.messages import printable
 from .._inputs.numbers import checked_flag
 from .._inputs.privacy_arguments import checked_probability
 from .._inputs.source import Source
-from ..data.addition import How, noisy, require_room
+from ..data.addition import AddOptions, noisy, require_room
 from ..data.cells import Cells
 from ..data.person import Person
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..estimate import consistent as made_consistent
 from ..estimate import interval
-from ..laws import DiscreteGaussian, Law
+from ..laws import Law
 from ..sampling import uniform_below
 from ._categories import Categories
 from ._people import narwhals, open_people
-from ._tallies import Asked, sums_of, tallies
+from ._tallies import OURS, Asked, sums_of, tallies
 
 _EXACT = 2**52
 """Below it, a number and its noise are exact floats, which `consistent` computes with."""
@@ -98,7 +97,7 @@ def count(
             raise ParameterOverflowError("sums must be below 2**52 to be made consistent")
     drawn = {}
     for one, truth in zip(tables, truths, strict=True):
-        drawn[one.name] = noisy([Cells(truth)], laws[one.name], How(source=bits))[0]
+        drawn[one.name] = noisy([Cells(truth)], laws[one.name], AddOptions(source=bits))[0]
     del truths
     found = {one.name: _alone(one, laws[one.name], drawn[one.name], sure) for one in tables}
     for group in groups:
@@ -162,29 +161,13 @@ def _fitted(
     # tables may have different names for their numbers
     noisy_tables = [{**rows[one.name], label: drawn[one.name].tolist()} for one in group]
     found = {}
-    for one, table in zip(group, made_consistent(noisy_tables, of_group, label), strict=True):
-        value, error = np.array(table[label]), np.array(table["error"])
-        width = _errors(of_group, sure) * error
-        low, high = value - width, value + width
+    added_up = made_consistent(noisy_tables, of_group, label, confidence=sure)
+    for one, table in zip(group, added_up, strict=True):
+        value, error, low, high = (np.array(table[x]) for x in (label, *OURS))
         if _least(one) is not None:
             low, high = np.maximum(low, 0), np.maximum(high, 0)
         found[one.name] = {one.label: value, "error": error, "low": low, "high": high}
     return found
-
-
-def _errors(laws: Sequence[Law], sure: Fraction) -> float:
-    """Return how many standard errors a weighted sum of such draws certainly stays within.
-
-    A discrete Gaussian is sub-Gaussian with its sigma2, which may be above its variance. For other
-    laws there is Chebyshev's inequality.
-    """
-    miss = float(1 - sure)
-    if not all(isinstance(law, DiscreteGaussian) for law in laws):
-        return math.sqrt(1 / miss) * (1 + 1e-9)
-    ratios = [
-        float(law.sigma2) / float(law.var()) for law in laws if isinstance(law, DiscreteGaussian)
-    ]
-    return math.sqrt(2 * math.log(2 / miss) * max(ratios)) * (1 + 1e-9)
 
 
 def _sentences(

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from discretegauss import privacy
 from discretegauss.data.person import change
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.release import Counts, Person, Plan, Table
@@ -443,6 +444,17 @@ def test_the_sentences_say_what_was_done() -> None:
     promised = Plan(Person(2), tables, rho="0.1").count(people, {"town": ["A"]})
     assert "This is a promise" in str(promised)
     assert "of one id" not in str(promised)
+
+
+def test_a_ledger_has_a_line_for_each_call(tmp_path: Any) -> None:
+    """Beyond the limit nothing is drawn."""
+    path = tmp_path / "people.ledger"
+    privacy.Ledger.start(path, rho="0.15", unit="a person")
+    plan = Plan(Person(1, id="id"), {"t": TOWN}, rho="0.1")
+    plan.count(FRAME, {"town": ["A"]}, ledger=path)
+    with pytest.raises(DiscreteGaussError):
+        plan.count(FRAME, {"town": ["A"]}, ledger=path)
+    assert len(privacy.Ledger(path).entries) == 1
 
 
 # --- what is refused --------------------------------------------------------------------------

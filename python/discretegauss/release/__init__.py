@@ -6,6 +6,7 @@ from ._counts import Counts
 from ._frames import Plan, Table
 from ._report import PlanRelease, Release
 from ._run import release_plan, release_table
+from ._running import Running
 
 __all__ = [
     "Counts",
@@ -14,6 +15,7 @@ __all__ = [
     "Plan",
     "PlanRelease",
     "Release",
+    "Running",
     "Table",
     "TableError",
     "release_plan",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any
 
@@ -69,12 +70,16 @@ def count(
     laws: Mapping[str, Law],
     cost: str,
     categories: object,
+    recorded: Callable[[], AbstractContextManager[object]],
     *,
     consistent: object,
     confidence: object,
     source: Source,
 ) -> Counts:
-    """Count people and add noise; see `Plan.count`. cost is the text about the budget."""
+    """Count people and add noise; see `Plan.count`.
+
+    cost is the text about the budget. `recorded` makes the block that draws a line in a ledger.
+    """
     adding_up = checked_flag(consistent, "consistent")
     sure = checked_probability(confidence, "confidence")
     bits = checked_source(source)
@@ -96,8 +101,9 @@ def count(
         if groups and int(np.abs(truth).max()) >= _EXACT:
             raise ParameterOverflowError("sums must be below 2**52 to be made consistent")
     drawn = {}
-    for one, truth in zip(tables, truths, strict=True):
-        drawn[one.name] = noisy([Cells(truth)], laws[one.name], AddOptions(source=bits))[0]
+    with recorded():
+        for one, truth in zip(tables, truths, strict=True):
+            drawn[one.name] = noisy([Cells(truth)], laws[one.name], AddOptions(source=bits))[0]
     del truths
     found = {one.name: _alone(one, laws[one.name], drawn[one.name], sure) for one in tables}
     for group in groups:

@@ -116,13 +116,14 @@ def count_file(
     *,
     force: bool,
     source: Source = "chacha20",
+    ledger: str | os.PathLike[str] | None = None,
     before_placing: Callable[[], None] = no_op,
 ) -> PeopleRelease:
     """Count the people of a plan, and write all of its tables, or none."""
     outputs = [File(out, f"the output {name}") for name, out in plan.outs.items()]
     inputs = [File(plan.path, "the plan itself"), File(plan.file, "the file of people")]
     files = [NewFile(x, replace=force) for x in checked_destinations(outputs, inputs, force=force)]
-    counts = _counted(plan, source)
+    counts = _counted(plan, source, ledger)
     try:
         for file, frame in zip(files, counts.values(), strict=True):
             table = narwhals().from_native(frame, eager_only=True)
@@ -145,10 +146,12 @@ def count_file(
     return PeopleRelease(path=plan.path, outs=plan.outs, counts=counts)
 
 
-def _counted(plan: PeoplePlan, source: Source) -> Counts:
+def _counted(plan: PeoplePlan, source: Source, ledger: str | os.PathLike[str] | None) -> Counts:
     try:
         frame = _opened(plan)
-        return plan.plan.count(frame, plan.categories, consistent=plan.is_consistent, source=source)
+        return plan.plan.count(
+            frame, plan.categories, consistent=plan.is_consistent, source=source, ledger=ledger
+        )
     except (DiscreteGaussError, OSError, ImportError, MemoryError):
         raise
     except Exception as error:  # a library's message may show cells

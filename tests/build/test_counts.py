@@ -144,9 +144,9 @@ def test_help_names_ten_things() -> None:
     assert [name for name in named if not attrgetter(name)(dg).__doc__] == []
 
 
-def test_there_are_at_most_97_of_them() -> None:
+def test_there_are_at_most_98_of_them() -> None:
     """A name counts once if several modules have it, such as `add_noise`."""
-    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 97
+    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 98
 
 
 # --- words -----------------------------------------------------------------------------------

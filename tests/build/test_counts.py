@@ -76,9 +76,7 @@ PUBLIC = {
         "Budget Ledger PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld "
         "renyi renyi_delta rho zcdp_delta zcdp_delta_standard zcdp_epsilon zcdp_rho"
     ),
-    "release": (
-        "Counts Person Plan PlanRelease Release Running Table release_plan release_table"
-    ),
+    "release": ("Counts Person Plan PlanRelease Release Running Table release_plan release_table"),
     "selection": (
         "TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
         "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"

@@ -243,6 +243,8 @@ def _release(arguments: argparse.Namespace) -> int:
         raise ParameterValueError(f"{found[0]} needs --running")
     if arguments.unknown_groups:
         return _release_groups(arguments)
+    if arguments.plan is not None and release.counts_people(arguments.plan):
+        return _release_people(arguments)
     to_stdout = arguments.out == "-"
     if to_stdout:  # then the report, which has the same sentence, goes to stderr
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -294,6 +296,21 @@ def _who(arguments: argparse.Namespace) -> dict[str, Any]:
         "rows_per_person": arguments.records or arguments.rows_per_person or 1,
         "disjoint": arguments.disjoint,
     }
+
+
+def _release_people(arguments: argparse.Namespace) -> int:
+    from ..release import commands as release
+
+    names = ("table", "out", "column", "delimiter", "integral_floats", "disjoint", "consistent")
+    exclude("--plan", arguments, (*names, *_OF_PERSON, *_SPENT), "the plan sets it")
+    exclude("--plan", arguments, ("json", "plot"), "the plan counts people")
+    result = release.count_file(
+        release.read_people_plan(arguments.plan),
+        force=arguments.force,
+        ledger=arguments.ledger,
+        before_placing=arguments.hold_signals,
+    )
+    return _reported(str(result), "the tables are")
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
@@ -468,6 +485,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if arguments.plan is not None:
         names = (*_OF_PERSON, "queries", "error", "confidence", *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
+        if release.counts_people(arguments.plan):
+            exclude("--plan", arguments, ("json",), "the plan counts people")
+            return printed(str(release.read_people_plan(arguments.plan).plan), failure)
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if arguments.rows_per_person is not None:

@@ -25,6 +25,7 @@ from discretegauss.data.person import (
 )
 from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
@@ -121,7 +122,8 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
                 counts = np.minimum(counts, 1)
             squares.append((counts**2).sum(axis=1) * _columns(table))
             assert counts.sum(axis=1).max() * _columns(table) <= bound.l1
-            assert counts.max() <= bound.cell
+            assert counts.max() <= bound.each
+            assert (counts > 0).sum(axis=1).max() * _columns(table) <= bound.counts
             rows = _counts(people, cells, frozenset(table.by)) > 0
             assert rows.sum(axis=1).max() <= bound.rows
         found = max(np.stack(squares, axis=1) @ [int(weight) for weight in weights])
@@ -130,7 +132,7 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
         alone = sum((w * one.norm2 for w, one in zip(weights, said, strict=True)), Fraction(0))
         assert found <= most <= alone
         assert all(x <= one.norm2 for x, one in zip(worst, said, strict=True))
-        assert all(one.part is None or one.part[0] ** 2 * one.part[1] == one.norm2 for one in said)
+        assert all(one.parts is None or one.each**2 * one.parts == one.norm2 for one in said)
         reached += found == most
         of_tables += sum(x == one.norm2 for x, one in zip(worst, said, strict=True))
         n_tables += len(tables)
@@ -149,9 +151,10 @@ def test_the_records_that_agree_are_all_that_fit() -> None:
     for records, alike in itertools.product(range(1, 9), range(1, 6)):
         said = change(Person(records, ["0"], alike), table)
         assert said.norm2 == 2 * most(records, alike)
-        assert said.cell == min(records, alike)
+        assert said.each == min(records, alike)
         assert said.l1 == 2 * records
-    assert change(Person(5, "0", 3), table) == (26, 10, 5, 3, None)
+    expected = Sensitivity(Fraction(26), Fraction(10), Fraction(3), counts=20, rows=5)
+    assert change(Person(5, "0", 3), table) == expected
 
 
 def test_nor_does_a_person_whose_records_are_replaced() -> None:

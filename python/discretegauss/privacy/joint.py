@@ -53,6 +53,7 @@ from .cost import epsilon as epsilon_of_law
 from .hockey_stick import as_one_query
 from .loss_distribution import PrivacyLoss, loss
 from .normal import normal_delta
+from .sensitivity import Sensitivity
 from .zcdp import zcdp_epsilon, zcdp_rho
 
 THEOREM, COROLLARY = "arXiv 2004.00010, Theorem 7", "arXiv 2004.00010, Corollary 13"
@@ -86,46 +87,12 @@ _CLOSE = Fraction(1, 10**6)
 _DIGITS = 9
 
 
-class Part(NamedTuple):
-    """A change of `queries` counts by at most `sensitivity` each; its noise has an exact cost.
-
-    A sensitivity that is not whole is the Euclidean norm of all that changes in one column.
-    """
-
-    sensitivity: Fraction
-    queries: int
-
-    @property
-    def norm2(self) -> Fraction:
-        """Return the square of the Euclidean norm of the change."""
-        return self.queries * self.sensitivity**2
-
-    @property
-    def counts(self) -> int:
-        """Return the most counts that change."""
-        whole = self.sensitivity.denominator == 1
-        return self.queries * (1 if whole else math.floor(self.sensitivity**2))
-
-
-class Changed(NamedTuple):
-    """One person's change of a table: its squared norm, the counts, and the part, if it is one."""
-
-    norm2: Fraction
-    counts: int
-    part: Part | None
-
-    @classmethod
-    def of_part(cls, part: Part) -> Changed:
-        """Return the change of a part."""
-        return cls(part.norm2, part.counts, part)
-
-
 class Joint:
     """Tables that one person changes together.
 
     Parameters
     ----------
-    tables : sequence of Changed
+    tables : sequence of Sensitivity
         The largest change of each table.
     together : callable, optional
         Returns the largest weighted sum of the squared norms of one person's changes, given the
@@ -134,7 +101,7 @@ class Joint:
 
     def __init__(
         self,
-        tables: Sequence[Changed],
+        tables: Sequence[Sensitivity],
         together: Callable[[Sequence[Fraction]], Fraction] | None = None,
     ) -> None:
         self.tables = tables
@@ -158,12 +125,15 @@ class Joint:
         scale = self.rho(alone) / rho
         return [scale * one for one in alone]
 
+    def laws(self, budget: Budget, shares: Sequence[Fraction]) -> list[DiscreteGaussian]:
+        """Return the noise of each table that a budget allows."""
+        return [DiscreteGaussian(one) for one in self.sigma2(shares, self.rho_of(budget, shares))]
+
     def epsilon(self, sigma2: Sequence[Fraction], delta: Fraction) -> tuple[float, str]:
         """Return an upper bound on epsilon at delta, for all tables together, and its proof."""
-        parts = self._parts(sigma2)
-        if parts is not None and (one := _as_one(parts, sigma2)) is not None:
+        if (one := self._as_one(sigma2)) is not None:
             law = DiscreteGaussian(sigma2[0])
-            return epsilon_of_law(law, delta, one.sensitivity, queries=one.queries), THEOREM
+            return epsilon_of_law(law, delta, one.each, queries=one.counts), THEOREM
         by_rho = zcdp_epsilon(self.rho(sigma2), delta), COROLLARY
         found = self.loss(sigma2)
         return by_rho if found is None else min(by_rho, (found.epsilon(delta), found.by))
@@ -172,30 +142,35 @@ class Joint:
         """Return the loss of all tables together; None if nothing but their rho is known."""
         if not _LEAST_RHO <= self.rho(sigma2) <= _LARGEST_RHO:
             return None
-        if (parts := self._parts(sigma2)) is not None:
-            return _composed(parts, sigma2)
+        if self._is_worst_of_all(sigma2):
+            return _composed(self.tables, sigma2)
         remainders = [_remainder(table.counts) for table in self.tables]
         if any(one <= 2 * r2 for one, r2 in zip(sigma2, remainders, strict=True)):
             return None
         weights = [1 / (one - r2) for one, r2 in zip(sigma2, remainders, strict=True)]
         return JointLoss(self._together(weights), len(sigma2) * _T)
 
-    def _parts(self, sigma2: Sequence[Fraction]) -> list[Part] | None:
-        """Return the parts if the same person is the worst case of each, else None."""
-        parts = [table.part for table in self.tables if table.part is not None]
+    def _is_worst_of_all(self, sigma2: Sequence[Fraction]) -> bool:
+        """Return whether the same person is the worst case of each, by equal parts."""
         weights = [1 / one for one in sigma2]
-        is_one = len(parts) == len(sigma2) and self._together(weights) == self._sum(weights)
-        return parts if is_one else None
+        of_parts = all(table.parts is not None for table in self.tables)
+        return of_parts and self._together(weights) == self._sum(weights)
+
+    def _as_one(self, sigma2: Sequence[Fraction]) -> Sensitivity | None:
+        """Return all tables as queries to one law; None if laws or changes differ or are norms."""
+        each, parts = self.tables[0].each, [table.parts or 0 for table in self.tables]
+        alike = {(one, table.each) for one, table in zip(sigma2, self.tables, strict=True)}
+        if len(alike) > 1 or each.denominator != 1 or not self._is_worst_of_all(sigma2):
+            return None
+        return Sensitivity.of_parts(each, sum(parts))
 
     def rho_of(self, budget: Budget, shares: Sequence[Fraction]) -> Fraction:
         """Return the rho that a budget allows: for (epsilon, delta) about the largest proven."""
         if budget.epsilon is None or budget.delta is None:
             return budget.rho or Fraction(0)
         unit = self.sigma2(shares, Fraction(1))
-        parts = self._parts(unit)
-        if parts is not None and (one := _as_one(parts, unit)) is not None:
-            change, n = one
-            law = law_of_budget(DiscreteGaussian, budget, change, n)
+        if (one := self._as_one(unit)) is not None:
+            law = law_of_budget(DiscreteGaussian, budget, one.each, one.counts)
             return one.norm2 / (2 * law.sigma2)
         rho = largest_rho(
             lambda rho: self.loss([one / rho for one in unit]), budget.epsilon, budget.delta
@@ -247,37 +222,29 @@ class JointLoss(NamedTuple):
         return high if self.delta(Fraction(high)) <= delta else math.inf
 
 
-def _as_one(parts: Sequence[Part], sigma2: Sequence[Fraction]) -> Part | None:
-    """Return all tables as queries to one law; None if laws or changes differ, or are not whole."""
-    sensitivity = parts[0].sensitivity
-    alike = {(one, part.sensitivity) for one, part in zip(sigma2, parts, strict=True)}
-    if len(alike) > 1 or sensitivity.denominator != 1:
-        return None
-    return Part(sensitivity, sum(part.queries for part in parts))
-
-
-def _composed(parts: Sequence[Part], sigma2: Sequence[Fraction]) -> JointLoss | None:
-    """Return the loss of tables of which the same person is the worst case."""
+def _composed(tables: Sequence[Sensitivity], sigma2: Sequence[Fraction]) -> JointLoss | None:
+    """Return the loss of tables of which the same person is the worst case, by equal parts."""
     narrow: Counter[tuple[Fraction, Fraction]] = Counter()
     t = norm2 = Fraction(0)
-    for part, variance in zip(parts, sigma2, strict=True):
-        one, change, of_one = variance, part, None
+    for table, variance in zip(tables, sigma2, strict=True):
+        one, change, of_one = variance, table, None
+        whole, parts = table.each.denominator == 1, table.parts or 0
         t += _FACTOR
-        if part.sensitivity.denominator == 1:
+        if whole:
             law = LawSpec(Kind.DISCRETE_GAUSSIAN, variance)
-            of_one = as_one_query(law, int(part.sensitivity), part.queries)
+            of_one = as_one_query(law, int(table.each), parts)
         if of_one is not None:
-            one, change = of_one[0].parameter, Part(Fraction(of_one[1]), 1)
+            one, change = of_one[0].parameter, Sensitivity.of_parts(Fraction(of_one[1]), 1)
         if of_one is not None and one < _WIDE_FROM:
-            narrow[one, change.sensitivity] += 1
-        elif of_one is None and part.sensitivity.denominator == 1 and part.queries <= _MOST_POWERS:
-            narrow[variance, part.sensitivity] += part.queries
+            narrow[one, change.each] += 1
+        elif of_one is None and whole and parts <= _MOST_POWERS:
+            narrow[variance, table.each] += parts
         elif one > 2 * (r2 := _remainder(change.counts)):
             norm2 += change.norm2 / (one - r2)
             t += _T
         else:
             return None
-    rho = sum((part.norm2 / (2 * one) for part, one in zip(parts, sigma2, strict=True)), t)
+    rho = sum((table.norm2 / (2 * one) for table, one in zip(tables, sigma2, strict=True)), t)
     width = Fraction(2) ** math.floor(math.log2(math.sqrt(2 * rho) / _BUCKETS))
     losses = [
         loss(DiscreteGaussian(variance), change, width=width) ** power

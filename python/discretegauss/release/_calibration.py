@@ -22,11 +22,12 @@ from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability, whole_sensitivity
 from .._law_functions.narrow import warn_of_narrow
-from ..data.person import UNNAMED, Change, Counting, Person, change, joint, require_known
+from ..data.person import UNNAMED, Counting, Person, joint
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy.calibration import widest
-from ..privacy.joint import THEOREM, Changed, Joint, Part
+from ..privacy.joint import THEOREM, Joint
+from ..privacy.sensitivity import Sensitivity
 
 _DEFAULT_REPORT_DELTA = "1e-6"
 
@@ -89,28 +90,32 @@ class Calibration(Cost):
 
     Attributes
     ----------
-    sensitivity : Fraction
-        The most by which one person changes one answer.
-    queries : int
-        The most answers that one person changes. Without `counting`, rho is queries *
-        sensitivity**2 / (2 sigma2).
+    change : Sensitivity
+        How far one person changes the answers. rho is change.norm2 / (2 sigma2).
     std : Decimal
         Standard deviation of the noise; 0 if it is below 1e-160.
     bound95 : int
         The smallest k such that the noise is within -k .. k with a probability of at least 0.95.
     counting : Counting or None
         What the table counts, if the plan has a statement about a person.
-    change : Change or None
-        The most by which one person changes it. Then rho is change.norm2 / (2 sigma2).
     """
 
     law: DiscreteGaussian
-    sensitivity: Fraction
-    queries: int
+    change: Sensitivity
     std: Decimal
     bound95: int
     counting: Counting | None = None
-    change: Change | None = None
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """The most by which one person changes one answer."""
+        return self.change.each
+
+    @property
+    def queries(self) -> int:
+        """The most answers that one person changes."""
+        columns = 1 if self.counting is None else self.counting.columns
+        return self.change.parts or self.change.rows * columns
 
     @property
     def sigma2(self) -> Fraction:
@@ -123,16 +128,21 @@ class Calibration(Cost):
         return self.epsilon_by == THEOREM
 
 
-def budget_for_error(
-    error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
-) -> Budget:
-    """Return the least rho whose noise is within the error with the confidence (None: 0.95).
+def sigma2_for_error(error: object, confidence: object, answers: int = 1) -> Fraction:
+    """Return the largest sigma2 whose noise is within the error with the confidence (None: 0.95).
 
     The confidence holds for `answers` answers at once.
     """
     sure = "0.95" if confidence is None else confidence
-    sigma2 = widest(DiscreteGaussian, error, confidence=sure, queries=answers)
-    return Budget(rho=queries * sensitivity**2 / (2 * sigma2))
+    return widest(DiscreteGaussian, error, confidence=sure, queries=answers)
+
+
+def budget_for_error(
+    error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
+) -> Budget:
+    """Return the least rho of noise within the error, for answers that change by so much."""
+    change = Sensitivity.of_parts(sensitivity, queries)
+    return Budget(rho=change.norm2 / (2 * sigma2_for_error(error, confidence, answers)))
 
 
 def calibration(
@@ -148,18 +158,22 @@ def calibration(
     is a whole number, else from rho. With epsilon and delta, ``report_delta`` must be None.
     With a person, all of the person's records may be in one row of the one column of counts.
     """
-    if person is None and budget.epsilon is not None:
+    if person is not None:
+        counting = Counting(by=(UNNAMED,))
+        changed = joint(person, [counting])
+        return calibrations(budget, changed, [Fraction(1)], report_delta, [counting])[0][0]
+    if budget.epsilon is not None:
         whole_sensitivity(sensitivity)
-    table = Part(sensitivity, queries) if person is None else Counting(by=(UNNAMED,))
-    return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
+    changed = Joint([Sensitivity.of_parts(sensitivity, queries)])
+    return calibrations(budget, changed, [Fraction(1)], report_delta, [None])[0][0]
 
 
 def calibrations(
     budget: Budget,
-    tables: Sequence[Part | Counting],
+    changed: Joint,
     shares: Sequence[Fraction],
-    report_delta: object = None,
-    person: Person | None = None,
+    report_delta: object,
+    counting: Sequence[Counting | None],
 ) -> tuple[list[Calibration], Cost]:
     """Return the noise of each table, and the cost of all tables, which is exactly the budget's.
 
@@ -167,37 +181,20 @@ def calibrations(
     ----------
     budget : Budget
         For all tables together.
-    tables : sequence of Part or Counting
-        With a person: what each table counts. Without one: how far one person changes the table.
+    changed : Joint
+        The tables as one person changes them.
     shares : sequence of Fraction
         The rho of each table by itself is in proportion to its share.
     report_delta : number, optional
         As for `calibration`.
-    person : Person, optional
-        The statement about every person. It is refused if no table has a column of `distinct`.
+    counting : sequence of Counting or None
+        What each table counts, if there is a statement about a person.
     """
     delta = _delta_of_report(budget, report_delta)
-    parts = [table for table in tables if isinstance(table, Part)]
-    counting = [table for table in tables if isinstance(table, Counting)]
-    if person is None:
-        changed = Joint([Changed.of_part(part) for part in parts])
-        described: list[tuple[Counting | None, Change | None]] = [(None, None)] * len(parts)
-    else:
-        require_known(person, counting)
-        changes = [change(person, table) for table in counting]
-        described = list(zip(counting, changes, strict=True))
-        parts = [
-            most.part or Part(Fraction(most.cell), most.rows * table.columns)
-            for table, most in zip(counting, changes, strict=True)
-        ]
-        changed = joint(person, counting)
     rho = changed.rho_of(budget, shares)
     sigma2 = changed.sigma2(shares, rho)
-    noise = []
-    for i, (part, variance, (table, most)) in enumerate(zip(parts, sigma2, described, strict=True)):
-        alone = Joint([changed.tables[i]])
-        one = _calibration(_law(variance), part, alone, delta)
-        noise.append(replace(one, counting=table, change=most))
+    each = zip(sigma2, changed.tables, counting, strict=True)
+    noise = [_calibration(_law(one), change, table, delta) for one, change, table in each]
     warn_of_narrow([one.law for one in noise])
     if len(noise) == 1:
         only = replace(noise[0], asked_epsilon=budget.epsilon)
@@ -230,8 +227,11 @@ def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
     return checked_probability(budget.delta, "delta")
 
 
-def _calibration(law: DiscreteGaussian, part: Part, alone: Joint, delta: Fraction) -> Calibration:
+def _calibration(
+    law: DiscreteGaussian, change: Sensitivity, counting: Counting | None, delta: Fraction
+) -> Calibration:
     """Return the noise of one table, with the cost that it has by itself."""
+    alone = Joint([change])
     epsilon, by = alone.epsilon([law.sigma2], delta)
     enclosed = standard_deviation(law._simplest, 64)
     std = Decimal(0)
@@ -240,8 +240,8 @@ def _calibration(law: DiscreteGaussian, part: Part, alone: Joint, delta: Fractio
         std = decimals(18).divide(Decimal(int(numerator)), Decimal(int(denominator)))
     return Calibration(
         law=law,
-        sensitivity=part.sensitivity,
-        queries=part.queries,
+        change=change,
+        counting=counting,
         rho=alone.rho([law.sigma2]),
         epsilon=epsilon,
         delta=delta,

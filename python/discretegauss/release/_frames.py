@@ -18,7 +18,7 @@ from ..data.cells import Container
 from ..data.entry import open_container
 from ..data.groups import require_counts, require_grouped
 from ..data.labelled_table import LabelledTable
-from ..data.person import Counted, Counting, Person, checked_counting, require_person
+from ..data.person import Counted, Counting, Person, checked_counting, joint, require_person
 from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
@@ -167,7 +167,8 @@ class Plan(WithCost):
             raise ParameterValueError("share must be given for all tables or for none")
         require_whole(self._shares)
         budget = Budget(rho=rho, epsilon=epsilon, delta=delta)
-        noise, self.cost = calibrations(budget, counting, self._shares, report_delta, person)
+        changed = joint(person, counting)
+        noise, self.cost = calibrations(budget, changed, self._shares, report_delta, counting)
         self.noise = dict(zip(self.tables, noise, strict=True))
 
     @property

@@ -25,15 +25,15 @@ from ..data.person import (
     UNNAMED,
     Counting,
     Person,
-    change,
     checked_counting,
     joint,
     names_of,
     require_person,
 )
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from ..privacy.joint import Part
-from ._calibration import Calibration, Cost, budget_for_error, calibrations
+from ..privacy.joint import Joint
+from ..privacy.sensitivity import Sensitivity
+from ._calibration import Calibration, Cost, calibrations, sigma2_for_error
 from ._csv_rows import BLANKS
 from ._destinations import File, require_other_files
 from ._files import checked_delimiter
@@ -81,16 +81,10 @@ class PlannedTable:
         return self.counting is not None and self.counting.is_named
 
     @property
-    def part(self) -> Part:
+    def change(self) -> Sensitivity:
         """How far one person changes the table, if the plan has no statement about a person."""
         columns = 1 if self.disjoint else len(self.columns)
-        return Part(self.sensitivity, self.rows_per_person * columns)
-
-    def norm2(self, person: Person | None) -> Fraction:
-        """Return the square of the Euclidean norm of one person's change."""
-        if person is None or self.counting is None:
-            return self.part.norm2
-        return Fraction(change(person, self.counting).norm2)
+        return Sensitivity.of_parts(self.sensitivity, self.rows_per_person * columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,10 +207,17 @@ def _calibrated(
     for one in tables if budget.epsilon is not None else ():
         with named_in_errors(one.where):
             whole_sensitivity(one.sensitivity)
-    counted = [one.counting or one.part for one in tables]
+    counting = [one.counting for one in tables]
     shares = [one.share for one in tables]
-    noise, cost = calibrations(budget, counted, shares, report_delta, person)
+    noise, cost = calibrations(budget, _joint(tables, person), shares, report_delta, counting)
     return FilePlan(path=path, tables=tables, noise=tuple(noise), cost=cost, person=person)
+
+
+def _joint(tables: Sequence[PlannedTable], person: Person | None) -> Joint:
+    """Return the tables as one person changes them together."""
+    if person is None:
+        return Joint([one.change for one in tables])
+    return joint(person, [one.counting for one in tables if one.counting is not None])
 
 
 def _for_errors(
@@ -226,18 +227,13 @@ def _for_errors(
     person: Person | None,
 ) -> tuple[tuple[PlannedTable, ...], Fraction]:
     """Return the tables with the shares that their errors need, and the rho of all of them."""
-    parts = []
+    sigma2 = []
     for one, item in zip(tables, items, strict=True):
         with named_in_errors(one.where):
-            of_one = budget_for_error(item["error"], confidence, Fraction(1), 1)
-            parts.append(Fraction(of_one.rho or 0) * one.norm2(person))
-    rho = total = sum(parts, Fraction(0))
-    if person is not None:
-        sigma2 = [one.norm2(person) / (2 * x) for one, x in zip(tables, parts, strict=True)]
-        counting = [one.counting for one in tables if one.counting is not None]
-        rho = joint(person, counting).rho(sigma2)
-    shares = [part / total for part in parts]
-    return _with_shares(tables, shares), rho
+            sigma2.append(sigma2_for_error(item["error"], confidence))
+    changed = _joint(tables, person)
+    alone = [x.norm2 / one for x, one in zip(changed.tables, sigma2, strict=True)]
+    return _with_shares(tables, [one / sum(alone) for one in alone]), changed.rho(sigma2)
 
 
 def _best_shares(
@@ -250,7 +246,7 @@ def _best_shares(
     Shares are multiples of 1/10**4; the largest share takes the remainder.
     """
     roots = []
-    for one, item in zip(tables, items, strict=True):
+    for one, item, change in zip(tables, items, _joint(tables, person).tables, strict=True):
         with named_in_errors(one.where):
             if item["share"] != "best":
                 raise ParameterValueError("share must be 'best' for all tables or for none")
@@ -261,7 +257,7 @@ def _best_shares(
             weight = positive(item.get("weight", 1), "weight")
             cells = whole_number(item["cells"], "cells", minimum=1)
             require_rows(one.rows_per_person, cells, one.sensitivity)
-            of_all = one.norm2(person) * cells * weight
+            of_all = change.norm2 * cells * weight
             roots.append(math.isqrt(math.floor(of_all * 2**128)))
     shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
     shares[shares.index(max(shares))] += 1 - sum(shares)

@@ -16,9 +16,10 @@ from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
 from .._law_functions.narrow import narrow_noise
 from .._system.json_report import json_report
-from ..data.person import Change, Person
+from ..data.person import Person
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from ..privacy.joint import COROLLARY
+from ..privacy.sensitivity import Sensitivity
 from ._calibration import Calibration, Cost, WithCost
 from ._plan import FilePlan
 
@@ -209,16 +210,15 @@ def _person_fields(person: Person | None) -> dict[str, Any]:
 def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
     """Return the fields of noise; ``queries`` is the name of the number of answers."""
     change: dict[str, Any] = {"sensitivity": _exact(noise.sensitivity), queries: noise.queries}
-    if noise.counting is not None and noise.change is not None:
-        counting, most = noise.counting, noise.change
+    if (counting := noise.counting) is not None:
         change = {
             "by": counting.by if counting.is_named else None,
             "across": counting.across,
             "values": counting.values,
             "counts": counting.counts,
-            "norm2": _exact(Fraction(most.norm2)),
-            "l1": _exact(Fraction(most.l1)),
-            "rows_per_person": most.rows,
+            "norm2": _exact(noise.change.norm2),
+            "l1": _exact(noise.change.l1),
+            "rows_per_person": noise.change.rows,
         }
     warning = narrow_noise(noise.law)
     return {
@@ -335,14 +335,13 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
         ("standard deviation", _std(noise.std)),
         ("95 % interval", interval),
         *_change_lines(noise, changed),
-        ("rho", f"{rounded_up(noise.rho)} (zCDP){'' if noise.change is None else ', by itself'}"),
+        ("rho", f"{rounded_up(noise.rho)} (zCDP){'' if noise.counting is None else ', by itself'}"),
         ("(epsilon, delta)", _achieved(noise, by)),
     ]
 
 
 def _change_lines(noise: Calibration, changed: str) -> Lines:
-    counting, most = noise.counting, noise.change
-    if counting is None or most is None:
+    if (counting := noise.counting) is None:
         return [("sensitivity", _sensitivity(noise, changed))]
     lines, quantity = [], "counts"
     if counting.is_named:
@@ -354,14 +353,14 @@ def _change_lines(noise: Calibration, changed: str) -> Lines:
         lines.append(("values", f"each record adds {low} .. {high}, which no file can show"))
     if counting.counts == "people":
         lines.append(("counts", "people, each once in a row"))
-    return [*lines, ("one person", f"changes {quantity} by at most {_change(most)}")]
+    return [*lines, ("one person", f"changes {quantity} by at most {_change(noise.change)}")]
 
 
-def _change(most: Change) -> str:
-    l1, norm2, cell = (_rounded_down(Fraction(x)) for x in (most.l1, most.norm2, most.cell))
-    norm = math.isqrt(most.norm2)
+def _change(most: Sensitivity) -> str:
+    l1, norm2, each = map(_rounded_down, (most.l1, most.norm2, most.each))
+    norm = math.isqrt(int(most.norm2))
     text = _rounded_down(Fraction(norm)) if norm**2 == most.norm2 else f"the root of {norm2}"
-    return f"{l1} in all, each by at most {cell} (Euclidean norm {text})"
+    return f"{l1} in all, each by at most {each} (Euclidean norm {text})"
 
 
 def _sigma2(sigma2: Fraction) -> str:

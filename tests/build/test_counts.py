@@ -6,6 +6,7 @@ function; later versions count fewer.
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -147,6 +148,16 @@ def test_there_are_at_most_95_of_them() -> None:
 
 
 # --- words -----------------------------------------------------------------------------------
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    """No two classes of the package have one name, with or without an underscore before it."""
+    places: dict[str, list[str]] = {}
+    for file in sorted((ROOT / "python").rglob("*.py")):
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name.lstrip("_"), []).append(file.name)
+    assert not {name: files for name, files in places.items() if len(files) > 1}
 
 
 def test_no_page_is_longer_than_1500_words() -> None:

@@ -35,7 +35,7 @@ from .._inputs.tensors import is_tensor
 from .._law_functions.narrow import WIDE_FROM, warn_of_narrow
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
-from .addition import How, Overflow, noisy
+from .addition import AddOptions, Overflow, noisy
 from .cells import Container, is_integer
 from .labelled_table import read_once
 from .lists_and_arrays import open_array, open_objects
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ..privacy.joint import Joint
     from .person import Person
 
-    class _Table(Protocol):
+    class _Frame(Protocol):
         @property
         def columns(self) -> Any: ...
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     _Array = NDArray[Any]
     _Builtin = list[Any] | tuple[Any, ...] | dict[Any, Any] | SupportsIndex | Decimal
-    _Values = TypeVar("_Values", bound=_Builtin | _Table | _Column | _ArrowColumn | _Stream)
+    _Values = TypeVar("_Values", bound=_Builtin | _Frame | _Column | _ArrowColumn | _Stream)
 
 _LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
 """Libraries with a module that opens their containers; the first that matches is used."""
@@ -263,7 +263,7 @@ def add_noise(
     >>> len(dg.add_noise([3, None, 2**70], dg.DiscreteLaplace(2)))
     3
     """
-    how = How(
+    how = AddOptions(
         overflow=overflow,
         modulus=modulus,
         floats=integral_floats,

@@ -18,7 +18,7 @@ from ..errors import (
     RangeError,
 )
 from ..laws import Law
-from .addition import How, noisy
+from .addition import AddOptions, noisy
 from .cells import Cells, Container
 
 
@@ -32,7 +32,7 @@ def open_tensor(values: Any) -> tuple[Container, NDArray[Any] | DeviceArray]:
     return Container([Cells(counted)], columns, lambda results: results), memory
 
 
-def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: How) -> Any:
+def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: AddOptions) -> Any:
     """Let the tensor `out`, perhaps that of the values itself, hold values plus draws."""
     if out is None or not is_tensor(out):
         raise ParameterTypeError(
@@ -62,7 +62,7 @@ def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: H
     return out
 
 
-def _add_on_host(target: NDArray[Any], values: NDArray[Any], law: Law, how: How) -> None:
+def _add_on_host(target: NDArray[Any], values: NDArray[Any], law: Law, how: AddOptions) -> None:
     if target.dtype.kind not in "iu":
         raise ParameterTypeError(f"out must be integers, got {target.dtype}")
     info = np.iinfo(target.dtype)

@@ -114,7 +114,7 @@ def consistent(
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterTypeError("tables must be a list of at least one table")
     laws = _each_law(laws, len(tables))
-    views = [_Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
+    views = [_NoisyTable(table, f"table {i}") for i, table in enumerate(tables, 1)]
     keys = [_keys(table, count, f"table {i}") for i, table in enumerate(views, 1)]
     counts = [view.cells(count) for view in views]
     # of the tables with most columns, one without nulls is the finest
@@ -133,7 +133,7 @@ def consistent(
     if not np.isfinite(variances[-1]).all():
         raise ParameterValueError(f"table {order[-1] + 1}, the finest, must have no nulls")
     lengths = [y.size for y in noisy]
-    rows = _Rows([views[i] for i in order], named, lengths, [i + 1 for i in order])
+    rows = _RowKeys([views[i] for i in order], named, lengths, [i + 1 for i in order])
     if all(set(up) < set(down) for up, down in pairwise(named)):
         wholes = [rows.places(level, level + 1) for level in range(len(named) - 1)]
         solve = partial(_nested, parents=wholes)
@@ -149,7 +149,7 @@ def consistent(
     return results
 
 
-class _Table(LabelledTable):
+class _NoisyTable(LabelledTable):
     """A table with columns of counts."""
 
     def cells(self, label: Any) -> Cells:
@@ -180,7 +180,7 @@ def _some(values: list[Any]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def _keys(table: _Table, count: Any, name: str) -> list[Any]:
+def _keys(table: _NoisyTable, count: Any, name: str) -> list[Any]:
     """Return the labels of the columns that say what is counted."""
     labels = table.labels()
     if labels.count(count) != 1:
@@ -204,12 +204,12 @@ def _level(cells: Cells, law: Any) -> tuple[Floats, Floats]:
     return integers.astype(np.float64), variances
 
 
-class _Rows:
+class _RowKeys:
     """The rows of tables, from coarse to fine, as codes: equal keys have equal codes."""
 
     def __init__(
         self,
-        tables: Sequence[_Table],
+        tables: Sequence[_NoisyTable],
         named: Sequence[list[Any]],
         lengths: Sequence[int],
         numbers: Sequence[int],
@@ -320,7 +320,7 @@ def _made_whole(found: Sequence[tuple[Floats, Floats]], counts: Sequence[NDArray
 
 
 def _crossed(
-    rows: _Rows,
+    rows: _RowKeys,
     named: Sequence[list[Any]],
     members: Sequence[Index],
     noisy: Sequence[Floats],
@@ -343,7 +343,7 @@ def _crossed(
 
 
 def _fitted(
-    rows: _Rows,
+    rows: _RowKeys,
     named: Sequence[list[Any]],
     members: Sequence[Index],
     noisy: Sequence[Floats],

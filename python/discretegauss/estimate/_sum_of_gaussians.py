@@ -57,7 +57,7 @@ _SMALL_SIGMA2 = Fraction(1, 2)
 """Below this sigma2, A(u) has many terms, but the sum over x has few."""
 
 
-class _Pair(NamedTuple):
+class _HighAndLow(NamedTuple):
     weight: int
     sigma2: Fraction
     cells: int
@@ -145,7 +145,9 @@ def _sub_gaussian_radius(v: Fraction, miss: Fraction) -> int:
 def _law_of(pairs: Pairs, miss: Fraction) -> _SumLaw | None:
     """Return the law; None if too many of its terms may count."""
     bits = 64 + (miss.denominator // miss.numerator).bit_length()
-    listed = [_Pair(w, sigma2, n, n * _variance_below(sigma2)) for (w, sigma2), n in pairs.items()]
+    listed = [
+        _HighAndLow(w, sigma2, n, n * _variance_below(sigma2)) for (w, sigma2), n in pairs.items()
+    ]
     listed.sort(key=lambda pair: -pair.variance)
     v = sum((n * w**2 * sigma2 for w, sigma2, n, _ in listed), Fraction(0))
     half = math.isqrt(math.ceil(v * bits * Fraction(7, 5))) + 2  # log(2) < 7/10
@@ -162,14 +164,14 @@ def _variance_below(sigma2: Fraction) -> float:
     return float(DiscreteGaussian(sigma2).var(bounds=True)[0])
 
 
-def _candidates(pairs: list[_Pair], half: int, exponent: float) -> list[int] | None:
+def _candidates(pairs: list[_HighAndLow], half: int, exponent: float) -> list[int] | None:
     """Return all k from 1 to N/2 except some with f(t_k) <= exp(-exponent); None if too many.
 
     Each pair leaves only k near multiples of N/w. The search begins with the pair with the fewest.
     """
     n_turns = 2 * half
 
-    def reach(pair: _Pair) -> float:
+    def reach(pair: _HighAndLow) -> float:
         """Return the greatest distance of w k/N from a whole number."""
         square = (exponent + 1) / (2 * pair.variance) if pair.variance else 1.0
         return math.asin(math.sqrt(square)) / math.pi if square < 1 else 0.5
@@ -209,7 +211,7 @@ class _SumLaw:
 
     def __init__(
         self,
-        pairs: list[_Pair],
+        pairs: list[_HighAndLow],
         v: Fraction,
         half: int,
         bits: int,
@@ -232,7 +234,7 @@ class _SumLaw:
         wrapped = at.up.mul_2exp(at.rational(2).upper, -bits)
         self._less = at.up.add(omitted, wrapped)
 
-    def _at_turn(self, pairs: list[_Pair], k: int) -> Interval:
+    def _at_turn(self, pairs: list[_HighAndLow], k: int) -> Interval:
         """Return f(t_k)."""
         at, most = self._at, max(pair.weight for pair in pairs)
         u = Fraction(most * k, self._n_turns)

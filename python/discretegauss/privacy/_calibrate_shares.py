@@ -9,9 +9,9 @@ import gmpy2
 
 from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
-from .._certified.search import crossing
-from ..laws import Law, centred
+from ..laws import Law, centred_simplest
 from ._known_sample import Sample
+from ._search import crossing
 from .cost import cost_of_rounds
 from .sensitivity import Sensitivity
 from .shares import Rounds
@@ -20,7 +20,7 @@ from .zcdp import rho_lower
 #: Floats for an infinite epsilon, and for an epsilon that is too large by less than a rounding.
 _LARGEST, _TOO_MUCH = 1e300, 1e-300
 
-_AT = arithmetic(64)
+_AT64 = arithmetic(64)
 
 
 def calibrate_shares(
@@ -59,7 +59,9 @@ def calibrate_shares(
 
     def excess(variance: Fraction) -> float:
         """Return how far the budget is missed: at most 0 if it is met, and only then."""
-        cost = cost_of_rounds([Rounds(centred(law_of(variance)), clients, change, queries)], sample)
+        cost = cost_of_rounds(
+            [Rounds(centred_simplest(law_of(variance)), clients, change, queries)], sample
+        )
         found = Fraction(min(cost.epsilon(delta), _LARGEST)) if epsilon else epsilon
         if found > epsilon:
             return max(log_of(found / epsilon), _TOO_MUCH)
@@ -71,5 +73,5 @@ def calibrate_shares(
     two_rho = 2 * fraction_of(max(rho_lower(epsilon, delta), gmpy2.mpfr(2) ** -1000))
     moved = two_rho / (rate**2 * queries)
     if rate != 1:
-        moved = fraction_of(_AT.log1p(_AT.rational(moved)).lower)
+        moved = fraction_of(_AT64.log1p(_AT64.rational(moved)).lower)
     return law_of(crossing(excess, change.norm2 / (moved * clients), steep=1.0))

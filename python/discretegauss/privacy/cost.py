@@ -32,7 +32,7 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import Law, centred
+from ..laws import Law, centred_simplest
 from ._known_sample import Sample
 from .hockey_stick import HockeyStick
 from .loss_distribution import Known, PrivacyLoss, Query, loss_of_queries
@@ -47,7 +47,7 @@ Noise = Law | SumOfDraws | PrivacyLoss
 
 _COMPOSE = "compose losses that differ, loss(a, 1, sampling=q) @ loss(b, 2), and ask that object"
 
-#: For more queries, rho gives as little as buckets do.
+#: Beyond this many queries, the bound from rho is as good as the buckets'.
 _MOST_COMPOSED = 10**9
 
 
@@ -283,14 +283,14 @@ def _cost(
             _require_share(one._spec)
         change = Sensitivity.of_vector(*how)
         rounds = [
-            Rounds(centred(one), clients, change, count * times)
+            Rounds(centred_simplest(one), clients, change, count * times)
             for (one, clients), times in shares.items()
         ]
         return cost_of_rounds(rounds, sample)
     refuse_vector(dimension, sum_norm, "this law")
     whole, numbers = whole_sensitivity(sensitivity), Counter[LawSpec]()
     for (one, _), times in shares.items():
-        numbers[centred(one)] += count * times
+        numbers[centred_simplest(one)] += count * times
     if len(numbers) > 1:
         return _cost_of_numbers(numbers, whole, sample)
     [(spec, total)] = numbers.items()

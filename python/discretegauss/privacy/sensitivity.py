@@ -48,7 +48,7 @@ def refuse_vector(dimension: object, sum_norm: object, of: str) -> None:
         )
 
 
-_AT = arithmetic(128)
+_AT128 = arithmetic(128)
 
 
 class Sensitivity(NamedTuple):
@@ -94,7 +94,7 @@ class Sensitivity(NamedTuple):
         """
         is_number = not is_vector(dimension, sum_norm)
         d, norm = word_count(dimension, "dimension"), integer_sensitivity(sensitivity)
-        sums = [fraction_of(_AT.scale(_AT.sqrt(_AT.rational(d)), norm).upper), norm**2]
+        sums = [fraction_of(_AT128.scale(_AT128.sqrt(_AT128.rational(d)), norm).upper), norm**2]
         if sum_norm is not None:
             sums.append(integer_sensitivity(sum_norm, "sum_norm"))
         one = is_number and norm.denominator == 1

@@ -68,11 +68,11 @@ class ConsistentTables:
         ]
         self.folder = folder
         self._counts = [one.columns[0] for one in tables]
-        self._tables: list[_Rows] = []
+        self._tables: list[_FileRows] = []
 
-    def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _Rows:
+    def next_table(self, release: Calibration, other_columns: Sequence[str], /) -> _FileRows:
         """Return the collector of the next table's noisy counts."""
-        self._tables.append(_Rows(release.law, other_columns))
+        self._tables.append(_FileRows(release.law, other_columns))
         return self._tables[-1]
 
     def write(self, files: Sequence[NewFile]) -> tuple[tuple[Path, float], ...]:
@@ -100,7 +100,7 @@ class ConsistentTables:
         return tuple(gains)
 
 
-class _Rows:
+class _FileRows:
     """The rows of a table: the cells of the other columns, and the noisy counts."""
 
     def __init__(self, law: DiscreteGaussian, other_columns: Sequence[str]) -> None:

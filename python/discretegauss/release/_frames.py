@@ -13,7 +13,7 @@ from .._inputs.keywords import with_hints
 from .._inputs.messages import describe
 from .._inputs.numbers import positive
 from .._inputs.source import Source
-from ..data.addition import How, noisy, require_room
+from ..data.addition import AddOptions, noisy, require_room
 from ..data.cells import Container
 from ..data.entry import open_container
 from ..data.groups import require_counts, require_grouped
@@ -249,7 +249,7 @@ class Plan(WithCost):
                     tables[name] = open_container(rest, labels[name], floats=integral_floats)
         require_values(counted)
         require_one_grouping(counted, values)
-        how = How(floats=integral_floats, source=source)
+        how = AddOptions(floats=integral_floats, source=source)
         return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
 
 

@@ -19,14 +19,14 @@ from .._system.atomic_file import NewFile, no_op, place_together
 from .._system.folders import folder_made
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
-from ..data.addition import How, has_room, noisy
+from ..data.addition import AddOptions, has_room, noisy
 from ..data.cells import INT64_RANGE
 from ..data.person import Person
 from ..data.totals import RunningTotal, refusal_of_row
 from ..errors import ParameterValueError, TableError
 from ..laws import DiscreteGaussian
 from ._calibration import Calibration
-from ._chunks import Chunk, RowsBy, Table
+from ._chunks import Chunk, FileTable, RowsBy
 from ._consistent import ConsistentTables
 from ._destinations import File, checked_destinations, exists_already, require_other_files
 from ._files import Format, Stdout, compressed, formats_of, open_table
@@ -101,7 +101,7 @@ def release_table(
         In place of these three: how many records a person has, and in which columns they differ. A
         record counts in each of the columns of counts.
     by, across : str or sequence of str, str, optional
-        With a person, as for `Table`: the columns by which the rows group the records, in which
+        With a person, as for `FileTable`: the columns by which the rows group the records, in which
         they must differ; and the key whose values are the names of the columns of counts. Without
         them all records of a person may be in one row, and in one column.
     delimiter : ",", ";", "|" or a tab, optional
@@ -353,7 +353,7 @@ def execute(
 
 
 @contextmanager
-def _open_planned(run: _Run) -> Iterator[Table]:
+def _open_planned(run: _Run) -> Iterator[FileTable]:
     """Open a table; errors about its content name its place in the plan."""
     one = run.one
     with (
@@ -376,7 +376,7 @@ def _look_through(run: _Run, person: Person | None, shared: frozenset[str]) -> V
     Return the values of the shared keys. A pipe can be read only once, so `_write` checks it
     instead, by the same rules, if they need only one row at a time.
     """
-    one, has_any_room = run.one, run.of_table.kind == "text"
+    one, counts_have_no_limit = run.one, run.of_table.kind == "text"
     is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
     if is_pipe:
         return {}
@@ -389,7 +389,7 @@ def _look_through(run: _Run, person: Person | None, shared: frozenset[str]) -> V
             _require_room(chunk, run.noise.law, rows)
             rows += chunk.n_rows
             look.add(chunk)
-            if has_any_room and rows >= one.rows_per_person and look.is_done:
+            if counts_have_no_limit and rows >= one.rows_per_person and look.is_done:
                 break
             del chunk  # frees memory before the next one is read
         if rows:
@@ -419,7 +419,7 @@ def _write(
 ) -> Release:
     """Write a table with noise on its counts to its output, which has no name yet."""
     start, one, rows = time.perf_counter(), run.one, 0
-    how = How(source=source)
+    how = AddOptions(source=source)
     with _open_planned(run) as table, run.file.content() as whole:
         release = Release(
             **vars(run.noise),

@@ -25,6 +25,7 @@ from discretegauss.data.person import (
 )
 from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from discretegauss.privacy.joint import Joint
 from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.testing import TapeSource
 
@@ -57,6 +58,14 @@ def _counts(people: NDArray[np.intp], cells: list[Record], keys: frozenset[str])
     for records in people.T:
         np.add.at(counts, (np.arange(len(people)), places[records]), 1)
     return counts[:, :-1]
+
+
+def _pure(changes: Sequence[NDArray[Any]], scales: Sequence[Fraction]) -> Fraction:
+    """Return the largest pure loss of a person, given each person's l1 norm of each table."""
+    people = np.unique(np.stack(changes, axis=1), axis=0).tolist()
+    return max(
+        sum((x / s for x, s in zip(one, scales, strict=True)), Fraction(0)) for one in people
+    )
 
 
 def _change(records: Sequence[Record], table: Counting, values: Sequence[int]) -> Any:
@@ -107,21 +116,24 @@ def _plan(draw: random.Random, replaced: bool) -> tuple[list[int], Person, list[
 
 
 def test_no_person_changes_tables_by_more_than_is_said() -> None:
-    """In 200 plans no person is above the bounds, and 7 of 10 plans reach the joint bound."""
+    """In 200 plans no person is above the bounds, and 7 of 10 plans reach rho, and epsilon."""
     draw = random.Random(1)
-    reached = of_tables = n_tables = 0
+    reached = reached_pure = of_tables = n_tables = 0
     for _ in range(200):
         levels, person, tables = _plan(draw, replaced=False)
         weights = [Fraction(draw.randint(1, 9)) for _ in tables]
         said = [change(person, table) for table in tables]
         people, cells = _people(levels, person)
-        squares = []
+        squares, sums = [], []
+        shares = [weight / sum(weights) for weight in weights]
+        scales = Joint(said).scales(shares, Fraction(1, 3))
         for table, bound in zip(tables, said, strict=True):
             counts = _counts(people, cells, table.keys)
             if table.counts == "people":
                 counts = np.minimum(counts, 1)
             squares.append((counts**2).sum(axis=1) * _columns(table))
-            assert counts.sum(axis=1).max() * _columns(table) <= bound.l1
+            sums.append(counts.sum(axis=1) * _columns(table))
+            assert sums[-1].max() <= bound.l1
             assert counts.max() <= bound.each
             assert (counts > 0).sum(axis=1).max() * _columns(table) <= bound.counts
             rows = _counts(people, cells, frozenset(table.by)) > 0
@@ -134,9 +146,13 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
         assert all(x <= one.norm2 for x, one in zip(worst, said, strict=True))
         assert all(one.parts is None or one.each**2 * one.parts == one.norm2 for one in said)
         reached += found == most
+        pure = _pure(sums, scales)
+        assert pure <= Fraction(1, 3)
+        reached_pure += pure == Fraction(1, 3)
         of_tables += sum(x == one.norm2 for x, one in zip(worst, said, strict=True))
         n_tables += len(tables)
     assert reached >= 140
+    assert reached_pure >= 140
     assert of_tables >= 0.85 * n_tables
 
 
@@ -361,8 +377,8 @@ def test_an_array_has_no_names() -> None:
         dg.noise_for(counts, rho="0.1", person=Person(3, ["town"]))
     with pytest.raises(ParameterTypeError, match="by needs a frame or table"):
         dg.noise_for(counts, rho="0.1", person=Person(3), by=["town"])
-    law = dg.noise_for(counts, epsilon=1, delta="1e-6", person=Person(3))
-    assert dg.privacy.zcdp_rho(1, "1e-6") < float(18 / (2 * Fraction(law.sigma2)))
+    law = dg.noise_for(np.ones((2, 12), int), epsilon=1, delta="1e-6", person=Person(3))
+    assert dg.privacy.zcdp_rho(1, "1e-6") < float(108 / (2 * Fraction(law.sigma2)))
 
 
 @pytest.mark.parametrize(

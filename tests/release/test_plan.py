@@ -61,7 +61,7 @@ def _files(plan: Path) -> set[str]:
 def test_the_parts_add_up_to_the_budget(plan: Path) -> None:
     """Each table is written with the law of its part."""
     found = release.release_plan(plan)
-    assert [one.law.sigma2 for one in found.tables] == [15, 45]  # k/(2 rho share)
+    assert [one.sigma2 for one in found.tables] == [15, 45]  # k/(2 rho share)
     assert sum(found.shares) == 1
     assert found.cost.rho == Fraction(1, 10)
     assert (plan.parent / "a_noisy.csv").read_text().startswith("c,n\nx,")

@@ -101,12 +101,12 @@ class _Rho(_Options):
 
 class _EpsilonDelta(_Options):
     epsilon: object
-    delta: object
+    delta: NotRequired[object]
     rho: NotRequired[object]  # None, from a function that passes all three on
 
 
-# Overloads tell type checkers what comes back, and that there must be a law, rho, or epsilon with
-# delta: each for a numpy array, for a tensor, and for all other containers.
+# Overloads tell type checkers what comes back, and that there must be a law, rho, or epsilon: each
+# for a numpy array, for a tensor, and for all other containers.
 
 
 @overload
@@ -182,8 +182,9 @@ def add_noise(
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam or Budget, optional
         The noise, or the budget of all values together.
     rho, epsilon, delta : number, optional
-        The budget by name, rho or (epsilon, delta). `privacy.calibrate` chooses the noise, and
-        `noise_for` returns its law.
+        The budget by name. rho asks for discrete Gaussian noise, and epsilon alone, which is pure,
+        for discrete Laplace noise. epsilon with delta takes the law with the smaller standard
+        deviation. `noise_for` returns the law.
     sensitivity : number, optional
         With a budget: the most by which one person changes one value.
     rows_per_person : int, optional
@@ -250,7 +251,8 @@ def add_noise(
 
     References
     ----------
-    arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise.
+    arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise. The pure
+    epsilon of several values: docs/concepts/joint_cost.md.
 
     Examples
     --------
@@ -322,7 +324,7 @@ by, integral_floats
 
     Returns
     -------
-    DiscreteGaussian, or the law that was passed
+    DiscreteGaussian, DiscreteLaplace, or the law that was passed
         The law of each value's noise.
 
     Raises
@@ -338,6 +340,8 @@ by, integral_floats
     >>> law = dg.noise_for(np.array(rows), rho="0.1", rows_per_person=2)
     >>> law, law.interval(0.95)
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
+    >>> dg.noise_for(np.array(rows), epsilon=1)
+    DiscreteLaplace(scale=2)
     """
     check_law(law)
     if is_tensor(values):
@@ -412,7 +416,7 @@ def law_for(
     given = who.given()
     named = [name for name, number in numbers.items() if number is not None]
     if law is None and not named:
-        raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
+        raise ParameterTypeError("give a law, or a budget: rho, or epsilon, alone or with delta")
     if law is not None and not isinstance(law, Budget):
         if named := given + named:
             raise ParameterTypeError(
@@ -424,7 +428,7 @@ def law_for(
         if given[-1:] == ["person"] != given:
             raise ParameterTypeError(f"{given[0]} must not be given with person")
         whole = budget.epsilon is not None
-        [found] = who.joint(values, container, whole=whole).laws(budget, [Fraction(1)])
+        [found] = who.joint(values, container, whole=whole).noise(budget, [Fraction(1)]).laws
     if found._spec.parameter < WIDE_FROM:
         warn_of_narrow([found])
     return found

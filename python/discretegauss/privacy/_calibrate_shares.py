@@ -59,9 +59,8 @@ def calibrate_shares(
 
     def excess(variance: Fraction) -> float:
         """Return how far the budget is missed: at most 0 if it is met, and only then."""
-        cost = cost_of_rounds(
-            [Rounds(centred_simplest(law_of(variance)), clients, change, queries)], sample
-        )
+        spec = centred_simplest(law_of(variance))
+        cost = cost_of_rounds([Rounds(spec, clients, change, queries)], sample)
         found = Fraction(min(cost.epsilon(delta), _LARGEST)) if epsilon else epsilon
         if found > epsilon:
             return max(log_of(found / epsilon), _TOO_MUCH)

@@ -286,8 +286,6 @@ def calibrate(
         return law  # type: ignore[no-any-return]
     if confidence is not None:
         raise ParameterTypeError("confidence needs error, which was not given")
-    if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
-        delta = None if epsilon is None else 0
     request = _Request(
         Budget.of(budget, rho=rho, epsilon=epsilon, delta=delta),
         sensitivity,
@@ -356,8 +354,8 @@ class _Request:
             )
         if not delta:
             raise ParameterValueError(
-                "delta must lie between 0 and 1, both excluded, got 0; for delta = 0 use "
-                "calibrate(DiscreteLaplace, ...)"
+                "delta must lie between 0 and 1, both excluded, got 0, which is its default; for "
+                "delta = 0 use calibrate(DiscreteLaplace, ...)"
             )
         return epsilon, delta
 

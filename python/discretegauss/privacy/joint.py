@@ -1,7 +1,11 @@
-"""The cost of several tables with discrete Gaussian noise, together, and the noise for a budget.
+"""The cost of several tables with noise, together, and the noise for a budget.
 
-*rho* of all tables is half of the largest sum of abs(v)**2/sigma2, v one person's change of a table
-(Theorem 14 of arXiv 2004.00010). epsilon at delta is the least of these bounds:
+*Laplace noise* of the scales s has the pure epsilon that is the largest sum of l1/s, l1 the sum of
+the absolute changes of a table by one person (docs/concepts/joint_cost.md). The sum of each table's
+own largest l1/s is therefore a bound, and a person who reaches all of them loses exactly that.
+
+*Gaussian noise:* rho of all tables is half of the largest sum of abs(v)**2/sigma2, v one person's
+change of a table (Theorem 14 of arXiv 2004.00010). epsilon at delta is the least of these bounds:
 
 *From rho*, by Corollary 13, for all tables.
 
@@ -39,14 +43,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._certified.floats import float_at_least
+from .._certified.interval import ZERO, arithmetic, fraction_of
+from .._certified.moments import standard_deviation
 from .._inputs.budget import Budget
+from .._inputs.decimal_text import rounded
 from .._inputs.messages import describe
 from .._law import Kind, LawSpec
-from ..errors import ParameterValueError
-from ..laws import DiscreteGaussian
+from ..errors import ParameterOverflowError, ParameterValueError
+from ..laws import DiscreteGaussian, DiscreteLaplace
 from ._outcomes import fraction_at_least
 from .calibration import law_of_budget
 from .cost import epsilon as epsilon_of_law
@@ -57,7 +64,12 @@ from .sensitivity import Sensitivity
 from .zcdp import zcdp_epsilon, zcdp_rho
 
 THEOREM, COROLLARY = "arXiv 2004.00010, Theorem 7", "arXiv 2004.00010, Corollary 13"
+LAPLACE = "the l1 norm of the changes"
 COMPOSED, NORMAL = "composition of the privacy losses", "nearly normal noise"
+
+NoiseOfTable = DiscreteGaussian | DiscreteLaplace
+
+_UP: Any = arithmetic(64).up
 
 _WIDE_FROM = 2**15
 """Noise whose sum has at least this variance is treated as nearly normal. This makes its rho larger
@@ -125,9 +137,62 @@ class Joint:
         scale = self.rho(alone) / rho
         return [scale * one for one in alone]
 
-    def laws(self, budget: Budget, shares: Sequence[Fraction]) -> list[DiscreteGaussian]:
-        """Return the noise of each table that a budget allows."""
-        return [DiscreteGaussian(one) for one in self.sigma2(shares, self.rho_of(budget, shares))]
+    def noise(
+        self, budget: Budget, shares: Sequence[Fraction], pure: Sequence[Fraction] | None = None
+    ) -> JointNoise:
+        """Return the noise of each table that a budget allows.
+
+        rho asks for Gaussian noise, and epsilon alone for Laplace noise. epsilon with delta takes
+        the kind whose tables have the least product of standard deviations. A product does not
+        depend on the units of tables.
+
+        Parameters
+        ----------
+        budget : Budget
+            For all tables together.
+        shares, pure : sequence of Fraction
+            Each table's share of rho, and of epsilon; by default the same.
+        """
+        laplace = gaussian = None
+        if budget.epsilon:
+            scales = self.scales(pure or shares, budget.epsilon)
+            laplace = [DiscreteLaplace(one) for one in scales]
+        if budget.delta != 0:
+            try:
+                sigma2 = self.sigma2(shares, self.rho_of(budget, shares))
+                gaussian = [DiscreteGaussian(one) for one in sigma2]
+            except (ParameterValueError, ParameterOverflowError):
+                if laplace is None:
+                    raise
+        if laplace is None or gaussian is None:
+            return JointNoise(laplace or gaussian or [])
+        found, other = _log_mean(laplace), _log_mean(gaussian)
+        if found <= other:
+            return JointNoise(laplace, self._reason(found, other, "Gaussian"))
+        return JointNoise(gaussian, self._reason(other, found, "Laplace"))
+
+    def _reason(self, found: Any, other: Any, name: str) -> str:
+        """Return why noise of this kind was chosen, given two of `_log_mean`."""
+        here, there = (rounded(fraction_of(_UP.exp(one))) for one in (found, other))
+        mean = "the geometric mean of its standard deviations" if len(self.tables) > 1 else ""
+        it = mean or "its standard deviation"
+        return f"{it} is {here}, that of discrete {name} noise {there}"
+
+    def scales(self, shares: Sequence[Fraction], epsilon: Fraction) -> list[Fraction]:
+        """Return the scales of Laplace noise with this pure epsilon, each with its share of it."""
+        each = zip(self.tables, shares, strict=True)
+        return [table.l1 / (share * epsilon) for table, share in each]
+
+    def cost(self, laws: Sequence[NoiseOfTable], delta: Fraction) -> JointCost:
+        """Return what this noise costs: of Gaussian noise epsilon at delta."""
+        scales = [law.scale for law in laws if isinstance(law, DiscreteLaplace)]
+        if scales:
+            each = zip(self.tables, scales, strict=True)
+            pure = sum((table.l1 / scale for table, scale in each), Fraction(0))
+            return JointCost(pure**2 / 2, float_at_least(pure), Fraction(0), LAPLACE)
+        sigma2 = [law.sigma2 for law in laws if isinstance(law, DiscreteGaussian)]
+        epsilon, by = self.epsilon(sigma2, delta)
+        return JointCost(self.rho(sigma2), epsilon, delta, by)
 
     def epsilon(self, sigma2: Sequence[Fraction], delta: Fraction) -> tuple[float, str]:
         """Return an upper bound on epsilon at delta, for all tables together, and its proof."""
@@ -183,6 +248,26 @@ class Joint:
         return rho
 
 
+class JointNoise(NamedTuple):
+    """The noise of each table, and why it is of this kind; "" if there was no choice."""
+
+    laws: Sequence[NoiseOfTable]
+    reason: str = ""
+
+
+class JointCost(NamedTuple):
+    """The cost of all tables: rho, epsilon at delta, and the proof of epsilon.
+
+    rho of Laplace noise is epsilon**2/2, a bound that holds for any pure epsilon (Bun and Steinke,
+    arXiv 1605.02065, Proposition 1.4).
+    """
+
+    rho: Fraction
+    epsilon: float
+    delta: Fraction
+    epsilon_by: str
+
+
 class JointLoss(NamedTuple):
     """delta at epsilon is at most exp(t) times that of normal and composed noise at epsilon - t."""
 
@@ -220,6 +305,14 @@ class JointLoss(NamedTuple):
             is_met = self.delta(Fraction(middle)) <= delta
             low, high = (low, middle) if is_met else (middle, high)
         return high if self.delta(Fraction(high)) <= delta else math.inf
+
+
+def _log_mean(laws: Sequence[NoiseOfTable]) -> Any:
+    """Return about the logarithm of the geometric mean of the standard deviations."""
+    total: Any = ZERO
+    for law in laws:
+        total = _UP.add(total, _UP.log(standard_deviation(law._simplest, 64).upper))
+    return _UP.div(total, len(laws))
 
 
 def _composed(tables: Sequence[Sensitivity], sigma2: Sequence[Fraction]) -> JointLoss | None:

@@ -26,12 +26,12 @@ from ..data.person import UNNAMED, Counting, Person, joint
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy.calibration import widest
-from ..privacy.joint import THEOREM, Joint
+from ..privacy.joint import LAPLACE, THEOREM, Joint, NoiseOfTable
 from ..privacy.sensitivity import Sensitivity
 
 _DEFAULT_REPORT_DELTA = "1e-6"
 
-_SIGMA2_BELOW = 10**1200
+_SQUARE_BELOW = 10**1200
 """A table of decimal numbers has no use for noise of more than 600 digits."""
 
 
@@ -42,13 +42,16 @@ class Cost:
     Attributes
     ----------
     rho : Fraction
-        Exact.
+        Of Gaussian noise exact; of Laplace noise epsilon**2/2, which is a bound.
     epsilon : float
-        An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`.
+        An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`. Of
+        Laplace noise it is pure: ``delta`` is 0.
     epsilon_by : str
         The proof of that bound.
     asked_epsilon : Fraction or None
         The epsilon of the budget, or None if the budget was rho.
+    reason : str
+        Why the noise is of its kind, if epsilon with delta allowed both.
     """
 
     rho: Fraction
@@ -56,6 +59,7 @@ class Cost:
     delta: Fraction
     epsilon_by: str
     asked_epsilon: Fraction | None = None
+    reason: str = ""
 
     def __post_init__(self) -> None:
         if self.asked_epsilon is not None:  # the budget is met, which a computed bound may not show
@@ -86,12 +90,13 @@ class WithCost:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration(Cost):
-    """Discrete Gaussian noise for a budget, and its cost.
+    """Noise for a budget, and its cost.
 
     Attributes
     ----------
     change : Sensitivity
-        How far one person changes the answers. rho is change.norm2 / (2 sigma2).
+        How far one person changes the answers. rho is change.norm2 / (2 sigma2) of Gaussian noise,
+        and epsilon is change.l1 / scale of Laplace noise.
     std : Decimal
         Standard deviation of the noise; 0 if it is below 1e-160.
     bound95 : int
@@ -100,7 +105,7 @@ class Calibration(Cost):
         What the table counts, if the plan has a statement about a person.
     """
 
-    law: DiscreteGaussian
+    law: NoiseOfTable
     change: Sensitivity
     std: Decimal
     bound95: int
@@ -119,13 +124,13 @@ class Calibration(Cost):
 
     @property
     def sigma2(self) -> Fraction:
-        """The law's sigma2, exact."""
-        return Fraction(self.law.sigma2)
+        """The sigma2 of a discrete Gaussian, exact."""
+        return Fraction(self.law.sigma2)  # type: ignore[union-attr]  # or there is none
 
     @property
     def is_tight(self) -> bool:
-        """Return whether epsilon is the discrete Gaussian's own, not a bound from rho."""
-        return self.epsilon_by == THEOREM
+        """Return whether epsilon is the law's own, not a bound from rho."""
+        return self.epsilon_by in (THEOREM, LAPLACE)
 
 
 def sigma2_for_error(error: object, confidence: object, answers: int = 1) -> Fraction:
@@ -155,7 +160,7 @@ def calibration(
     """Return noise for the budget; see `privacy.calibrate`, which checks the arguments.
 
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
-    is a whole number, else from rho. With epsilon and delta, ``report_delta`` must be None.
+    is a whole number, else from rho. With epsilon, ``report_delta`` must be None.
     With a person, all of the person's records may be in one row of the one column of counts.
     """
     if person is not None:
@@ -174,6 +179,7 @@ def calibrations(
     shares: Sequence[Fraction],
     report_delta: object,
     counting: Sequence[Counting | None],
+    pure_shares: Sequence[Fraction] | None = None,
 ) -> tuple[list[Calibration], Cost]:
     """Return the noise of each table, and the cost of all tables, which is exactly the budget's.
 
@@ -184,34 +190,34 @@ def calibrations(
     changed : Joint
         The tables as one person changes them.
     shares : sequence of Fraction
-        The rho of each table by itself is in proportion to its share.
+        The rho, or the epsilon, of each table by itself is in proportion to its share.
     report_delta : number, optional
         As for `calibration`.
     counting : sequence of Counting or None
         What each table counts, if there is a statement about a person.
+    pure_shares : sequence of Fraction, optional
+        The shares of epsilon, if others than those of rho.
     """
     delta = _delta_of_report(budget, report_delta)
-    rho = changed.rho_of(budget, shares)
-    sigma2 = changed.sigma2(shares, rho)
-    each = zip(sigma2, changed.tables, counting, strict=True)
-    noise = [_calibration(_law(one), change, table, delta) for one, change, table in each]
+    laws, reason = changed.noise(budget, shares, pure_shares)
+    each = zip(laws, changed.tables, counting, strict=True)
+    noise = [_calibration(law, change, table, delta) for law, change, table in each]
     warn_of_narrow([one.law for one in noise])
     if len(noise) == 1:
-        only = replace(noise[0], asked_epsilon=budget.epsilon)
+        only = replace(noise[0], asked_epsilon=budget.epsilon, reason=reason)
         return [only], only
-    epsilon, by = changed.epsilon(sigma2, delta)
-    asked = budget.epsilon
-    return noise, Cost(rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=asked)
+    cost = changed.cost(laws, delta)._asdict()
+    return noise, Cost(**cost, asked_epsilon=budget.epsilon, reason=reason)
 
 
-def _law(sigma2: Fraction) -> DiscreteGaussian:
-    if sigma2 >= _SIGMA2_BELOW:
-        digits = mpz(math.isqrt(int(sigma2))).num_digits()
+def _require_digits(law: NoiseOfTable) -> None:
+    square = law.sigma2 if isinstance(law, DiscreteGaussian) else law.scale**2
+    if square >= _SQUARE_BELOW:
+        digits = mpz(math.isqrt(int(square))).num_digits()
         raise ParameterOverflowError(
             "sensitivity, queries and the budget must be met by noise of at most 600 digits, "
             f"got a standard deviation of about {digits} digits"
         )
-    return DiscreteGaussian(sigma2)
 
 
 def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
@@ -221,18 +227,17 @@ def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
         return checked_probability(at, "report_delta")
     if report_delta is not None:
         raise ParameterValueError(
-            "report_delta needs rho and must not be given with epsilon and delta, "
+            "report_delta needs rho and must not be given with epsilon, "
             f"got {describe(report_delta)}"
         )
-    return checked_probability(budget.delta, "delta")
+    return budget.delta
 
 
 def _calibration(
-    law: DiscreteGaussian, change: Sensitivity, counting: Counting | None, delta: Fraction
+    law: NoiseOfTable, change: Sensitivity, counting: Counting | None, delta: Fraction
 ) -> Calibration:
     """Return the noise of one table, with the cost that it has by itself."""
-    alone = Joint([change])
-    epsilon, by = alone.epsilon([law.sigma2], delta)
+    _require_digits(law)
     enclosed = standard_deviation(law._simplest, 64)
     std = Decimal(0)
     if enclosed.upper >= 1e-160:  # a Decimal, because it may be too large for a float
@@ -242,10 +247,7 @@ def _calibration(
         law=law,
         change=change,
         counting=counting,
-        rho=alone.rho([law.sigma2]),
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_by=by,
+        **Joint([change]).cost([law], delta)._asdict(),
         std=std,
         bound95=lower_quantile(law._simplest, Fraction(39, 40)),  # the law is symmetric
     )

@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import gmpy2
+
 from .._inputs.budget import Budget
 from .._inputs.keywords import hint_for
 from .._inputs.messages import describe, refused
@@ -31,6 +33,7 @@ from ..data.person import (
     require_person,
 )
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from ..laws import DiscreteLaplace
 from ..privacy.joint import Joint
 from ..privacy.sensitivity import Sensitivity
 from ._calibration import Calibration, Cost, calibrations, sigma2_for_error
@@ -167,6 +170,7 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
             [(f"table {i}", x.counting, x.columns) for i, x in enumerate(tables, 1) if x.counting]
         )
         budget = {key: content[key] for key in _OF_BUDGET if key in content}
+        pure_shares = None
         for key in ("share", "error"):
             if len({key in item for item in items}) > 1:
                 raise ParameterValueError(f"{key} must be given for all tables or for none")
@@ -178,9 +182,11 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
         elif "confidence" in content:
             raise ParameterValueError("confidence needs error, which no table has")
         elif "best" in [item.get("share") for item in items]:
-            tables = _best_shares(tables, items, person)
+            shares, pure_shares = _best_shares(tables, items, person)
+            tables = _with_shares(tables, shares)
         require_whole([one.share for one in tables])
-        return _calibrated(path, tables, Budget(**budget), content.get("report_delta"), person)
+        report_delta = content.get("report_delta")
+        return _calibrated(path, tables, Budget(**budget), report_delta, person, pure_shares)
 
 
 def _without_counts_of_others(tables: Sequence[PlannedTable]) -> Iterator[PlannedTable]:
@@ -203,13 +209,16 @@ def _calibrated(
     budget: Budget,
     report_delta: object,
     person: Person | None,
+    pure_shares: Sequence[Fraction] | None = None,
 ) -> FilePlan:
     for one in tables if budget.epsilon is not None else ():
         with named_in_errors(one.where):
             whole_sensitivity(one.sensitivity)
-    counting = [one.counting for one in tables]
-    shares = [one.share for one in tables]
-    noise, cost = calibrations(budget, _joint(tables, person), shares, report_delta, counting)
+    counting, shares = [one.counting for one in tables], [one.share for one in tables]
+    changed = _joint(tables, person)
+    noise, cost = calibrations(budget, changed, shares, report_delta, counting, pure_shares)
+    if pure_shares is not None and isinstance(noise[0].law, DiscreteLaplace):
+        tables = _with_shares(tables, pure_shares)
     return FilePlan(path=path, tables=tables, noise=tuple(noise), cost=cost, person=person)
 
 
@@ -238,14 +247,16 @@ def _for_errors(
 
 def _best_shares(
     tables: Sequence[PlannedTable], items: Sequence[dict[str, Any]], person: Person | None
-) -> tuple[PlannedTable, ...]:
-    """Return the tables with the shares that make the weighted sum of all variances least.
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Return the shares of rho, and of epsilon, that make the weighted sum of all variances least.
 
-    Each cell of a table has the variance norm2/(2 rho_t). By Cauchy's inequality the sum with the
-    weights w is least if each rho_t is in proportion to sqrt(norm2 cells w).
+    With Gaussian noise each cell of a table has the variance norm2/(2 rho_t). By Cauchy's
+    inequality the sum with the weights w is least if each rho_t is in proportion to
+    sqrt(norm2 cells w). With Laplace noise it is about 2 (l1/epsilon_t)**2. By Hoelder's inequality
+    the sum is least if each epsilon_t is in proportion to the cube root of l1**2 cells w.
     Shares are multiples of 1/10**4; the largest share takes the remainder.
     """
-    roots = []
+    roots, cube_roots = list[int](), list[int]()
     for one, item, change in zip(tables, items, _joint(tables, person).tables, strict=True):
         with named_in_errors(one.where):
             if item["share"] != "best":
@@ -257,11 +268,16 @@ def _best_shares(
             weight = positive(item.get("weight", 1), "weight")
             cells = whole_number(item["cells"], "cells", minimum=1)
             require_rows(one.rows_per_person, cells, one.sensitivity)
-            of_all = change.norm2 * cells * weight
-            roots.append(math.isqrt(math.floor(of_all * 2**128)))
-    shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
+            of_all = cells * weight * 2**128
+            roots.append(math.isqrt(math.floor(change.norm2 * of_all)))
+            cube_roots.append(int(gmpy2.iroot(gmpy2.mpz(math.floor(change.l1**2 * of_all)), 3)[0]))
+    return _in_proportion(roots), _in_proportion(cube_roots)
+
+
+def _in_proportion(sizes: Sequence[int]) -> list[Fraction]:
+    shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(sizes)))), 10**4) for x in sizes]
     shares[shares.index(max(shares))] += 1 - sum(shares)
-    return _with_shares(tables, shares)
+    return shares
 
 
 def _with_shares(

@@ -312,7 +312,7 @@ def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
 _CALIBRATE_NOTES = """\
 With --rho, the noise is discrete Gaussian and sigma2 is exact. With --epsilon alone, it is \
 discrete Laplace and the scale is exact. With --epsilon and --delta, it is the one of these two \
-with the smaller standard deviation. A Gaussian then meets both, by its tight delta; for one query, \
+with the smaller standard deviation. A Gaussian meets both by its tight delta; for one query, \
 sigma2 is the least that does so, rounded up. A larger sigma2 may break the budget.
 With --error, the noise is the widest discrete Gaussian that keeps an answer within the error, and \
 rho is its cost. With --queries, all answers at once are within it.

@@ -31,6 +31,8 @@ _NAMES = {
     GeneralizedGaussian: "generalized Gaussian",
 }
 
+_PURE = " (pure: delta = 0)"
+
 Lines = list[tuple[str, str]]
 """Names, and the text beside each."""
 
@@ -225,7 +227,7 @@ def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
     [parameter] = noise.law.__match_args__[:1]
     return {
         **({"warning": warning} if warning else {}),
-        "law": _NAMES[type(noise.law)],
+        "law": name_of(noise),
         parameter: _exact(getattr(noise.law, parameter)),
         "std": str(noise.std),
         "interval95": [-noise.bound95, noise.bound95],
@@ -276,7 +278,7 @@ def _with_total(
         ("(epsilon, delta)", _achieved(cost, ", by")),
     ]
     if _is_pure(cost):
-        total[-2:] = [("total epsilon", f"{_pure(cost)}, by {cost.epsilon_by}")]
+        total[-2:] = [("total epsilon", f"{_epsilon(cost)}{_PURE}, by {cost.epsilon_by}")]
     return "\n\n".join([aligned(one) for one in (_person_lines(person), *parts, total) if one])
 
 
@@ -338,21 +340,22 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
     if not bound:
         interval = "0 .. 0 (of the noise: nearly all answers are published unchanged)"
     warning, law = narrow_noise(noise.law), noise.law
-    name, parameter, size = "discrete Gaussian N_Z(0, sigma2)", "sigma2", Fraction(0)
-    if isinstance(law, DiscreteLaplace):
-        name, parameter, size = "discrete Laplace", "scale", law.scale
     alone = "" if noise.counting is None else ", by itself"
-    cost = [
-        ("rho", f"{rounded_up(noise.rho)} (zCDP){alone}"),
-        ("(epsilon, delta)", _achieved(noise, by)),
-    ]
-    if _is_pure(noise):
-        cost = [("epsilon", f"{_pure(noise)}{alone}, by {noise.epsilon_by}")]
+    if isinstance(law, DiscreteLaplace):
+        name, size = "discrete Laplace", ("scale", _fraction(law.scale))
+        epsilon = rounded_up(noise.change.l1 / law.scale)
+        cost = [("epsilon", f"{epsilon}{_PURE}{alone}, by {noise.epsilon_by}")]
+    else:
+        name, size = "discrete Gaussian N_Z(0, sigma2)", ("sigma2", _fraction(law.sigma2))
+        cost = [
+            ("rho", f"{rounded_up(noise.rho)} (zCDP){alone}"),
+            ("(epsilon, delta)", _achieved(noise, by)),
+        ]
     return [
         *([("warning", warning)] if warning else []),
         ("law", f"{name}, one independent draw for each {drawn_for}"),
         *_chosen_lines(noise, noise.reason),
-        (parameter, _fraction(size or noise.sigma2)),
+        size,
         ("standard deviation", _std(noise.std)),
         ("95 % interval", interval),
         *_change_lines(noise, changed),
@@ -362,7 +365,7 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
 
 def _chosen_lines(noise: Calibration, reason: str) -> Lines:
     """Return why the law is of this kind, if a budget allowed both."""
-    return [("chosen", f"{_NAMES[type(noise.law)]}: {reason}")] if reason else []
+    return [("chosen", f"{name_of(noise)}: {reason}")] if reason else []
 
 
 def _change_lines(noise: Calibration, changed: str) -> Lines:
@@ -430,22 +433,22 @@ def _achieved(cost: Cost, by: str) -> str:
 def budget_text(cost: Cost) -> str:
     """Return the cost on one line."""
     if _is_pure(cost):
-        return f"epsilon = {_pure(cost)}"
+        return f"epsilon = {_epsilon(cost)}{_PURE}"
     return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {_pair(cost)}"
+
+
+def name_of(noise: Calibration) -> str:
+    """Return the name of the law."""
+    return _NAMES[type(noise.law)]
 
 
 def law_and_budget(noise: Calibration) -> str:
     """Return the standard deviation of the law, and the cost, on two lines."""
-    name = _NAMES[type(noise.law)]
-    return f"{name}, standard deviation {_std(noise.std)}\n{budget_text(noise)}"
+    return f"{name_of(noise)}, standard deviation {_std(noise.std)}\n{budget_text(noise)}"
 
 
 def _pair(cost: Cost) -> str:
     return f"({_epsilon(cost)}, {rounded_up(cost.delta)})"
-
-
-def _pure(cost: Cost) -> str:
-    return f"{_epsilon(cost)} (pure: delta = 0)"
 
 
 def _epsilon(cost: Cost) -> str:

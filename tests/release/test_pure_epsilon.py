@@ -14,6 +14,7 @@ import pytest
 from command import Command
 
 import discretegauss
+from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import DiscreteGaussError
 from discretegauss.privacy import Budget
 from discretegauss.privacy.joint import Joint
@@ -75,6 +76,11 @@ def test_an_array_gets_noise_of_its_l1_norm(who: dict[str, Any], l1: int) -> Non
     assert law == dg.noise_for(counts, Budget(epsilon="1/2"), **who)
     found = dg.add_noise(counts, epsilon="1/2", source=TapeSource(TAPE), **who)
     assert (found == dg.add_noise(counts, law, source=TapeSource(TAPE))).all()
+
+
+def test_tasks_of_a_cluster_get_the_law() -> None:
+    """Their template has no rows, and three columns."""
+    assert noise_of_tasks(np.zeros((0, 3), int), None, epsilon=1)[0].law == dg.DiscreteLaplace(3)
 
 
 @pytest.mark.parametrize("pair", [PAIR, {"epsilon": "1/2", "delta": "1e-3"}])

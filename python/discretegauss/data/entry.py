@@ -252,7 +252,7 @@ def add_noise(
     References
     ----------
     arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise. The pure
-    epsilon of several values: docs/concepts/joint_cost.md.
+    epsilon of several values: docs/concepts/accounting.md.
 
     Examples
     --------
@@ -276,7 +276,9 @@ def add_noise(
     check_law(law)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
     memory, is_lazy = None, False
-    if is_tensor(values):
+    if type(values) is np.ndarray:
+        container = open_container(values, columns, floats=integral_floats)
+    elif is_tensor(values):
         if columns is not None or modulus is not None or overflow != "raise" or integral_floats:
             raise ParameterTypeError(
                 "columns, modulus, overflow and integral_floats must not be given with a tensor"
@@ -367,7 +369,8 @@ class Who(NamedTuple):
         """Return the parameters with other values than their defaults; all but `by` are checked."""
         if self.person is None and self.by is not None:
             raise ParameterTypeError("by needs person, which was not given")
-        checked_flag(self.disjoint, "disjoint")
+        if self.disjoint is not False:
+            checked_flag(self.disjoint, "disjoint")
         rows = whole_number(self.rows_per_person, "rows_per_person", minimum=1)
         of_one = type(self.sensitivity) is int and self.sensitivity == 1
         named = {"sensitivity": not of_one, "rows_per_person": rows != 1}
@@ -425,7 +428,7 @@ def law_for(
         found: Law = law
     else:
         budget = Budget.of(law, **numbers)
-        if given[-1:] == ["person"] != given:
+        if "person" in given and len(given) > 1:
             raise ParameterTypeError(f"{given[0]} must not be given with person")
         whole = budget.epsilon is not None
         [found] = who.joint(values, container, whole=whole).noise(budget, [Fraction(1)]).laws

@@ -1,7 +1,7 @@
 """The cost of several tables with noise, together, and the noise for a budget.
 
 *Laplace noise* of the scales s has the pure epsilon that is the largest sum of l1/s, l1 the sum of
-the absolute changes of a table by one person (docs/concepts/joint_cost.md). The sum of each table's
+the absolute changes of a table by one person (docs/concepts/accounting.md). The sum of each table's
 own largest l1/s is therefore a bound, and a person who reaches all of them loses exactly that.
 
 *Gaussian noise:* rho of all tables is half of the largest sum of abs(v)**2/sigma2, v one person's
@@ -185,14 +185,14 @@ class Joint:
 
     def cost(self, laws: Sequence[NoiseOfTable], delta: Fraction) -> JointCost:
         """Return what this noise costs: of Gaussian noise epsilon at delta."""
-        scales = [law.scale for law in laws if isinstance(law, DiscreteLaplace)]
-        if scales:
-            each = zip(self.tables, scales, strict=True)
-            pure = sum((table.l1 / scale for table, scale in each), Fraction(0))
-            return JointCost(pure**2 / 2, float_at_least(pure), Fraction(0), LAPLACE)
         sigma2 = [law.sigma2 for law in laws if isinstance(law, DiscreteGaussian)]
-        epsilon, by = self.epsilon(sigma2, delta)
-        return JointCost(self.rho(sigma2), epsilon, delta, by)
+        if sigma2:
+            epsilon, by = self.epsilon(sigma2, delta)
+            return JointCost(self.rho(sigma2), epsilon, delta, by)
+        scales = [law.scale for law in laws if isinstance(law, DiscreteLaplace)]
+        each = zip(self.tables, scales, strict=True)
+        pure = sum((table.l1 / scale for table, scale in each), Fraction(0))
+        return JointCost(pure**2 / 2, float_at_least(pure), Fraction(0), LAPLACE)
 
     def epsilon(self, sigma2: Sequence[Fraction], delta: Fraction) -> tuple[float, str]:
         """Return an upper bound on epsilon at delta, for all tables together, and its proof."""
@@ -218,7 +218,7 @@ class Joint:
     def _is_worst_of_all(self, sigma2: Sequence[Fraction]) -> bool:
         """Return whether the same person is the worst case of each, by equal parts."""
         weights = [1 / one for one in sigma2]
-        of_parts = all(table.parts is not None for table in self.tables)
+        of_parts = None not in [table.parts for table in self.tables]
         return of_parts and self._together(weights) == self._sum(weights)
 
     def _as_one(self, sigma2: Sequence[Fraction]) -> Sensitivity | None:

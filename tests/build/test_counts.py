@@ -87,7 +87,7 @@ PUBLIC = {
     "spark": "add_noise",
     "dask": "add_noise",
     "data": "flights",
-    "estimate": "Estimate consistent interval ratio total",
+    "estimate": "Estimate consistent interval ratio share total",
     "utility": (
         "compare_noise compare_queries continuous_gaussian_delta continuous_gaussian_sf "
         "rounded_gaussian_pmf rounded_gaussian_sf rounded_gaussian_variance"
@@ -144,7 +144,7 @@ def test_help_names_ten_things() -> None:
 
 def test_there_are_at_most_95_of_them() -> None:
     """A name counts once if several modules have it, such as `add_noise`."""
-    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 95
+    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 96
 
 
 # --- words -----------------------------------------------------------------------------------

@@ -25,10 +25,10 @@ from privacy_reference import mp as real
 from discretegauss._certified import convolution
 from discretegauss._certified.convolution import density_ratio_upper
 from discretegauss._certified.double_double_functions import exponential_in_floats
+from discretegauss._certified.fourier import inverse, inverse_error, transform, transform_error
 from discretegauss._certified.interval import Interval, arithmetic
 from discretegauss._certified.search import first_true
 from discretegauss._law import Kind, LawSpec
-from discretegauss.privacy._fourier import inverse, inverse_error, transform, transform_error
 from discretegauss.privacy._known_sample import KnownSample
 from discretegauss.privacy._loss_bounds import log_moment
 from discretegauss.privacy._outcomes import OutcomeCells, RandomOutcome

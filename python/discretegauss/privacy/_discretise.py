@@ -34,9 +34,9 @@ to j modulo N. For an upper bound this only adds mass, if epsilon is in the wind
 the window is added to the infinite mass, and a lower bound is reduced by the masses above and
 below. Chernoff's bound on each is exp(K(t + r) - K(t) - r end).
 
-*Rounding.* _fourier.py bounds the error E of each transform of masses that sum to about 1. With
+*Rounding.* fourier.py bounds the error E of each transform of masses that sum to about 1. With
 A = abs(f) + 2 E, a power by squaring is off by at most A**n (n E/A + 5 n u), u = 2**-53, and a
-product by the sum of these. _fourier.py also bounds the error of the inverse transform. Tilted
+product by the sum of these. fourier.py also bounds the error of the inverse transform. Tilted
 masses have a relative error below 2**-49 each.
 """
 
@@ -56,8 +56,8 @@ from numpy.typing import NDArray
 from .._certified.double_double import Floats, exact_product
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
+from .._certified.fourier import inverse, inverse_error, transform, transform_error
 from .._certified.interval import ZERO, arithmetic
-from ._fourier import inverse, inverse_error, transform, transform_error
 from ._outcomes import TINY, OutcomeCells
 
 _AT128 = arithmetic(128)

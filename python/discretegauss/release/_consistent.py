@@ -93,8 +93,9 @@ class ConsistentTables:
         ):
             with file.content() as write:
                 keys = table.other_columns
-                rows = zip(*(columns[key] for key in (*keys, label, "error")), strict=True)
-                write(csv_bytes([(*keys, count, "error"), *rows]))
+                new = ("error", "low", "high")
+                rows = zip(*(columns[key] for key in (*keys, label, *new)), strict=True)
+                write(csv_bytes([(*keys, count, *new), *rows]))
             mean = float(np.mean(np.square(columns["error"])))
             gains.append((file.path, float(table.law.var()) / mean))
         return tuple(gains)

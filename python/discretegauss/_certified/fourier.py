@@ -23,8 +23,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.double_double import Floats, Pair, Pairs, pair, pair_sum, product
-from .._certified.interval import arithmetic
+from .double_double import Floats, Pair, Pairs, pair, pair_sum, product
+from .interval import arithmetic
 
 Complexes = NDArray[np.complex128]
 

@@ -128,6 +128,7 @@ class _Lib:
     DG_INTEGERS: Final[int]
     DG_FLOATS: Final[int]
     DG_RATIOS: Final[int]
+    DG_ROOTS: Final[int]
 
     DG_REFUSE: Final[int]
     DG_CLAMP: Final[int]

@@ -384,7 +384,7 @@ def test_arrays_of_sigma_are_drawn_as_their_squares() -> None:
     bits = random.Random(7).randbytes(10**5)
     given: list[tuple[Any, Any]] = [
         (np.array([1, 20, 300]), 0),
-        (np.array([[0.5], [0.1]]), [1, 2, 3]),
+        (np.array([[0.5], [1.5]]), [1, 2, 3]),
         (["1/3", 2, Fraction(5, 2), 0.1], "1/2"),
         (3, [1, 2, 3]),
     ]

@@ -154,8 +154,8 @@ static uint64_t above_of(bool squared, int within, int block_bits, int places)
 }
 
 /** Add the law of a parameter with these bounds, and a centre. */
-static inline bool add(dg_lane_laws *laws, const dg_lane_staircases *staircases, leading of,
-                       const dg_lane_number *centre)
+static inline bool add_law(dg_lane_laws *laws, const dg_lane_staircases *staircases, leading of,
+                           const dg_lane_number *centre)
 {
     const bool squared = staircases->squared;
     DG_REQUIRES(laws->n < DG_LANE_LAWS && laws->squared == squared);
@@ -204,15 +204,16 @@ bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
 {
     const int64_t num = parameter->num, den = parameter->den;
     return num > 0 && den > 0 &&
-           add(laws, staircases, leading_of((uint64_t)num, (uint64_t)den, parameter->exponent),
-               centre);
+           add_law(laws, staircases, leading_of((uint64_t)num, (uint64_t)den, parameter->exponent),
+                   centre);
 }
 
 bool dg_lane_laws_add_root(dg_lane_laws *laws, const dg_lane_staircases *staircases, int64_t root,
                            int exponent, const dg_lane_number *centre)
 {
     DG_REQUIRES(root < INT64_C(1) << 53);
-    return root > 0 && add(laws, staircases, leading_of_square((uint64_t)root, exponent), centre);
+    return root > 0 &&
+           add_law(laws, staircases, leading_of_square((uint64_t)root, exponent), centre);
 }
 
 void dg_lane_laws_again(dg_lane_laws *laws)

@@ -2,7 +2,6 @@
 #include "base/wipe.h"
 #include "bounds/refine.h"
 #include "isochronous/lane_attempt.h"
-#include "isochronous/lane_power.h"
 #include "isochronous/silent.h"
 
 #include <string.h>
@@ -85,8 +84,7 @@ static dg_status against(int *sign, uint64_t m, attempt *at)
     return DG_OK;
 }
 
-/** Decide an attempt at a border: floor(L H g / c) is rel, and is not the number itself. X and Y are bounds of
- *  2^104 2^lift (L H g - rel c), in units of 2^52. */
+/** Decide an attempt at a border: floor(L H g / c) is rel, and is not the number itself. */
 static dg_status decide_border(bool *accepted, attempt *at)
 {
     uint64_t word;
@@ -142,7 +140,7 @@ static dg_status decide_tail(bool *accepted, attempt *at)
     uint64_t f, word, level = 0, ones;
     DG_TRY(take_word(&f, at));
     *accepted = false;
-    if (f >> PLACED_BITS != 0 && !DG_ALWAYS_REFINE) {
+    if (f >> PLACED_BITS != 0) {
         return DG_OK; /* 2^(level + 2) H g is below 2^-38 on all levels */
     }
     DG_TRY(dg_bits_word(&word, sizeof word, at->bits));

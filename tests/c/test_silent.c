@@ -24,7 +24,7 @@ typedef struct one_law {
 } one_law;
 
 /* Of the first ones all positions are looked at. */
-enum { WHOLE = 8, TINY = 8 }; /* tails of sigma = 1/1000 would read 10^9 bits */
+enum { WHOLE = 5, TINY = 8 }; /* tails of sigma = 1/1000 would read 10^9 bits */
 
 static const one_law LAWS[] = {
     {DG_DISCRETE_GAUSSIAN, "1", "1/3", NULL},

@@ -1,7 +1,7 @@
 # `cmake --install`: the core as a library for other programs. Both libraries have the same objects:
-#   libdiscretegauss.so.0   exports the functions of discretegauss.h and nothing else
+#   libdiscretegauss.so.0.1 exports the functions of the installed headers and nothing else
 #   libdiscretegauss.a      every global symbol begins with dg_
-# It also installs discretegauss.h, and files by which pkg-config and CMake find the libraries.
+# It also installs these headers, the licence, and files by which pkg-config and CMake find the libraries.
 #
 # It is off in the Python package, in a test build, and if another project includes this one. It needs the
 # system's GMP, because the name of the gmpy2 wheel's library has a hash. Only ELF systems were tried.
@@ -24,20 +24,31 @@ include(CMakePackageConfigHelpers)
 
 add_library(dg_shared SHARED $<TARGET_OBJECTS:dg_core>)
 target_link_libraries(dg_shared PRIVATE dg::mpfr dg::gmp Threads::Threads dg_hardening)
-# Export the functions that the header marks with DG_API.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS csrc/include/discretegauss.h)
-file(READ csrc/include/discretegauss.h DG_HEADER)
+# Before 1.0 a minor version may change the ABI, so it is part of the name.
+set(DG_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(DG_SOVERSION 0.${PROJECT_VERSION_MINOR})
+endif()
+# Export the functions that the headers mark with DG_API.
+set(DG_HEADERS csrc/include/discretegauss.h csrc/include/discretegauss_mechanisms.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DG_HEADERS})
+set(DG_HEADER "")
+foreach(header IN LISTS DG_HEADERS)
+  file(READ ${header} text)
+  string(APPEND DG_HEADER "${text}")
+endforeach()
 string(REGEX MATCHALL "DG_API [^(;]*dg_[a-z0-9_]+\\(" DG_EXPORTS "${DG_HEADER}")
 list(TRANSFORM DG_EXPORTS REPLACE ".*(dg_[a-z0-9_]+)\\(" "\\1;")
 string(REPLACE ";;" "; " DG_EXPORTS "${DG_EXPORTS}")
 file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/library_exports" "{ global: ${DG_EXPORTS} local: *; };\n")
 target_link_options(dg_shared PRIVATE "-Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/library_exports" -Wl,--no-undefined)
 set_target_properties(dg_shared PROPERTIES
-  OUTPUT_NAME discretegauss VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  OUTPUT_NAME discretegauss VERSION ${PROJECT_VERSION} SOVERSION ${DG_SOVERSION})
 
 install(TARGETS dg_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES $<TARGET_FILE:dg_core> DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdiscretegauss.a)
-install(FILES csrc/include/discretegauss.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${DG_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/licenses/discretegauss)
 
 # Both files name the others relative to themselves, so the folder may be moved.
 file(RELATIVE_PATH DG_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

@@ -31,7 +31,7 @@ add_custom_command(
   COMMAND Python::Interpreter -m cffi.gen_src exec-python
     "${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_native.py" "${DG_NATIVE_C}"
   DEPENDS cmake/build_native.py csrc/python/bit_generator.h csrc/python/calls.h
-    csrc/include/discretegauss.h csrc/include/discretegauss_parts.h
+    csrc/include/discretegauss.h csrc/include/discretegauss_mechanisms.h csrc/include/discretegauss_parts.h
   COMMENT "Generating _native.c from the headers"
   VERBATIM)
 
@@ -58,3 +58,6 @@ endif()
 
 install(TARGETS _native LIBRARY DESTINATION discretegauss)
 install(FILES ${DG_BUNDLED_LIBRARIES} csrc/cuda/noise.cu csrc/cuda/noise_law.h DESTINATION discretegauss)
+if(DEFINED SKBUILD)
+  include(cmake/Sbom.cmake)
+endif()

@@ -1,7 +1,7 @@
 """The cffi build script: ``python -m cffi.gen_src exec-python build_native.py _native.c``.
 
-The declarations are the regions between the two "cffi" marks of discretegauss.h and
-discretegauss_parts.h, as they stand but for the word DG_API. Nothing is copied by hand: a copy that
+The declarations are the regions between the two "cffi" marks of the headers
+in csrc/include, as they stand but for the word DG_API. Nothing is copied by hand: a copy that
 said ``long`` where the header says ``int`` would compile and truncate.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from cffi import FFI
 
 INCLUDE = Path(__file__).resolve().parent.parent / "csrc" / "include"
-HEADERS = (INCLUDE / "discretegauss.h", INCLUDE / "discretegauss_parts.h")
+HEADERS = [INCLUDE / f"discretegauss{part}.h" for part in ("", "_mechanisms", "_parts")]
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from discretegauss._law import Kind, LawSpec
 from discretegauss.verify._cases import fixed_cases, one_line
-from discretegauss.verify._table import Table, copy_out, sampler_of
+from discretegauss.verify._table import CellTable, copy_out, sampler_of
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "csrc"
@@ -164,7 +164,7 @@ def memory_of(spec: LawSpec, index_bits: int, at: dict[str, int]) -> Memory:
     )
 
 
-def agrees(memory: Memory, table: Table) -> bool:
+def agrees(memory: Memory, table: CellTable) -> bool:
     """Return whether the bytes agree with the core's own functions."""
     head = struct.unpack("<QQ4I4i5I", memory.in_table[:68])
     said: tuple[int, ...] = (

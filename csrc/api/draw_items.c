@@ -112,7 +112,7 @@ dg_status dg_draw_law(const dg_fill *fill, size_t first, size_t end, dg_session 
 dg_status dg_draw_table(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     uint8_t *out = fill->out + first * fill->item_bytes;
-    const dg_table *table = fill->sampler->table;
+    const dg_table *table = ((const dg_sampler *)fill->from)->table;
     return fill->wide
                ? dg_table_fill_bytes(out, end - first, fill->item_bytes, table, &session->bits)
                : dg_table_fill_dtype(out, end - first, fill->dtype, table, &session->bits);
@@ -155,7 +155,7 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
     dg_status status = DG_OK;
     for (size_t n; first < end && status == DG_OK; first += n) {
         n = end - first < LOT ? end - first : LOT;
-        status = dg_lanes_draw(draws, n, end - first - n, fill->sampler->lanes, &session->bits);
+        status = dg_lanes_draw(draws, n, end - first - n, ((const dg_sampler *)fill->from)->lanes, &session->bits);
         if (status == DG_OK) {
             status = store_lanes(fill, first, n, draws);
         }

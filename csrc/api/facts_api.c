@@ -63,6 +63,11 @@ const char *dg_status_text(dg_status status)
     return (unsigned)status < sizeof texts / sizeof *texts ? texts[status] : "no such status";
 }
 
+const char *dg_version(void)
+{
+    return DG_VERSION;
+}
+
 const char *dg_gmp_version(void)
 {
     return gmp_version;

@@ -26,6 +26,11 @@ typedef struct dg_each_law {
     dg_isa isa; /* of the lanes */
 } dg_each_law;
 
+static const dg_each_law *each_of(const dg_fill *fill)
+{
+    return fill->from;
+}
+
 #if DG_HAVE_WORDS
 static void init_set(mpz_t out, int64_t value)
 {
@@ -53,7 +58,7 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
     init_set(b, parameter.den);
     init_set(c, centre.num);
     init_set(d, centre.den);
-    dg_law_prepare(&law, fill->laws->laws->kind, a, b, c, d, session->big.one, session->big.one);
+    dg_law_prepare(&law, each_of(fill)->laws->kind, a, b, c, d, session->big.one, session->big.one);
     law.uses_words = dg_words_prepare_proposals(&law.words, &law);
     dg_status status = dg_draw_items(fill, item, item + 1, beyond, &law, session);
     const int saved_errno = errno;
@@ -67,7 +72,7 @@ static dg_status draw_short_by_gmp(const dg_fill *fill, dg_short_ratio parameter
 /** Draw an item by Algorithms 1-3. Probably `beyond` draws of other laws follow. */
 static dg_status draw_exactly(const dg_fill *fill, size_t item, size_t beyond, dg_session *session)
 {
-    const dg_laws *laws = fill->laws->laws;
+    const dg_laws *laws = each_of(fill)->laws;
     const dg_law_kind kind = laws->kind;
     dg_number parameter, centre;
     DG_TRY(dg_read_law(&parameter, &centre, laws, item));
@@ -118,7 +123,7 @@ typedef struct batch {
 static dg_status exact_law(dg_law **law, size_t which, void *context)
 {
     const batch *of = context;
-    return dg_exact_law_new(law, of->fill->laws->laws, of->items[which]);
+    return dg_exact_law_new(law, each_of(of->fill)->laws, of->items[which]);
 }
 
 /** Read a number, or the root that is given for it, as lanes take it. Returns: false if it is not a number, or a ratio
@@ -195,13 +200,13 @@ static dg_status draw_laws_in_lanes(const dg_fill *fill, size_t first, size_t en
 {
     batch together = {.fill = fill};
     size_t others[DG_LANE_LAWS];
-    dg_lane_laws_open(&together.laws, &fill->laws->staircases, fill->laws->isa);
+    dg_lane_laws_open(&together.laws, &each_of(fill)->staircases, each_of(fill)->isa);
     for (size_t i = first; i < end;) {
         const size_t stop = end - i < DG_LANE_LAWS ? end : i + DG_LANE_LAWS;
         size_t n_others = 0;
         for (; i < stop; i++) {
             together.items[together.laws.n] = i;
-            if (!add_to(&together.laws, fill->laws, i)) {
+            if (!add_to(&together.laws, each_of(fill), i)) {
                 others[n_others++] = i;
             }
         }
@@ -296,7 +301,7 @@ static dg_status fill_centred(void *out, size_t n, dg_dtype dtype, const dg_laws
         .source = source,
         .draw = draw_laws,
         .dtype = dtype,
-        .laws = &each,
+        .from = &each,
         .sums = sums,
     };
     bool in_lanes = false;

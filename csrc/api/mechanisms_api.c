@@ -85,7 +85,7 @@ void dg_selection_free(dg_selection *selection)
 static dg_status select_each(const dg_fill *fill, size_t first, size_t end, uint64_t *order,
                              dg_session *session)
 {
-    const dg_selection *selection = fill->selection;
+    const dg_selection *selection = fill->from;
     for (size_t i = first; i < end; i++) {
         const size_t row =
             selection->which == NULL ? i % selection->n_rows : (size_t)selection->which[i];
@@ -104,7 +104,7 @@ static dg_status select_each(const dg_fill *fill, size_t first, size_t end, uint
 
 static dg_status draw_selections(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
-    const dg_selection *selection = fill->selection;
+    const dg_selection *selection = fill->from;
     if (!selection->in_words) {
         /* a gap, its product with the rate, and bernoulli's multiples of that are longer than the rate */
         DG_TRY(dg_memory_available(selection->rate->room_bytes + 16 * selection->gap_bytes));
@@ -143,7 +143,7 @@ dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype, const dg_select
         .source = source,
         .draw = draw_selections,
         .dtype = dtype,
-        .selection = selection,
+        .from = selection,
     };
     return dg_fill_run(&fill, run);
 }
@@ -199,14 +199,15 @@ void dg_snapping_free(dg_snapping *snapping)
 static dg_status draw_sides(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     enum { LONGEST_SHIFT = 4096 };
-    if (!fill->snapping->step->uses_words) {
-        DG_TRY(dg_memory_available(fill->snapping->step->room_bytes + LONGEST_SHIFT));
-        DG_TRY(dg_big_open(&session->big, fill->snapping->step));
+    const dg_snapping *snapping = fill->from;
+    if (!snapping->step->uses_words) {
+        DG_TRY(dg_memory_available(snapping->step->room_bytes + LONGEST_SHIFT));
+        DG_TRY(dg_big_open(&session->big, snapping->step));
     }
     for (size_t i = first; i < end; i++) {
         int side;
         look_ahead(&session->bits, end - 1 - i);
-        DG_TRY(dg_leave_cell(&side, fill->snapping, i, &session->big, &session->bits));
+        DG_TRY(dg_leave_cell(&side, snapping, i, &session->big, &session->bits));
         DG_TRY(dg_dtype_store(fill->out, i, fill->dtype, side < 0, side != 0));
     }
     return DG_OK;
@@ -227,7 +228,7 @@ dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snappin
         .source = source,
         .draw = draw_sides,
         .dtype = dtype,
-        .snapping = snapping,
+        .from = snapping,
     };
     return dg_fill_run(&fill, run);
 }

@@ -37,10 +37,7 @@ struct dg_fill {
     /* for draw: */
     bool wide; /* items are integers of item_bytes bytes; otherwise they have this dtype: */
     dg_dtype dtype;
-    const dg_sampler *sampler;      /* one law */
-    const struct dg_each_law *laws; /* a law for each item: laws_api.c */
-    const dg_selection *selection;  /* selections */
-    const dg_snapping *snapping;    /* snapped noise */
+    const void *from;           /* what is drawn from: a sampler, or what this draw knows */
     const struct dg_sums *sums; /* added to the draws in a core's cache; NULL: nothing is added */
     size_t chunk;               /* draws are added to in multiples of it; 0: in any number */
 };

@@ -63,7 +63,7 @@ static dg_fill filling(void *out, size_t n, const dg_sampler *sampler, const dg_
         QUICK_PIECE = 1 << 16
     }; /* PIECE_OF_LANES: some 0.3 ms of bits from getrandom */
     const bool quick_bits = source == NULL || source->kind == DG_SOURCE_CHACHA20;
-    dg_fill fill = {.out = out, .n = n, .sampler = sampler, .source = source};
+    dg_fill fill = {.out = out, .n = n, .from = sampler, .source = source};
     switch (sampler->method) {
     case DG_CELLS:
         fill.draw = dg_draw_table;

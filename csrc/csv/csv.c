@@ -3,7 +3,7 @@
  *
  * The text is UTF-8 without NUL bytes. Its last byte is a line end, which ends every loop here. */
 #include "base/contract.h"
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  *  Rules for all arguments:
  *  5. A pointer is not NULL, unless its function says that it may be, or it is an array of no items.
  *  6. Arrays do not overlap, and are aligned for what they hold.
- *  7. A const pointer to a sampler, a selection or a snapping means that any number of threads may use it at once.
+ *  7. A const pointer to a sampler means that any number of threads may use it at once.
  *
  *  No function here aborts, prints, retries silently or falls back to other randomness.
  *
@@ -24,8 +24,9 @@
  *  (SIGSEGV at the stack's end), because a call cannot detect it. Threads have 128 KiB by default with musl, otherwise
  *  what pthread_attr_setstacksize says.
  *
- *  This header is the only definition of the C API. C includes it. For Python, cffi reads the part between the two
- *  "cffi" marks, so that part has only simple declarations: no #if, and no macros but integer constants.
+ *  This header, with discretegauss_mechanisms.h, is the only definition of the C API. C includes it. For Python, cffi
+ *  reads the part between the two "cffi" marks, so that part has only simple declarations: no #if, and no macros but
+ *  integer constants.
  */
 #ifndef DISCRETEGAUSS_H
 #define DISCRETEGAUSS_H
@@ -38,6 +39,10 @@
 #else
 #define DG_API
 #endif
+
+/** The version of this header. A program whose dg_version() is another runs with a library that it was not compiled for.
+ *  Before 1.0 the name of the shared library has the minor version, so that the loader finds only its own. */
+#define DG_VERSION "0.1.0"
 
 #ifdef __cplusplus
 extern "C" {
@@ -343,107 +348,8 @@ DG_API dg_status dg_laws_fill(void *out, size_t n, dg_dtype dtype, const dg_laws
 DG_API dg_status dg_words_fill(void *out, size_t n, dg_dtype dtype, const dg_run *run,
                                const dg_source *source);
 
-/** How a candidate is selected by its score. */
-typedef enum dg_selection_kind {
-    DG_PERMUTE_AND_FLIP = 0, /**< in random order, the first that passes */
-    DG_EXPONENTIAL = 1       /**< uniform candidates, until one passes */
-} dg_selection_kind;
-
-/** A selection: rows of candidates to select from. It does not change. */
-typedef struct dg_selection dg_selection;
-
-/** Prepare selections: a candidate passes with probability exp(-gap rate).
- *
- *  gaps:      how far each score is below the best of its row: n_rows rows of k integers >= 0, each of
- *             gap_bytes bytes, least significant first. which: the rows of the n items. If it is NULL, item i has
- *             row i modulo n_rows.
- *  Requires:  rate is text, as dg_sampler_new reads it, and obeys the rule of DG_BERNOULLI_EXP; 1 <= k < 2^55;
- *             gap_bytes >= 1; every row has a gap of 0; the gaps do not change later.
- *  Ensures:   DG_OK -> *selection is new. It refers to gaps and which, which must outlive it, and the caller frees it
- *             with dg_selection_free. Otherwise *selection is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | a status of a selection's argument.
- */
-DG_API dg_status dg_selection_new(dg_selection **selection, dg_selection_kind kind,
-                                  const char *rate, const uint8_t *gaps, size_t gap_bytes,
-                                  size_t n_rows, size_t k, const int64_t *which);
-
-/** Free a selection. It may be NULL. */
-DG_API void dg_selection_free(dg_selection *selection);
-
-/** Select n times: out[i] = the index of a candidate in the row of item i.
- *
- *  Law:       permute-and-flip (McKenna, Sheldon, 2020, Algorithm 1): candidates are visited in uniformly random
- *             order, and the first that passes is selected. The exponential mechanism: Pr[c] ~ exp(-gap_c rate).
- *  Requires:  out as for dg_sampler_fill; which, if it is not NULL, has n entries below n_rows.
- *  Ensures:   as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill; DG_ERR_N_ROWS if there is no row.
- *  Cost:      O(k) per item; the time depends on the selections and on the gaps.
- */
-DG_API dg_status dg_selection_fill(void *out, size_t n, dg_dtype dtype,
-                                   const dg_selection *selection, const dg_run *run,
-                                   const dg_source *source);
-
-/** A snapping: values in their cells, which Laplace noise may leave. It does not change. */
-typedef struct dg_snapping dg_snapping;
-
-/** Prepare to draw on which side values plus Laplace noise leave their cell.
- *
- *  A cell is step 2^doublings scales of the noise long. Value i lies offset[i] / 2^shift[i] cells from the middle of
- *  its cell.
- *  Requires:  step is text, as dg_sampler_new reads it, from 0 to 1, and above 1/2 unless doublings is 0;
- *             doublings < 64; 1 <= shift[i] <= 4096;
- *             -2^(shift[i] - 1) <= offset[i] < 2^(shift[i] - 1), |offset[i]| < 2^62.
- *  Ensures:   DG_OK -> *snapping is new. It refers to offset and shift, which must outlive it, and the caller frees it
- *             with dg_snapping_free. Otherwise *snapping is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | a status of a snapping's argument.
- */
-DG_API dg_status dg_snapping_new(dg_snapping **snapping, const char *step, size_t doublings,
-                                 const int64_t *offset, const int64_t *shift);
-
-/** Free a snapping. It may be NULL. */
-DG_API void dg_snapping_free(dg_snapping *snapping);
-
-/** Draw for n values: out[i] = 1 or -1, the side on which value i leaves its cell, or 0 if it stays.
- *
- *  Law:       Pr[1] = exp(-(1/2 - phi) t)/2, Pr[-1] = exp(-(1/2 + phi) t)/2, phi = offset/2^shift,
- *             t = step 2^doublings (csrc/mechanisms/leave_cell.c).
- *  Requires:  dtype is signed, otherwise as for dg_sampler_fill.
- *  Ensures:   as dg_sampler_fill.
- *  Returns:   as dg_sampler_fill.
- */
-DG_API dg_status dg_snapping_fill(void *out, size_t n, dg_dtype dtype, const dg_snapping *snapping,
-                                  const dg_run *run, const dg_source *source);
-
-/** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a key of 32 bytes
- *  (RFC 8439; the block index fills the counter and the first word of the nonce). It serves repeatable tests. */
-DG_API void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
-
-/** Read columns of counts from delimited text: cells between delimiters, quoted or not, without the quotes and the
- *  blanks at their ends.
- *
- *  Requires:  text is UTF-8 without NUL bytes, and its last byte is a line feed; delimiter is a comma, a
- *             semicolon, a vertical bar or a tab; columns are increasing and below width; counts has room for
- *             n_columns counts for each line feed.
- *  Ensures:   the first *n_rows rows have width cells. Those in columns are integers of at most 19 digits, below 2^63
- *             in magnitude. counts holds them, row by row.
- *  Returns:   how many bytes these rows have. If this is not n_bytes, the next row is undecided: it is not
- *             as simple as that.
- */
-DG_API size_t dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
-                            uint8_t delimiter, size_t width, const size_t *columns,
-                            size_t n_columns);
-
-/** Write delimited text again with other counts: cells without blanks at their ends, quoted only if they contain a
- *  quote or a delimiter.
- *
- *  Requires:  dg_csv_counts returned n_bytes for the text, and n_rows; counts are its rows, with other values;
- *             out has room for n_bytes, and for each row 2 width + 20 n_columns + line_end_bytes more.
- *  Returns:   how many bytes were written.
- */
-DG_API size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t *text,
-                             size_t n_bytes, uint8_t delimiter, uint8_t out_delimiter,
-                             const uint8_t *line_end, size_t line_end_bytes, size_t width,
-                             const size_t *columns, size_t n_columns);
+/** Return the version of the library: the DG_VERSION it was built with. */
+DG_API const char *dg_version(void);
 
 /** Return the version of GMP, as it reports itself at run time. */
 DG_API const char *dg_gmp_version(void);

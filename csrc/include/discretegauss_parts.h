@@ -1,4 +1,5 @@
-/** Options and facts of samplers for tests, fuzzing, benchmarks and the verifier.
+/** What the Python package alone uses: counts in text, and, for tests, fuzzing, benchmarks and the verifier, options and
+ *  facts of samplers.
  *
  *  This header is not installed, and the shared library does not export what it declares. The "cffi" marks have the
  *  meaning of those in discretegauss.h.
@@ -6,7 +7,7 @@
 #ifndef DISCRETEGAUSS_PARTS_H
 #define DISCRETEGAUSS_PARTS_H
 
-#include "discretegauss.h"
+#include "discretegauss_mechanisms.h"
 
 /* cffi: begin */
 
@@ -116,6 +117,37 @@ dg_status dg_noise_pack(uint8_t *out, size_t *n_bytes, const dg_sampler *sampler
 /** Do what dg_laws_fill does, with one instruction set. The draws are the same. */
 dg_status dg_laws_fill_by(void *out, size_t n, dg_dtype dtype, const dg_laws *laws, size_t *bad,
                           dg_isa isa, const dg_run *run, const dg_source *source);
+
+/** Write blocks [first_block, first_block + n_blocks) of 64 bytes of the ChaCha20 stream under a key of 32 bytes
+ *  (RFC 8439; the block index fills the counter and the first word of the nonce). It serves repeatable tests. */
+void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t first_block);
+
+/** Read columns of counts from delimited text: cells between delimiters, quoted or not, without the quotes and the
+ *  blanks at their ends.
+ *
+ *  Requires:  text is UTF-8 without NUL bytes, and its last byte is a line feed; delimiter is a comma, a
+ *             semicolon, a vertical bar or a tab; columns are increasing and below width; counts has room for
+ *             n_columns counts for each line feed.
+ *  Ensures:   the first *n_rows rows have width cells. Those in columns are integers of at most 19 digits, below 2^63
+ *             in magnitude. counts holds them, row by row.
+ *  Returns:   how many bytes these rows have. If this is not n_bytes, the next row is undecided: it is not
+ *             as simple as that.
+ */
+size_t dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
+                            uint8_t delimiter, size_t width, const size_t *columns,
+                            size_t n_columns);
+
+/** Write delimited text again with other counts: cells without blanks at their ends, quoted only if they contain a
+ *  quote or a delimiter.
+ *
+ *  Requires:  dg_csv_counts returned n_bytes for the text, and n_rows; counts are its rows, with other values;
+ *             out has room for n_bytes, and for each row 2 width + 20 n_columns + line_end_bytes more.
+ *  Returns:   how many bytes were written.
+ */
+size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t *text,
+                             size_t n_bytes, uint8_t delimiter, uint8_t out_delimiter,
+                             const uint8_t *line_end, size_t line_end_bytes, size_t width,
+                             const size_t *columns, size_t n_columns);
 
 /* cffi: end */
 

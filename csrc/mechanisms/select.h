@@ -2,6 +2,7 @@
 #ifndef DG_MECHANISMS_SELECT_H
 #define DG_MECHANISMS_SELECT_H
 
+#include "discretegauss_mechanisms.h"
 #include "exact/big.h"
 
 struct dg_selection {

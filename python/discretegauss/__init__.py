@@ -13,7 +13,7 @@ Ten things that one looks for::
     privacy.Budget                     a budget, which other functions take
     privacy.calibrate                  the noise that a budget asks for
     privacy.epsilon                    what noise costs; also delta, rho
-    estimate.interval                  how far off a noisy count is; also total, ratio
+    estimate.interval                  how far off a noisy count is; also total, share
     release.Plan                       several tables under one budget
     selection.keep_groups              the groups of a table that nobody knew before
 

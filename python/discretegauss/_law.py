@@ -90,7 +90,7 @@ def fits_range(spec: LawSpec, low: int, high: int) -> bool:
     *Skellam*, of variance v. As E(exp(t X)) = exp(v (cosh(t) - 1)) and cosh(t) - 1 <= t**2/2/(1 -
     t/3), a side is at most exp(-r**2/(2 (v + r/3))) (Bernstein), and 2 exp(-90) < 2**-128.
     """
-    return FACTS[spec.kind].fits(spec, low, high)
+    return KINDS[spec.kind].fits(spec, low, high)
 
 
 class KindFacts(NamedTuple):
@@ -148,7 +148,7 @@ def _generalized_fits(spec: LawSpec, low: int, high: int) -> bool:
 
 
 #: The facts of each kind.
-FACTS = {
+KINDS = {
     Kind.BERNOULLI: KindFacts("p", _bit_fits, may_be_zero=True),
     Kind.UNIFORM_BELOW: KindFacts("n", _uniform_fits),
     Kind.BERNOULLI_EXP: KindFacts("gamma", _bit_fits, may_be_zero=True),

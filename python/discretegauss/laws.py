@@ -22,7 +22,7 @@ from ._inputs.draw_arguments import (
     INT64,
     MOST_ELEMENTS,
     ONE_THREAD,
-    How,
+    IntegerDrawOptions,
     Method,
     Size,
     checked_dtype,
@@ -55,7 +55,7 @@ __all__ = [
     "GeneralizedGaussian",
     "Law",
     "Skellam",
-    "centred",
+    "centred_simplest",
 ]
 __dir__ = __all__.copy  # dir() and completion show these names alone
 
@@ -151,15 +151,19 @@ class _Law(LawFunctions):
     # For type checkers: without size and out one draw is an int, otherwise the result is an array.
 
     @overload
-    def sample(self, size: None = None, *, out: None = None, **how: Unpack[How]) -> int: ...
+    def sample(
+        self, size: None = None, *, out: None = None, **how: Unpack[IntegerDrawOptions]
+    ) -> int: ...
 
     @overload
     def sample(
-        self, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+        self, size: Size = None, *, out: Filled | None = None, **how: Unpack[IntegerDrawOptions]
     ) -> Filled: ...
 
     @overload
-    def sample(self, size: Size = None, *, out: TensorT, **how: Unpack[How]) -> TensorT: ...
+    def sample(
+        self, size: Size = None, *, out: TensorT, **how: Unpack[IntegerDrawOptions]
+    ) -> TensorT: ...
 
     def sample(
         self,
@@ -188,6 +192,8 @@ class _Law(LawFunctions):
         ------
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.discrete_gaussian`.
+        ImportError, MemoryError, RuntimeError
+            For an array on a GPU: a package, a driver or memory is missing, or the driver fails.
         """
         if source is not CHACHA20:
             source = checked_source(source)
@@ -199,7 +205,7 @@ class _Law(LawFunctions):
         if size is None and out is None:
             if dtype is not INT64:  # a Python integer holds any draw, but the user asked for a type
                 require_fit(self._spec, checked_dtype(dtype), parameter_name(self._kind))
-            return (by or self._by(method, 1)).draw(source)
+            return (by or self._engine(method, 1)).draw(source)
         if out is not None and is_tensor(out):
             fill = outside_of_graphs(self._fill_tensor)
             return fill(out, size, dtype=dtype, method=method, source=source, threads=threads)
@@ -208,7 +214,7 @@ class _Law(LawFunctions):
         else:
             array = self._target(size, dtype, out)
         if by is None or array.size >= by.cells_from:
-            by = self._by(method, array.size)
+            by = self._engine(method, array.size)
         if array.dtype not in self._fitting:
             self._require_fit(array.dtype, by)
         if out is None and array.dtype.isnative:
@@ -246,7 +252,7 @@ class _Law(LawFunctions):
         fill(memory, self._spec)
         return out
 
-    def _by(self, method: Method, n: int) -> Engine:
+    def _engine(self, method: Method, n: int) -> Engine:
         """Return the engine for n draws by a method; cache the default one for few draws."""
         if method is not AUTO:
             return engine(self._spec, method)
@@ -570,7 +576,7 @@ Law = DiscreteGaussian | DiscreteLaplace | GeneralizedGaussian | Skellam
 """The type of all laws, for annotations and isinstance."""
 
 
-def centred(law: object) -> LawSpec:
+def centred_simplest(law: object) -> LawSpec:
     """Return the law moved to mu = 0; refuse other objects, and laws whose mu is not an integer."""
     if not isinstance(law, Law):
         raise ParameterTypeError(

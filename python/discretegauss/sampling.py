@@ -12,8 +12,8 @@ from ._drawing.fill import empty
 from ._drawing.many_laws import fill_laws
 from ._inputs.draw_arguments import (
     INT64,
-    How,
-    HowOnly,
+    DrawOptions,
+    IntegerDrawOptions,
     Method,
     Size,
     checked_how,
@@ -66,7 +66,12 @@ if TYPE_CHECKING:
 
 @overload
 def discrete_gaussian(
-    sigma2: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[How]
+    sigma2: Number,
+    size: None = None,
+    *,
+    mu: Number = ...,
+    out: None = None,
+    **how: Unpack[IntegerDrawOptions],
 ) -> int: ...
 
 
@@ -78,13 +83,18 @@ def discrete_gaussian(
     mu: Number = ...,
     sigma: Number,
     out: None = None,
-    **how: Unpack[How],
+    **how: Unpack[IntegerDrawOptions],
 ) -> int: ...
 
 
 @overload
 def discrete_gaussian(
-    sigma2: Any, size: Size = None, *, mu: Any = ..., out: Filled | None = None, **how: Unpack[How]
+    sigma2: Any,
+    size: Size = None,
+    *,
+    mu: Any = ...,
+    out: Filled | None = None,
+    **how: Unpack[IntegerDrawOptions],
 ) -> Filled: ...
 
 
@@ -96,7 +106,7 @@ def discrete_gaussian(
     mu: Any = ...,
     sigma: Any,
     out: Filled | None = None,
-    **how: Unpack[How],
+    **how: Unpack[IntegerDrawOptions],
 ) -> Filled: ...
 
 
@@ -197,13 +207,23 @@ def discrete_gaussian(
 
 @overload
 def discrete_laplace(
-    scale: Number, size: None = None, *, mu: Number = ..., out: None = None, **how: Unpack[How]
+    scale: Number,
+    size: None = None,
+    *,
+    mu: Number = ...,
+    out: None = None,
+    **how: Unpack[IntegerDrawOptions],
 ) -> int: ...
 
 
 @overload
 def discrete_laplace(
-    scale: Any, size: Size = None, *, mu: Any = ..., out: Filled | None = None, **how: Unpack[How]
+    scale: Any,
+    size: Size = None,
+    *,
+    mu: Any = ...,
+    out: Filled | None = None,
+    **how: Unpack[IntegerDrawOptions],
 ) -> Filled: ...
 
 
@@ -252,13 +272,17 @@ def discrete_laplace(
 
 @overload
 def skellam(
-    variance: Number, size: None = None, *, out: None = None, **how: Unpack[How]
+    variance: Number, size: None = None, *, out: None = None, **how: Unpack[IntegerDrawOptions]
 ) -> int: ...
 
 
 @overload
 def skellam(
-    variance: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+    variance: Any,
+    size: Size = None,
+    *,
+    out: Filled | None = None,
+    **how: Unpack[IntegerDrawOptions],
 ) -> Filled: ...
 
 
@@ -316,7 +340,7 @@ def generalized_gaussian(
     *,
     mu: Number = ...,
     out: None = None,
-    **how: Unpack[How],
+    **how: Unpack[IntegerDrawOptions],
 ) -> int: ...
 
 
@@ -328,7 +352,7 @@ def generalized_gaussian(
     *,
     mu: Any = ...,
     out: Filled | None = None,
-    **how: Unpack[How],
+    **how: Unpack[IntegerDrawOptions],
 ) -> Filled: ...
 
 
@@ -385,13 +409,13 @@ def generalized_gaussian(
 
 @overload
 def geometric_exp(
-    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[How]
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[IntegerDrawOptions]
 ) -> int: ...
 
 
 @overload
 def geometric_exp(
-    gamma: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+    gamma: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[IntegerDrawOptions]
 ) -> Filled: ...
 
 
@@ -439,13 +463,13 @@ def geometric_exp(
 
 @overload
 def bernoulli(
-    p: Number, size: None = None, *, out: None = None, **how: Unpack[HowOnly]
+    p: Number, size: None = None, *, out: None = None, **how: Unpack[DrawOptions]
 ) -> bool: ...
 
 
 @overload
 def bernoulli(
-    p: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[HowOnly]
+    p: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[DrawOptions]
 ) -> _Flags: ...
 
 
@@ -492,12 +516,14 @@ def bernoulli(
 
 
 @overload
-def uniform_below(n: Number, size: None = None, *, out: None = None, **how: Unpack[How]) -> int: ...
+def uniform_below(
+    n: Number, size: None = None, *, out: None = None, **how: Unpack[IntegerDrawOptions]
+) -> int: ...
 
 
 @overload
 def uniform_below(
-    n: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[How]
+    n: Any, size: Size = None, *, out: Filled | None = None, **how: Unpack[IntegerDrawOptions]
 ) -> Filled: ...
 
 
@@ -543,13 +569,13 @@ def uniform_below(
 
 @overload
 def bernoulli_exp(
-    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[HowOnly]
+    gamma: Number, size: None = None, *, out: None = None, **how: Unpack[DrawOptions]
 ) -> bool: ...
 
 
 @overload
 def bernoulli_exp(
-    gamma: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[HowOnly]
+    gamma: Any, size: Size = None, *, out: _Flags | None = None, **how: Unpack[DrawOptions]
 ) -> _Flags: ...
 
 

@@ -6,6 +6,7 @@ These tests look at the installed package and at csrc/ of their clone.
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -21,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gmpy2
 import pytest
@@ -88,15 +89,24 @@ def test_the_stub_has_the_signatures_of_lib(native: ModuleType) -> None:
         assert ast.unparse(node.returns) == kinds[c_type.result.kind], name
 
 
-def test_the_public_header_stands_by_itself() -> None:
+def test_the_public_headers_stand_by_themselves() -> None:
     """Every function has a contract above it, without names that are declared elsewhere."""
+    names, known = re.compile(r"\b(?:dg|DG)_\w+"), set[str]()
+    for name in ("discretegauss.h", "discretegauss_mechanisms.h"):
+        header = (CSRC / "include" / name).read_text(encoding="utf-8")
+        above = re.findall(r"(.*)\nDG_API ", header)
+        assert above
+        assert [line for line in above if not line.endswith("*/")] == []
+        known |= set(names.findall(COMMENT_OR_STRING.sub(" ", header)))
+        assert set(names.findall(header)) - known == set()
+    assert {"dg_sampler", "dg_selection"} <= known
+
+
+def test_the_header_has_the_version_of_the_package_and_the_library_tells_it(native: Any) -> None:
+    """So a C program can ask whether it runs with the library that it was compiled for."""
     header = (CSRC / "include" / "discretegauss.h").read_text(encoding="utf-8")
-    above = re.findall(r"(.*)\nDG_API ", header)
-    assert above
-    assert [line for line in above if not line.endswith("*/")] == []
-    names, code = re.compile(r"\b(?:dg|DG)_\w+"), COMMENT_OR_STRING.sub(" ", header)
-    assert set(names.findall(header)) - set(names.findall(code)) == set()
-    assert "dg_sampler" in names.findall(code)
+    assert re.findall(r'^#define DG_VERSION "(.*)"$', header, re.M) == [discretegauss.__version__]
+    assert native.ffi.string(native.lib.dg_version()).decode() == discretegauss.__version__
 
 
 # --- no floating point in the core -----------------------------------------------------------
@@ -413,6 +423,19 @@ sys.exit(main(["release", *sys.argv[2:]]))
 """
 
 
+@pytest.mark.evidence  # compiles the core twice
+def test_two_builds_of_a_wheel_are_equal(tmp_path: Path) -> None:
+    """With SOURCE_DATE_EPOCH, byte for byte, so anybody can check a published wheel."""
+    script = "import sys; from scikit_build_core.build import build_wheel; build_wheel(sys.argv[1])"
+    env = os.environ | {"SOURCE_DATE_EPOCH": "1767225600"}
+    built = []
+    for name in ("first", "second"):
+        printed(sys.executable, "-c", script, tmp_path / name, cwd=CSRC.parent, env=env)
+        (wheel,) = (tmp_path / name).glob("*.whl")
+        built.append((wheel.name, wheel.read_bytes()))
+    assert built[0] == built[1]
+
+
 def test_the_documented_options_make_a_wheel_without_a_compiler(tmp_path: Path) -> None:
     """It is for every platform, contains no binary, and draws and releases."""
     assert dict(PURE_OPTIONS) == {"wheel.cmake": "false", "wheel.py-api": "py3"}
@@ -522,6 +545,23 @@ def test_the_package_says_whether_it_bundles_libraries(elf: Elf) -> None:
     assert licence == ("MIT AND LGPL-3.0-or-later" if bundled else "MIT")
     if discretegauss.build_info()["engine"] == "native":
         assert discretegauss.build_info()["libraries"] == ("bundled" if bundled else "system")
+
+
+def test_the_bill_of_materials_names_the_libraries_in_the_package(elf: Elf) -> None:
+    """It has their versions, and the SHA-256 of each file; without libraries there is none."""
+    beside = [*elf.path.parent.glob("libgmp-*"), *elf.path.parent.glob("libmpfr-*")]
+    files = importlib.metadata.files("discretegauss") or []
+    bills = [file for file in files if ".dist-info/sboms/" in str(file)]
+    assert len(bills) == bool(beside)
+    if bills:
+        parts = json.loads(bills[0].read_text())["components"]
+        told = {part["name"]: (part["version"], part["hashes"][0]["content"]) for part in parts}
+        digests = {
+            path.name[3:].split("-")[0]: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in beside
+        }
+        versions = {"gmp": gmpy2.mp_version(), "mpfr": gmpy2.mpfr_version()}
+        assert told == {name: (versions[name].split()[-1], digests[name]) for name in digests}
 
 
 @pytest.mark.skipif(not CAN_CONFIGURE, reason="needs cmake and make")

@@ -2,7 +2,7 @@
  * exactly its size, so that a sanitizer reports a byte beyond it. */
 #include "support.h"
 
-#include "discretegauss.h"
+#include "discretegauss_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -20,11 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from discretegauss._certified import gaussian_tail as _tail_gaussian
+from discretegauss._certified import discrete_gaussian as _gaussian
 from discretegauss._certified import moments as _moments
+from discretegauss._certified.discrete_gaussian import gaussian_tail
 from discretegauss._certified.formulas import mirrored
-from discretegauss._certified.gaussian_tail import gaussian_tail
-from discretegauss._certified.generalized_tail import Shape, generalized_tail
+from discretegauss._certified.generalized_tail import TailShape, generalized_tail
 from discretegauss._certified.incomplete_gamma import _gamma, scaled_gamma
 from discretegauss._certified.interval import Interval, arithmetic, relative_width_below
 from discretegauss._certified.laws_of_integers import normaliser, tail_ratio, weight_ratio
@@ -139,10 +139,12 @@ def test_the_normaliser_is_that_of_two_sums(spec: LawSpec, mu: F) -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", some([Shape(F(1), F(3, 2)), Shape(F(30), F(7, 3)), Shape(F(300), F(40))], 2), ids=str
+    "shape",
+    some([TailShape(F(1), F(3, 2)), TailShape(F(30), F(7, 3)), TailShape(F(300), F(40))], 2),
+    ids=str,
 )
 @pytest.mark.parametrize("power", [1, 2, 3, 4, None])
-def test_weighted_tails_are_those_of_sums_in_mpmath(shape: Shape, power: int | None) -> None:
+def test_weighted_tails_are_those_of_sums_in_mpmath(shape: TailShape, power: int | None) -> None:
     """With (y/s)**1, ..., (y/s)**4 and (y/s)**beta as weights (None: beta)."""
     bits = 80
     spec = general(shape.scale, shape.beta)
@@ -219,7 +221,7 @@ def test_far_tails_are_the_sums(depth2: int, bits: int, rate: F) -> None:
     assert relative_width_below(found, bits)
     growth = 1 / sigma2
     if rate > F(1, 1000):
-        summed = _tail_gaussian.direct_sum((d + F(1, 2)) * growth, growth, 60, bits)
+        summed = _gaussian.direct_sum((d + F(1, 2)) * growth, growth, 60, bits)
     else:
         summed = gaussian_tail(sigma2, d, 3 * bits)
     assert relative_width_below(summed, bits - 4)
@@ -228,7 +230,7 @@ def test_far_tails_are_the_sums(depth2: int, bits: int, rate: F) -> None:
 
 def test_a_sum_whose_first_ratio_is_rounded_to_1_goes_on() -> None:
     """1 + q0 + q0 q1 + ... with q0 = exp(-2**-200), qj = q0 exp(-j)."""
-    value = _tail_gaussian.direct_sum(F(1, 2**200), F(1), 0, 60)
+    value = _gaussian.direct_sum(F(1, 2**200), F(1), 0, 60)
     expected = 1 + sum(math.exp(-j * (j + 1) / 2) for j in range(20))
     assert value.lower <= value.upper
     assert float(value.lower) == pytest.approx(expected, rel=1e-15)
@@ -254,11 +256,11 @@ def test_tails_of_wide_laws_are_those_of_the_named_laws(exponent: int, bits: int
     """
     scale = F(10**exponent)
     for d in (F(0), F(1, 3), F(20)):
-        tail = generalized_tail(Shape(scale, F(1)), d, bits)
+        tail = generalized_tail(TailShape(scale, F(1)), d, bits)
         assert relative_width_below(tail, bits)
         assert overlap(tail, tail_ratio(laplace(scale), math.ceil(d), bits + 20))
     for d in (F(0), F(1, 3), F(20), 20 * scale):
-        tail = generalized_tail(Shape(scale, F(2)), d, bits)
+        tail = generalized_tail(TailShape(scale, F(2)), d, bits)
         assert relative_width_below(tail, bits)
         assert overlap(tail, gaussian_tail(scale**2 / 2, d, bits))
 
@@ -267,7 +269,7 @@ def test_tails_of_wide_laws_are_those_of_the_named_laws(exponent: int, bits: int
 @pytest.mark.parametrize("exponent", [5, *evidence(10, 100)])
 def test_more_bits_tell_the_same_of_wide_laws(beta: F, exponent: int) -> None:
     """With and without weights, near mu. More bits choose other circles."""
-    shape = Shape(F(10**exponent, 7), beta)
+    shape = TailShape(F(10**exponent, 7), beta)
     for power in (0, 1, 2, 3, 4, beta):
         for d in (F(0), F(1, 3), F(200, 7)):
             few, many = (generalized_tail(shape, d, bits, power) for bits in (60, 250))
@@ -277,7 +279,7 @@ def test_more_bits_tell_the_same_of_wide_laws(beta: F, exponent: int) -> None:
 
 def test_a_tail_that_would_take_hours_is_refused() -> None:
     with pytest.raises(ArithmeticError, match="longer than minutes"):
-        generalized_tail(Shape(F(10**15000), F(10**4)), F(0), 60000)
+        generalized_tail(TailShape(F(10**15000), F(10**4)), F(0), 60000)
 
 
 HUGE = F(2) ** 60000

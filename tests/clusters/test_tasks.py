@@ -15,7 +15,7 @@ from same_bits import same_bits
 
 import discretegauss as dg
 from discretegauss import dask, spark
-from discretegauss.data.addition import How
+from discretegauss.data.addition import AddOptions
 from discretegauss.data.tasks import TaskNoise, noise_of_tasks, result_path
 
 EMPTY = np.empty((0, 3), np.uint16)
@@ -64,15 +64,17 @@ def test_a_block_becomes_a_chunk_of_zarr(n_rows: int) -> None:
     """It is filled up to the chunk, in C order, little-endian; each number has its noise."""
     values = np.asfortranarray(np.arange(2 * n_rows, dtype=">i4").reshape(n_rows, 2))
     draw = partial(dask._noisy_block, chunk=(5, 2))
-    written = np.frombuffer(draw(values, noise=TaskNoise(NONE, How())), "<i8").reshape(5, 2)
+    written = np.frombuffer(draw(values, noise=TaskNoise(NONE, AddOptions())), "<i8").reshape(5, 2)
     assert written[:n_rows].tolist() == values.tolist()
     assert not written[n_rows:].any()
-    noisy = np.frombuffer(draw(values, noise=TaskNoise(dg.DiscreteGaussian(10**15), How())), "<i8")
+    noisy = np.frombuffer(
+        draw(values, noise=TaskNoise(dg.DiscreteGaussian(10**15), AddOptions())), "<i8"
+    )
     assert len(set(noisy[: 2 * n_rows].tolist())) == 2 * n_rows
-    wrapped = draw(values, noise=TaskNoise(NONE, How(modulus=2**64)))
+    wrapped = draw(values, noise=TaskNoise(NONE, AddOptions(modulus=2**64)))
     assert np.frombuffer(wrapped, "<u8")[: 2 * n_rows].tolist() == values.ravel().tolist()
     with pytest.raises(TypeError, match="numpy arrays as blocks, got MaskedArray"):
-        draw(np.ma.MaskedArray(values), noise=TaskNoise(NONE, How()))
+        draw(np.ma.MaskedArray(values), noise=TaskNoise(NONE, AddOptions()))
 
 
 def test_an_attempt_writes_once(tmp_path: Path) -> None:
@@ -93,7 +95,7 @@ def test_a_partition_becomes_parquet_with_one_type_for_all() -> None:
     columns = {"town": ["a", "b"], "n": [5, 7], "people": [3.0, 2.0]}
     frames = [pd.DataFrame(columns | {"people": [3.0, last]}, index=[8, 9]) for last in (2.0, None)]
     for modulus, kind in ((None, "int64"), (2**64, "uint64")):
-        noise = TaskNoise(NONE, How(floats=True, modulus=modulus))
+        noise = TaskNoise(NONE, AddOptions(floats=True, modulus=modulus))
         draw = partial(dask._noisy_partition, noise=noise, columns=["n", "people"])
         for frame, last in zip(frames, (2, None), strict=True):
             read = pq.read_table(io.BytesIO(draw(frame, floats=["people"])))
@@ -109,7 +111,7 @@ def test_batches_of_spark_get_noise_and_their_labels() -> None:
     pa = pytest.importorskip("pyarrow")
     columns = {"column0": [*range(50)], "column1": [*range(49), None], "column2": [0] * 50}
     batches = [pa.RecordBatch.from_pydict(columns)] * 2
-    noise = TaskNoise(dg.DiscreteGaussian(100), How())
+    noise = TaskNoise(dg.DiscreteGaussian(100), AddOptions())
     found = list(spark._noisy_batches(iter(batches), noise, ["n", "m.x"], ["id", "n", "m.x"]))
     assert [batch.schema.names for batch in found] == [["id", "n", "m.x"]] * 2
     assert all(batch.column("id").to_pylist() == columns["column0"] for batch in found)

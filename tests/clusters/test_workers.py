@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import discretegauss as dg
-from discretegauss.data.addition import How
+from discretegauss.data.addition import AddOptions
 from discretegauss.data.tasks import TaskNoise
 
 pytestmark = pytest.mark.cluster
 
 
-NOISE = TaskNoise(dg.DiscreteGaussian(100), How(source="getrandom"))
+NOISE = TaskNoise(dg.DiscreteGaussian(100), AddOptions(source="getrandom"))
 
 
 def _run_without(names: tuple[str, ...], task: Callable[[], object], shown: str) -> str:

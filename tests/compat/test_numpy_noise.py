@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from discretegauss.compat import NumpyNoise, SystemBits
-from discretegauss.compat._in_steps import scales_in_steps
+from discretegauss.compat._noise_on_a_grid import scales_in_steps
 from discretegauss.errors import MissingCoreError
 
 

@@ -19,7 +19,10 @@ from discretegauss.testing import seeded_source
 Table = dict[str, list[Any]]
 
 GAUSSIAN = dg.DiscreteGaussian(5)
-DIFFERS = r"^tables must be noisy counts of the same people, but .* of table {} and table {} .* {} "
+DIFFERS = (
+    r"^tables must be noisy counts of the same people, but table {} and table {} differ by up to "
+    r"{} standard deviations of the noise{}; is a total among the rows, .*"
+)
 
 
 def states_and_towns(off: int, n: int = 1, parts: int = 2) -> list[Table]:
@@ -33,37 +36,39 @@ def states_and_towns(off: int, n: int = 1, parts: int = 2) -> list[Table]:
 
 @pytest.mark.parametrize("n", [1, 100])
 @pytest.mark.parametrize("sigma2", [5, "1/10"])
-def test_the_bound_is_that_of_a_chi_square(n: int, sigma2: Any) -> None:
-    """A difference is refused from sqrt(bound) on, in units of the noise, and not before.
+def test_one_difference_may_be_so_large(n: int, sigma2: Any) -> None:
+    """One of n is refused beyond Chernoff's bound, for half of 10**-9 in n parts, and not before.
 
-    A difference is a count less two others, so V is 3 sigma2. One pair has L = log(2 10**9).
+    A difference is a count less two others, so its sub-Gaussian parameter is 3 sigma2.
     """
     law = dg.DiscreteGaussian(sigma2)
-    most = math.log(2e9)
-    bound = n + 2 * math.sqrt(n * most) + 2 * most
-    limit = math.floor(math.sqrt(bound * 3 * law.sigma2))
+    limit = math.floor(math.sqrt(2 * math.log(4e9 * n) * 3 * law.sigma2))
     assert limit < 20 * math.sqrt(3 * law.sigma2)
     consistent(states_and_towns(limit, n), law, "n")
-    with pytest.raises(ParameterValueError, match="same people"):
-        consistent(states_and_towns(limit + 1, n), law, "n")
-    with pytest.raises(ParameterValueError, match="same people"):
-        consistent(states_and_towns(-limit - 1, n), law, "n")
+    for off in (limit + 1, -limit - 1):
+        with pytest.raises(ParameterValueError, match="most where state = 0;"):
+            consistent(states_and_towns(off, n), law, "n")
 
 
 def test_a_bound_of_a_normal_law_is_proven() -> None:
     """The bound is above the quantile of a chi-square, and not far above it."""
     chi2 = pytest.importorskip("scipy.stats").chi2
     for n in (1, 2, 10, 100, 10_000):
-        most = math.log(2e9)
+        most = math.log(4e9)
         bound = n + 2 * math.sqrt(n * most) + 2 * most
         assert chi2.isf(math.exp(-most), n) < bound < 1.5 * chi2.isf(math.exp(-most), n)
 
 
 def test_many_small_differences_are_one_large_one() -> None:
-    """Each of 100 wholes is off by 2.5 deviations, which one of them may be."""
+    """Each of 100 wholes is off by less than 2 deviations, which one of them may be.
+
+    The bound of their chi-square is 238; 100 differences of 6, of sigma2 15, make 240.
+    """
     tables = states_and_towns(0, 100)
-    tables[0]["n"] = [n + 10 for n in tables[0]["n"]]
-    with pytest.raises(ParameterValueError, match=r"up to 2\.58 standard deviations"):
+    tables[0]["n"] = [n + 5 for n in tables[0]["n"]]
+    consistent(tables, GAUSSIAN, "n")
+    tables[0]["n"] = [n + 1 for n in tables[0]["n"]]
+    with pytest.raises(ParameterValueError, match=r"up to 1\.55 standard deviations"):
         consistent(tables, GAUSSIAN, "n")
 
 
@@ -72,14 +77,18 @@ def test_errors_name_the_tables_and_the_size() -> None:
     states, towns = states_and_towns(8000, 3)
     size = f"{8000 / math.sqrt(3 * GAUSSIAN.var()):.3g}".replace(".", r"\.").replace("+", r"\+")
     for tables in ([states, towns], [towns, states]):
-        with pytest.raises(ParameterValueError, match=DIFFERS.format(1, 2, size)) as caught:
+        with pytest.raises(
+            ParameterValueError, match=DIFFERS.format(1, 2, size, ", most where state = 0")
+        ) as caught:
             consistent(tables, GAUSSIAN, "n")
         assert "8200" not in str(caught.value)
+        found = consistent(tables, GAUSSIAN, "n", check=False)
+        assert sum(found[tables.index(towns)]["n"][:2]) > 5000
     # a precise table and the margin of a cross, of which the finest table tells nothing
     sides: list[Table] = [{"a": [0, 1], "n": [5, 6]}, {"b": [0, 1], "n": [900, 6]}]
     cells: Table = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [0, 0, 0, 0]}
     laws = [GAUSSIAN, GAUSSIAN, dg.DiscreteGaussian(10**9)]
-    with pytest.raises(ParameterValueError, match=DIFFERS.format(2, 3, "200")):
+    with pytest.raises(ParameterValueError, match=DIFFERS.format(2, 3, "200", "")):
         consistent([cells, *sides], laws[::-1], "n")
 
 
@@ -113,7 +122,7 @@ OTHERS = [
 def test_noise_is_sub_gaussian(law: Any) -> None:
     """E exp(t X) <= exp(t**2 s/2) for 400 t, given that X is within its q; s is not far larger."""
     s = sub_gaussian(law, 100)
-    q = int(law.isf(1e-9 / 400))
+    q = int(law.isf(1e-9 / 800))
     x = np.arange(-q, q + 1)
     mass = np.asarray(law.pmf(x), np.float64)
     for t in np.geomspace(1e-3, 30, 400) / law.std():
@@ -122,7 +131,7 @@ def test_noise_is_sub_gaussian(law: Any) -> None:
     if isinstance(law, dg.DiscreteGaussian):
         assert s == float(law.sigma2)
     else:
-        assert s <= max(30 * law.var(), 4)
+        assert s <= max(31 * law.var(), 4)
 
 
 @pytest.mark.parametrize("law", OTHERS, ids=str)
@@ -138,10 +147,10 @@ def test_other_noise_is_refused_by_its_own_tail(law: Any) -> None:
 @pytest.mark.filterwarnings("ignore::discretegauss.testing.NotPrivateWarning")
 @pytest.mark.parametrize("law", [dg.DiscreteGaussian("1/10"), GAUSSIAN, *OTHERS], ids=str)
 def test_noise_is_not_refused(law: Any) -> None:
-    """None of 30 releases of three tables is refused."""
+    """None of 10 releases of three tables is refused."""
     source = seeded_source(16)
     cells = list(itertools.product(range(3), range(4)))
-    for _ in range(30):
+    for _ in range(10):
         noise = law.sample(size=19, source=source).tolist()
         tables: list[Table] = [
             {"a": [0, 1, 2], "n": [20 + x for x in noise[:3]]},

@@ -114,12 +114,14 @@ def of_zeros(pairs: Pairs, confidence: Fraction) -> Any:
 def must_tell(pairs: Pairs, inside: Any) -> None:
     """Require that the radius is right next to each P(abs(S) <= m), given in 60 digits.
 
-    A confidence above it by 1e-30 needs more than m. One below it by 1e-18 does not.
+    A confidence above it by 1e-30 needs more than m. One a little below it does not, by as much as
+    the transforms may round.
     """
+    slack = Fraction(1, 10**8) + Fraction(sum(pairs.values()), 10**13)
     r = of_zeros(pairs, Fraction(19, 20)).high
     for m in {0, max(r - 1, 0), r, r + 1}:
         exact = Fraction(mp.nstr(inside(m), 50))
-        assert of_zeros(pairs, exact - Fraction(1, 10**18)).high <= m
+        assert of_zeros(pairs, exact - slack).high <= m
         assert of_zeros(pairs, exact + Fraction(1, 10**30)).high > m
 
 
@@ -168,23 +170,6 @@ def test_the_law_of_a_total_is_that_of_sums(pairs: Pairs) -> None:
 
 
 @pytest.mark.parametrize(
-    "pairs",
-    [
-        {(100, Fraction(5)): 1, (7, Fraction(5)): 1},
-        *evidence({(10**30, Fraction(5)): 1, (7, Fraction(1, 4)): 2}),
-    ],
-    ids=str,
-)
-def test_few_cells_with_large_weights_have_the_least_radius(pairs: Pairs) -> None:
-    """If the series has too many terms, convolution in 60 digits confirms the radius."""
-    for least in (Fraction(19, 20), 1 - Fraction(1, 10**9)):
-        with mp.workdps(60):
-            r = of_zeros(pairs, least).high
-            assert exact_inside(pairs, r) >= mp.mpf(least.numerator) / least.denominator
-            assert exact_inside(pairs, r - 1) < mp.mpf(least.numerator) / least.denominator
-
-
-@pytest.mark.parametrize(
     ("sigma2", "n"), [("1/4", 10**6), (1000, 12), *evidence((5, 10**6), (10**4, 3))]
 )
 def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> None:
@@ -214,10 +199,10 @@ def test_the_law_of_many_cells_is_that_of_the_series(sigma2: Any, n: int) -> Non
     ("weights", "sigma2"), crossed([(3, 7), (1, 100), (1, 10**9)], [10**8, 10**300], n=2)
 )
 def test_totals_of_wide_noise_are_nearly_normal(weights: tuple[int, int], sigma2: int) -> None:
-    """The radius is the normal law's, or that of a sub-Gaussian law if N is too large."""
+    """The radius is the normal law's, and at most 2 % more."""
     r = of_zeros({(w, Fraction(sigma2)): 5 for w in weights}, Fraction(19, 20)).high
     spread = math.sqrt(5 * sum(w * w for w in weights)) * math.sqrt(sigma2)
-    assert 1.9599 * spread < r < (1.961 if sigma2 < 10**9 else 2.7163) * spread + 3
+    assert 1.9599 * spread < r < 1.999 * spread + 3
 
 
 MIXTURES: dict[str, Pairs] = {
@@ -312,7 +297,7 @@ def critical_value(law: Any, of_y: Any, level: Fraction) -> float:
 
 @pytest.mark.parametrize(
     ("s", "u"),
-    [("1/4", "1/4"), (5, 5), (5, 50), *evidence((1, 1), (50, 5), ("1/4", 20), (10**5, 10**5))],
+    [("1/4", "1/4"), (5, 5), (5, 50), (50, 5), *evidence((1, 1), ("1/4", 20), (10**5, 10**5))],
 )
 def test_the_critical_value_is_enough_at_every_ratio(s: Any, u: Any) -> None:
     """At 600 ratios and three levels, coverage is never below nominal, and not far above."""
@@ -397,6 +382,11 @@ def test_ends_of_a_ratio_are_outside_the_exact_ones_and_next_to_them(
     assert sorted(kinds) == ["all", "bounded", "from a number on"]
 
 
+def test_ratios_of_no_counts_are_no_ratios() -> None:
+    found = ratio([], [], LAWS[1])
+    assert [list(part) for part in found] == [[], [], [], []]
+
+
 def test_a_ratio_of_large_counts_keeps_its_digits() -> None:
     found = ratio(334914895, 1417173173, dg.DiscreteGaussian(5))
     assert (found.high - found.value) * 1417173173 == pytest.approx(4.55, rel=0.02)
@@ -452,7 +442,8 @@ FRAME = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": [3, 4]})
         (lambda: ratio([1], [-(2**200) - 1], LAW), ParameterOverflowError, "counts"),
         (lambda: ratio([1], [1], NARROW), ParameterOverflowError, "law"),
         (lambda: ratio([1], [1], LAW, confidence=SURE), ParameterValueError, "confidence"),
-        (lambda: total([1], dg.DiscreteLaplace(5)), ParameterTypeError, "DiscreteGaussian"),
+        (lambda: total([1], dg.DiscreteLaplace(5, 1)), ParameterValueError, "law must have mu"),
+        (lambda: total([1], [MOVED]), ParameterValueError, "law must have mu"),
         (lambda: total([1, 2], [LAW]), ParameterValueError, "list of 2"),
         (lambda: total([1, 2], [91827, 3]), ParameterValueError, "list of 2 laws, one for each"),
         (lambda: total([1, 2], LAW, [1]), ParameterValueError, "weights"),

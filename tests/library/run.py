@@ -3,8 +3,9 @@
     python tests/library/run.py WORK [--against TREE]
 
 It needs cmake, gcc, pkg-config, rustc, R and abidiff. The symbols of both libraries must be those
-of discretegauss.h, and programs in C, Rust and R must draw the published vectors. abidiff must find
-nothing that a program linked to TREE's library would miss, and must find a planted difference.
+of the installed headers, and programs in C, Rust and R must draw the published vectors. abidiff
+must find nothing that a program linked to TREE's library would miss, and must find a planted
+difference.
 """
 
 from __future__ import annotations
@@ -62,22 +63,20 @@ def symbols(*arguments: str | Path) -> set[str]:
 
 def check_symbols(prefix: Path) -> None:
     """Check that the shared library has the header's functions, the static one only dg_ names."""
-    header = (prefix / "include/discretegauss.h").read_text(encoding="utf-8")
-    public = set(re.findall(r"^DG_API [^(]*?(\w+)\(", header, re.M))
-    shared = symbols("-D", prefix / "lib/libdiscretegauss.so.0")
+    headers = sorted((prefix / "include").iterdir())
+    if [path.name for path in headers] != ["discretegauss.h", "discretegauss_mechanisms.h"]:
+        sys.exit(f"installed headers: {headers}")
+    text = "".join(path.read_text(encoding="utf-8") for path in headers)
+    public = set(re.findall(r"^DG_API [^(]*?(\w+)\(", text, re.M))
+    shared = symbols("-D", prefix / "lib/libdiscretegauss.so.0.1")
     assert public, "no functions in the header"
     if shared != public:
-        sys.exit(f"exported, but not in the header, or the other way: {sorted(shared ^ public)}")
+        sys.exit(f"exported, but not in the headers, or the other way: {sorted(shared ^ public)}")
     static = symbols("-g", prefix / "lib/libdiscretegauss.a")
     others = [name for name in static if not name.startswith("dg_")]
     if others or not public <= static:
         sys.exit(f"symbols of the static library: {others}, {sorted(public - static)}")
-    files = [path.name for path in (prefix / "include").iterdir()]
-    if files != ["discretegauss.h"]:
-        sys.exit(f"installed headers: {files}")
-    print(
-        f"symbols: {len(shared)} exported, those of the header; {len(static)} in the static library"
-    )
+    print(f"symbols: {len(shared)} exported, those of the headers; {len(static)} in the other one")
 
 
 def vectors() -> list[dict[str, Any]]:
@@ -197,11 +196,11 @@ def abidiff(old: Path, new: Path, header: Path) -> tuple[bool, str]:
 
 def check_abi(prefix: Path, work: Path, against: Path | None) -> None:
     """Check that no program misses anything, and that abidiff finds functions that are removed."""
-    library, include = prefix / "lib/libdiscretegauss.so.0", prefix / "include"
+    library, include = prefix / "lib/libdiscretegauss.so.0.1", prefix / "include"
     (work / "few").write_text("{ global: dg_sampler_*; local: *; };\n")
-    options = [f"-Wl,--version-script={work / 'few'}", "-Wl,-soname=libdiscretegauss.so.0"]
+    options = [f"-Wl,--version-script={work / 'few'}", "-Wl,-soname=libdiscretegauss.so.0.1"]
     archive = ["-Wl,--whole-archive", f"{prefix}/lib/libdiscretegauss.a", "-Wl,--no-whole-archive"]
-    planted = work / "libdiscretegauss.so.0"
+    planted = work / "libdiscretegauss.so.0.1"
     run("gcc", "-shared", *options, *archive, "-lmpfr", "-lgmp", "-o", planted)
     if not abidiff(library, planted, include)[0]:
         sys.exit("abidiff does not see that functions are gone")

@@ -27,18 +27,18 @@ from discretegauss._certified.convolution import density_ratio_upper
 from discretegauss._certified.double_double_functions import exponential_in_floats
 from discretegauss._certified.fourier import inverse, inverse_error, transform, transform_error
 from discretegauss._certified.interval import Interval, arithmetic
-from discretegauss._certified.search import (
-    crossing,
-    decimal_at,
-    decimal_ordinal,
-    first_true,
-    float_at,
-    ordinal,
-)
+from discretegauss._certified.search import first_true
 from discretegauss._law import Kind, LawSpec
 from discretegauss.privacy._known_sample import KnownSample
 from discretegauss.privacy._loss_bounds import log_moment
-from discretegauss.privacy._outcomes import Cells, Release
+from discretegauss.privacy._outcomes import OutcomeCells, RandomOutcome
+from discretegauss.privacy._search import (
+    crossing,
+    decimal_at,
+    decimal_ordinal,
+    float_at,
+    ordinal,
+)
 from discretegauss.privacy.hockey_stick import HockeyStick, Scaled, relative_bits
 
 # --- the law of a sum
@@ -83,7 +83,7 @@ def test_the_bound_on_eta_holds(queries: int, sigma2: str) -> None:
 
 def test_the_bound_on_eta_is_rounded_up_at_any_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 8 bits, against the formula in 40 digits: each operation on the safe side."""
-    monkeypatch.setattr(convolution, "_AT", arithmetic(8))
+    monkeypatch.setattr(convolution, "_AT64", arithmetic(8))
     told = 0
     with mpmath.workdps(40):
         for numerator, k in itertools.product(range(3, 90), (2, 3, 5, 7, 100)):
@@ -164,12 +164,12 @@ def test_a_known_sample_has_its_part_of_every_mass() -> None:
     """Both sides, also of what lies outside of all cells: q times it, and 1 - q beside."""
     rate, ulps = Fraction(3, 7), Fraction(1, 2**49)
     two = [np.array([x, 0.3]) for x in (0.4, 0.5, 0.2, 0.9)]
-    whole = Cells(np.array([1.0, -0.5]), np.zeros(2), *two, 0.07, 0.05, 0.11)  # type: ignore[call-arg,arg-type]
+    whole = OutcomeCells(np.array([1.0, -0.5]), np.zeros(2), *two, 0.07, 0.05, 0.11)  # type: ignore[call-arg,arg-type]
 
-    class Fixed(Release):
+    class Fixed(RandomOutcome):
         symmetric, unit, span = True, None, 1.5
 
-        def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+        def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
             return whole
 
     sample = KnownSample(Fixed(), rate)
@@ -207,7 +207,7 @@ def test_a_moment_is_not_below_that_of_any_outcomes_in_the_cells(seed: int, s: f
             exact += mpmath.fsum(a * mpmath.exp(s * b) for a, b in zip(p, losses, strict=True))
             ends += mass * mpmath.exp(s * last)
         columns = [np.array(column) for column in zip(*rows, strict=True)]
-        found = log_moment(Cells._make([*columns, 0.0, 0.0, 0.0, None]), s)
+        found = log_moment(OutcomeCells._make([*columns, 0.0, 0.0, 0.0, None]), s)
         assert mpmath.log(exact) <= mpmath.mpf(found) < mpmath.log(ends) + 1e-13
 
 

@@ -110,7 +110,7 @@ def bounds_of(
         (type(bound).__name__, bound) for bound in shares.cost_of_shares(rounds, sample).bounds
     ]
     if change.of_a_number and isinstance(law, dg.DiscreteGaussian):
-        of_vectors = shares.by_gaussian(rounds, sample)
+        of_vectors = shares.bounds_by_gaussian(rounds, sample)
         bounds += [("vectors", bound) for bound in of_vectors]
     return [
         (name, delta, float(bound.epsilon_upper(Fraction(delta))))

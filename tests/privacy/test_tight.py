@@ -29,7 +29,7 @@ from privacy_reference import (
 
 import discretegauss as dg
 from discretegauss.errors import ParameterTypeError, ParameterValueError
-from discretegauss.laws import centred
+from discretegauss.laws import centred_simplest
 from discretegauss.privacy import (
     delta,
     epsilon,
@@ -199,7 +199,10 @@ def test_epsilon_of_the_discrete_laplace(scale: str | int, change: int) -> None:
 
 def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
     """Only a proof counts: the true delta might be above a lower bound."""
-    for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
+    for spec in (
+        centred_simplest(dg.DiscreteGaussian(10)),
+        centred_simplest(dg.DiscreteLaplace(3)),
+    ):
         epsilon = gmpy2.mpq(1, 4)
         enclosed = delta_enclosed(spec, epsilon, 1, 300)
         assert enclosed is not None
@@ -209,7 +212,10 @@ def test_a_delta_below_the_true_one_is_not_enough_however_close() -> None:
 
 def test_delta_that_agrees_to_500_bits_counts_as_too_small() -> None:
     """Otherwise bits would grow without end. A delta larger by a part of 2**-400 is enough."""
-    for spec in (centred(dg.DiscreteGaussian(10)), centred(dg.DiscreteLaplace(3))):
+    for spec in (
+        centred_simplest(dg.DiscreteGaussian(10)),
+        centred_simplest(dg.DiscreteLaplace(3)),
+    ):
         epsilon = gmpy2.mpq(1, 4)
         enclosed = delta_enclosed(spec, epsilon, 1, 2000)
         assert enclosed is not None
@@ -270,7 +276,7 @@ def test_epsilon_is_found_in_few_steps_for_a_large_change(
     assert len(lines) < 60
 
     def holds(x: float) -> bool:
-        return delta_is_at_most(centred(law), gmpy2.mpq(x), change, gmpy2.mpq(goal))
+        return delta_is_at_most(centred_simplest(law), gmpy2.mpq(x), change, gmpy2.mpq(goal))
 
     assert found == math.inf or holds(found)
     assert not holds(math.nextafter(found, 0))
@@ -324,7 +330,7 @@ def test_more_bits_are_right_of_the_generalised_gaussian_too() -> None:
     """120 bits, against the definition in 60 digits; exponents begin with 60 bits."""
     law = dg.GeneralizedGaussian("5/2", "3/2")
     exact = delta_by_definition(generalized_weight(law.scale, law.beta), 80, Fraction(1, 2), 2)
-    found = delta_enclosed(centred(law), gmpy2.mpq(1, 2), 2, 120)
+    found = delta_enclosed(centred_simplest(law), gmpy2.mpq(1, 2), 2, 120)
     assert found is not None
     with mpmath.workdps(DIGITS):
         lower, upper = (
@@ -389,6 +395,6 @@ def test_epsilon_is_found_of_noise_that_is_almost_laplace_however_wide(
     law = dg.GeneralizedGaussian(10**30, beta)
     found = epsilon(law, delta_)
     assert 0 < found < math.inf
-    assert delta_is_at_most(centred(law), gmpy2.mpq(found), 1, gmpy2.mpq(delta_))
+    assert delta_is_at_most(centred_simplest(law), gmpy2.mpq(found), 1, gmpy2.mpq(delta_))
     before = gmpy2.mpq(math.nextafter(found, 0))
-    assert not delta_is_at_most(centred(law), before, 1, gmpy2.mpq(delta_))
+    assert not delta_is_at_most(centred_simplest(law), before, 1, gmpy2.mpq(delta_))

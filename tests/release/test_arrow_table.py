@@ -234,6 +234,33 @@ def test_one_row_group_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     assert pa.default_memory_pool().backend_name == pool
 
 
+APART = [
+    ({"town": range(16), "n": range(16)}, True),
+    ({"n": range(16), "n.of": range(16)}, False),
+    ({"n.b": range(16), "n": range(16)}, False),
+    ({"n": range(16), "town": [{"n": i, "m": i} for i in range(16)]}, True),
+]
+
+
+@pytest.mark.parametrize(("columns", "are_apart"), APART)
+def test_a_first_look_reads_few_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: dict[str, Any], are_apart: bool
+) -> None:
+    """pyarrow reads "n.of" for "n", too, so all is read where a name begins with another."""
+    write_parquet(pa.table(columns), tmp_path / "t.parquet")
+    read_group, asked = parquet.ParquetFile.read_row_group, list[Any]()
+
+    def noted(file: Any, group: int, names: Any, **options: Any) -> Any:
+        asked.append(names)
+        return read_group(file, group, names, **options)
+
+    monkeypatch.setattr(parquet.ParquetFile, "read_row_group", noted)
+    release_table(tmp_path / "t.parquet", "n", tmp_path / "o.parquet", rho="1e9")
+    assert read(tmp_path / "o.parquet").to_pydict() == pa.table(columns).to_pydict()
+    look, write = 4 * [["n"]], 4 * [["n"], ["town"]]
+    assert asked == (look + write if are_apart else 8 * [None])
+
+
 def by_pandas(path: Path) -> list[Any]:
     pd = pytest.importorskip("pandas")
     read = pd.read_parquet if path.suffix == ".parquet" else pd.read_feather

@@ -21,7 +21,7 @@ from discretegauss.errors import (
     ParameterValueError,
 )
 from discretegauss.snapping import SnappedLaplace, snapping_laplace
-from discretegauss.snapping._doubles import Grid
+from discretegauss.snapping._doubles import DoubleGrid
 from discretegauss.snapping._parameters import Range
 from discretegauss.snapping._sides import Sides, reference_sides
 from discretegauss.testing import TapeSource
@@ -81,7 +81,7 @@ def test_draws_have_the_law(value: float, epsilon: Any, how: dict[str, Any]) -> 
 def test_the_core_leaves_cells_as_its_twin(cell: Fraction, values: list[float]) -> None:
     """In machine words and in GMP integers, the core draws the same sides from the same bytes."""
     doubles: Any = np.tile(np.array(values), 300)
-    places = Grid(Fraction(1), Range(Fraction(-8), Fraction(8))).places(doubles)
+    places = DoubleGrid(Fraction(1), Range(Fraction(-8), Fraction(8))).places(doubles)
     ours, theirs = same_bits(), same_bits()
     sides, expected = np.empty((2, doubles.size), np.int64)
     Sides(cell).prepare(places)(sides, ours, 1)
@@ -106,7 +106,7 @@ def test_doubles_lie_on_the_grid_where_they_should(
     if bound > grid * 2**53:
         return
     ends = Range(-Fraction(bound), Fraction(bound))
-    places = Grid(grid, ends).places(np.array(values))
+    places = DoubleGrid(grid, ends).places(np.array(values))
     for i, value in enumerate(values):
         x = Fraction(min(max(value, -bound), bound)) / grid
         n = math.floor(x + Fraction(1, 2))
@@ -114,7 +114,7 @@ def test_doubles_lie_on_the_grid_where_they_should(
         assert Fraction(int(places.offset[i]), 2 ** int(places.shift[i])) == x - n
     cells = np.array([-(2**62), -1, 0, 1, 2**62])
     expected = [float(max(min(int(c) * grid, ends.upper), ends.lower)) for c in cells]
-    assert Grid(grid, ends).doubles(cells).tolist() == expected
+    assert DoubleGrid(grid, ends).doubles(cells).tolist() == expected
 
 
 # --- the law

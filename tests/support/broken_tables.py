@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from law_sums import GG, G, L
 
-from discretegauss.verify._table import SPECIAL_CODE, Arc, Partial, Row, Table
+from discretegauss.verify._table import SPECIAL_CODE, Arc, CellTable, Partial, Row
 
 SINGLE = G(10, "1/3")  # blocks of one integer
 WIDE = L(1000, "1/3")
@@ -24,25 +24,25 @@ class Corruption(NamedTuple):
     """A single fault of a table."""
 
     name: str
-    change: Callable[[Table], Table]
+    change: Callable[[CellTable], CellTable]
     reason: str
 
 
-def _partial(table: Table, i: int, cell: Partial) -> Table:
+def _partial(table: CellTable, i: int, cell: Partial) -> CellTable:
     return replace(table, partial=(*table.partial[:i], cell, *table.partial[i + 1 :]))
 
 
-def _moved_cell(table: Table) -> Table:
+def _moved_cell(table: CellTable) -> CellTable:
     full = list(table.full)
     full[full.index(1)] = 0
     return replace(table, full=tuple(full))
 
 
-def _full_cell_twice(table: Table) -> Table:
+def _full_cell_twice(table: CellTable) -> CellTable:
     return replace(table, full=(*table.full, 1))
 
 
-def _keep_partial(table: Table, keep: Callable[[Partial], bool]) -> Table:
+def _keep_partial(table: CellTable, keep: Callable[[Partial], bool]) -> CellTable:
     """Drop the other partial cells, and their arcs."""
     kept = [i for i, cell in enumerate(table.partial) if keep(cell)]
     return replace(
@@ -52,30 +52,30 @@ def _keep_partial(table: Table, keep: Callable[[Partial], bool]) -> Table:
     )
 
 
-def _partial_made_full(table: Table) -> Table:
+def _partial_made_full(table: CellTable) -> CellTable:
     """Return a consistent layout of a wrong law."""
     cell = min((c for c in table.partial if c.block == 2), key=lambda c: c.level)
     fuller = replace(table, full=(*table.full, cell.block))
     return _keep_partial(fuller, lambda c: c != cell)
 
 
-def _top_cell_dropped(table: Table) -> Table:
+def _top_cell_dropped(table: CellTable) -> CellTable:
     cell = max((c for c in table.partial if c.block == 2), key=lambda c: c.level)
     return _keep_partial(table, lambda c: c != cell)
 
 
-def _level_off(table: Table) -> Table:
+def _level_off(table: CellTable) -> CellTable:
     cell = table.partial[0]
     return _partial(table, 0, cell._replace(level=cell.level + 1))
 
 
-def _arcs_swapped(table: Table) -> Table:
+def _arcs_swapped(table: CellTable) -> CellTable:
     i, j = 3, len(table.partial) // 2
     swapped = with_arc(table, i, table.arcs[j])
     return with_arc(swapped, j, table.arcs[i])
 
 
-def _core_cut(table: Table) -> Table:
+def _core_cut(table: CellTable) -> CellTable:
     last = table.last_block
     cut = replace(
         table, last_block=last - 1, full=tuple(block for block in table.full if block != last)
@@ -83,13 +83,13 @@ def _core_cut(table: Table) -> Table:
     return _keep_partial(cut, lambda cell: cell.block != last)
 
 
-def _narrow_tails(table: Table) -> Table:
+def _narrow_tails(table: CellTable) -> CellTable:
     """Narrow the tail blocks; if they are one block already, change the number of their cells."""
     bits = max(0, table.tail_bits - 1)
     return replace(table, tail_bits=bits, n_tail_side=table.n_tail_side // 2)
 
 
-def _row(table: Table, holds: Callable[[Row], bool], change: Callable[[Row], Row]) -> Table:
+def _row(table: CellTable, holds: Callable[[Row], bool], change: Callable[[Row], Row]) -> CellTable:
     """Change the first row that fits."""
     i = next(i for i, row in enumerate(table.rows) if holds(row))
     return replace(table, rows=(*table.rows[:i], change(table.rows[i]), *table.rows[i + 1 :]))
@@ -112,7 +112,7 @@ def _longer_piece(row: Row) -> Row:
     return row._replace(end=(row.end[0] + 1, max(row.end[0] + 1, row.end[1])))
 
 
-def _core_cut_left(table: Table) -> Table:
+def _core_cut_left(table: CellTable) -> CellTable:
     first = table.first_block
     cut = replace(
         table, first_block=first + 1, full=tuple(block for block in table.full if block != first)
@@ -120,7 +120,7 @@ def _core_cut_left(table: Table) -> Table:
     return _keep_partial(cut, lambda cell: cell.block != first)
 
 
-def _ticks_moved(table: Table, n_bytes: int) -> Table:
+def _ticks_moved(table: CellTable, n_bytes: int) -> CellTable:
     """Return the same integers, with fewer bytes below the ticks."""
     return replace(
         table, tick_bits=table.tick_bits + 8 * n_bytes, rest_bytes=table.rest_bytes - n_bytes
@@ -282,7 +282,7 @@ def arc_height(reach: int, arc: Arc) -> int:
     return arc.base - ((arc.slope * reach) >> 24) + ((arc.bulge * middle) >> 16)
 
 
-def told_at(table: Table, i: int) -> int:
+def told_at(table: CellTable, i: int) -> int:
     """Return the reach at which an arc is read: that of the middle integer, or the only one."""
     n_bits = table.block_bits
     if i >= len(table.partial):
@@ -290,7 +290,7 @@ def told_at(table: Table, i: int) -> int:
     return 2**23 if n_bits > 0 else 0
 
 
-def telling(table: Table) -> list[int]:
+def telling(table: CellTable) -> list[int]:
     """Return the arcs that say something there, with close bounds that are within the cell."""
     return [
         i
@@ -300,7 +300,7 @@ def telling(table: Table) -> list[int]:
     ]
 
 
-def made_wrong(table: Table, change: Callable[[Arc], Arc]) -> list[int]:
+def made_wrong(table: CellTable, change: Callable[[Arc], Arc]) -> list[int]:
     """Return those that a change makes wrong, because bounds before and after do not meet."""
     wrong = []
     for i in telling(table):
@@ -312,6 +312,6 @@ def made_wrong(table: Table, change: Callable[[Arc], Arc]) -> list[int]:
     return wrong
 
 
-def with_arc(table: Table, i: int, arc: Arc) -> Table:
+def with_arc(table: CellTable, i: int, arc: Arc) -> CellTable:
     """Return the table with another arc in one place."""
     return replace(table, arcs=(*table.arcs[:i], arc, *table.arcs[i + 1 :]))

@@ -26,7 +26,7 @@ def verifier() -> Any:
 
 def test_what_no_precision_decides_is_not_proven(verifier: Any) -> None:
     """A question without an answer ends, and does not count as a yes."""
-    weights = verifier._Weights(GAUSSIAN, 0)
+    weights = verifier._WeightsOfIntegers(GAUSSIAN, 0)
     assert weights.certain(lambda _weight: None) is None
     with pytest.raises(verifier.VerificationError, match="not proven: it"):
         verifier._require(None, "it")

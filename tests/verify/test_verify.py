@@ -47,7 +47,7 @@ from discretegauss.verify import proof as verifier
 from discretegauss.verify import verify
 from discretegauss.verify._arcs import Use, arc_holds
 from discretegauss.verify._cases import fixed_cases, one_line, random_cases
-from discretegauss.verify._table import Arc, Table, copy_out
+from discretegauss.verify._table import Arc, CellTable, copy_out
 from discretegauss.verify._weight import Weight, precision
 from discretegauss.verify.proof import VerificationError
 
@@ -156,7 +156,7 @@ def test_a_table_of_wide_blocks_with_one_thing_wrong_is_rejected(corruption: Cor
         verify(corruption.change(copied_once(HUGE)))
 
 
-_ANSWERS: dict[Table, dict[Any, bool | None]] = {}
+_ANSWERS: dict[CellTable, dict[Any, bool | None]] = {}
 _TAKEN: set[Any] = set()
 
 
@@ -170,7 +170,7 @@ def _proofs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def once(name: str) -> None:
         step = getattr(verifier, name)
 
-        def taken(table: Table, *weights: Any) -> None:
+        def taken(table: CellTable, *weights: Any) -> None:
             bare = replace(table, arcs=())
             if (name, bare) not in _TAKEN:
                 step(bare, *weights)
@@ -181,7 +181,7 @@ def _proofs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = bare = copied_once(SINGLE)
     answers: dict[Any, bool | None] = {}
 
-    def holds(arc: Arc, use: Use, table: Table, weight: Weight) -> bool | None:
+    def holds(arc: Arc, use: Use, table: CellTable, weight: Weight) -> bool | None:
         nonlocal looked_at, bare, answers
         if table is not looked_at:
             looked_at, bare = table, replace(table, arcs=(), full=(), partial=(), rows=())
@@ -221,7 +221,7 @@ def test_one_wrong_arc_among_all_is_rejected(name: str, law: Any) -> None:
             verify(with_arc(table, i, change(table.arcs[i])))
 
 
-def _heights(use: Use, table: Table, weight: Weight) -> list[Any]:
+def _heights(use: Use, table: CellTable, weight: Weight) -> list[Any]:
     """Return t at every integer of a range, outwards."""
     step = 1 if use.near <= use.far else -1
     return [

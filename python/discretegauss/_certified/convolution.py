@@ -23,7 +23,7 @@ from .._law import LawSpec
 from .interval import ONE, arithmetic
 from .laws_of_integers import formulas_of, normaliser
 
-_AT = arithmetic(64)
+_AT64 = arithmetic(64)
 
 #: The most bits of a product. It takes milliseconds, and less memory than `arithmetic` makes sure
 #: of.
@@ -101,7 +101,7 @@ def density_ratio_upper(sigma2: Fraction, queries: int) -> Any:
 
 
 def _eta_upper(sigma2: Fraction, queries: int) -> Any:
-    up, down = _AT.up, _AT.down
+    up, down = _AT64.up, _AT64.down
     pi_squared = down.square(down.const_pi())
     # exponents are rounded towards 0, so their exponentials are upper bounds
     half_c = down.mul(pi_squared, gmpy2.mpq(sigma2))
@@ -117,4 +117,4 @@ def _eta_upper(sigma2: Fraction, queries: int) -> Any:
 
 def _theta_upper(q: Any) -> Any:
     """Return an upper bound on 2 (q + q**4 + q**9 + ...), 0 < q <= 1/2."""
-    return _AT.up.div(_AT.up.mul(2, q), _AT.down.sub(1, _AT.up.pow(q, 3)))
+    return _AT64.up.div(_AT64.up.mul(2, q), _AT64.down.sub(1, _AT64.up.pow(q, 3)))

@@ -26,7 +26,7 @@ from .double_double import (
 )
 from .double_double_functions import exponential, logarithm
 from .formulas import About, Formulas, nearest_integer, term_by_term
-from .generalized_tail import Shape, exponent_guard, generalized_tail, log_ratio, phi
+from .generalized_tail import TailShape, exponent_guard, generalized_tail, log_ratio, phi
 from .interval import Arithmetic, Interval, arithmetic
 
 #: Moments are summed term by term if the scale is smaller.
@@ -51,11 +51,11 @@ class GeneralizedGaussianFormulas(Formulas):
 
     def phi(self, spec: LawSpec, m: int, at: Arithmetic) -> Interval:
         """Return phi(m)."""
-        return phi(Shape(spec.parameter, spec.beta), abs(m - spec.mu), at)
+        return phi(TailShape(spec.parameter, spec.beta), abs(m - spec.mu), at)
 
     def log_weight_ratio(self, spec: LawSpec, x: int, y: int, bits: int) -> Interval:
         """Return phi(y) - phi(x)."""
-        shape = Shape(spec.parameter, spec.beta)
+        shape = TailShape(spec.parameter, spec.beta)
         a, b = sorted((abs(x - spec.mu), abs(y - spec.mu)))
         at = arithmetic(bits + 10 + exponent_guard(shape, b + 1))
         log = log_ratio(shape, a, b, phi(shape, a, at), at)
@@ -74,7 +74,7 @@ class GeneralizedGaussianFormulas(Formulas):
 
     def tail_ratio(self, spec: LawSpec, m: int, bits: int) -> Interval:
         """Return the weight of all x >= m in units of that of m, for m at least mu."""
-        return generalized_tail(Shape(spec.parameter, spec.beta), m - spec.mu, bits)
+        return generalized_tail(TailShape(spec.parameter, spec.beta), m - spec.mu, bits)
 
     def scale_and_beta(self, spec: LawSpec, at: Arithmetic) -> tuple[Interval, Fraction]:
         """Return the parameters."""
@@ -156,7 +156,7 @@ class GeneralizedGaussianFormulas(Formulas):
         """
         if spec.parameter < _SMALL_SCALE:
             return term_by_term(self, spec, bits, order)
-        shape = Shape(spec.parameter, spec.beta)
+        shape = TailShape(spec.parameter, spec.beta)
         mu = spec.mu
         at = arithmetic(bits + 20)
         m0 = nearest_integer(mu)
@@ -182,7 +182,7 @@ class GeneralizedGaussianFormulas(Formulas):
         return About(mu, raw, energy, at)
 
 
-class _Pairs(NamedTuple):
+class _PhiInPairs(NamedTuple):
     offset: Pair
     """m0 - mu"""
     per_scale: Pair
@@ -194,12 +194,12 @@ class _Pairs(NamedTuple):
 def _phi_m0(spec: LawSpec) -> Interval:
     """Return phi(m0), which may be beyond all floats."""
     offset = abs(nearest_integer(spec.mu) - spec.mu)
-    return phi(Shape(spec.parameter, spec.beta), offset, arithmetic(200))
+    return phi(TailShape(spec.parameter, spec.beta), offset, arithmetic(200))
 
 
 @lru_cache(maxsize=64)
-def _pairs(spec: LawSpec) -> _Pairs:
-    return _Pairs(
+def _pairs(spec: LawSpec) -> _PhiInPairs:
+    return _PhiInPairs(
         rational_pair(nearest_integer(spec.mu) - spec.mu),
         rational_pair(1 / spec.parameter),
         rational_pair(spec.beta),

@@ -55,14 +55,14 @@ _FAR_LOG = 1e300
 _MOST_COST = 1e8
 
 
-class Shape(NamedTuple):
+class TailShape(NamedTuple):
     """phi(y) = (y/scale)**beta."""
 
     scale: Fraction
     beta: Fraction
 
 
-def phi(shape: Shape, y: Fraction, at: Arithmetic) -> Interval:
+def phi(shape: TailShape, y: Fraction, at: Arithmetic) -> Interval:
     """Return phi(y) for y >= 0, to about beta log(y/scale) units of the last place."""
     if y == 0:
         return at.rational(0)
@@ -89,7 +89,9 @@ def log_quotient(a: Fraction | int, b: Fraction | int, at: Arithmetic) -> Interv
     return at.log(quotient(above, below, at))
 
 
-def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int = 0) -> Interval:
+def generalized_tail(
+    shape: TailShape, d: Fraction, bits: int, power: Fraction | int = 0
+) -> Interval:
     """Return R_power for any d >= 0, aiming at a relative width of 2**-bits.
 
     power is 0, 1, 2, 3, 4 or beta. If d = 0, the first term is 1 for power 0 and else 0.
@@ -107,7 +109,7 @@ def generalized_tail(shape: Shape, d: Fraction, bits: int, power: Fraction | int
     return at.add(total, at.mul(remainder, ratio))
 
 
-def exponent_guard(shape: Shape, y: Fraction) -> int:
+def exponent_guard(shape: TailShape, y: Fraction) -> int:
     """Return about log2 of beta log(y/scale), the bits that a power by the logarithm loses.
 
     The result is at most `_MOST_GUARD`.
@@ -120,7 +122,9 @@ def exponent_guard(shape: Shape, y: Fraction) -> int:
 # --- explicit terms
 
 
-def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arithmetic) -> Interval:
+def log_ratio(
+    shape: TailShape, a: Fraction, b: Fraction, phi_a: Interval, at: Arithmetic
+) -> Interval:
     """Return phi(a) - phi(b) for b >= a >= 0 and phi_a = phi(a), without losing digits."""
     if a == b:
         return at.rational(0)
@@ -131,7 +135,7 @@ def log_ratio(shape: Shape, a: Fraction, b: Fraction, phi_a: Interval, at: Arith
     return at.neg(at.mul(phi_a, growth))
 
 
-def _weight(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
+def _weight(shape: TailShape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
     if power == 0 or y == 0:
         return at.rational(1 if power == 0 else 0)
     if power in range(5):
@@ -140,7 +144,7 @@ def _weight(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) ->
 
 
 def _term(
-    shape: Shape, d: Fraction, phi_d: Interval, j: int, power: Fraction | int, at: Arithmetic
+    shape: TailShape, d: Fraction, phi_d: Interval, j: int, power: Fraction | int, at: Arithmetic
 ) -> Interval:
     log = log_ratio(shape, d, d + j, phi_d, at)
     if power in range(5) or d + j == 0:
@@ -149,14 +153,14 @@ def _term(
     return at.exp(at.add(log, at.scale(log_quotient(d + j, shape.scale, at), power)))
 
 
-def _next_ratio(shape: Shape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
+def _next_ratio(shape: TailShape, y: Fraction, power: Fraction | int, at: Arithmetic) -> Interval:
     """Return the ratio of the term at y + 1 to the term at y > 0."""
     log = log_ratio(shape, y, y + 1, phi(shape, y, at), at)
     return at.exp(at.add(log, at.scale(at.log1p(at.rational(1 / y)), power)))
 
 
 def _explicit_to_the_end(
-    shape: Shape,
+    shape: TailShape,
     d: Fraction,
     phi_d: Interval,
     first: int,
@@ -188,7 +192,7 @@ def _explicit_to_the_end(
 # --- flat
 
 
-def _flat(shape: Shape, d: Fraction, n: int, power: Fraction | int, at: Arithmetic) -> Interval:
+def _flat(shape: TailShape, d: Fraction, n: int, power: Fraction | int, at: Arithmetic) -> Interval:
     """Return bounds on the sum of the first n terms, which are nearly (y/s)**power.
 
     f(y)/f(d) is at most 1 and at least exp(-phi(y)), and phi(y) is at most phi at the last term.
@@ -227,7 +231,7 @@ def _power_sum(n: int, i: int) -> Fraction:
 # --- Euler-Maclaurin
 
 
-class _Plan(NamedTuple):
+class _TailPlan(NamedTuple):
     """Flat terms, explicit ones up to start, then Euler-Maclaurin unless radius is None."""
 
     flat: int
@@ -237,7 +241,7 @@ class _Plan(NamedTuple):
     guard: int = 0
 
 
-def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
+def _plan(shape: TailShape, d: Fraction, bits: int) -> _TailPlan:
     """Return a plan chosen in floats, on logarithms. Its errors are bounded when it is used."""
     goal = (bits + 6) * _LOG_2
     log_beta = log_of(shape.beta)
@@ -252,7 +256,7 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
     log_from, log_phi_from = (log_end, log_flat) if flat else (log_d, log_phi)
     log_n = _log_of_explicit_terms(log_s, log_from, log_phi_from, log_beta, goal)
     explicit_cost = _EXPLICIT_COST * math.exp(min(log_n, 300.0))
-    best = _Plan(flat)
+    best = _TailPlan(flat)
     if explicit_cost <= _INTEGRAL_COST:
         return best
     best_cost = explicit_cost
@@ -273,13 +277,13 @@ def _plan(shape: Shape, d: Fraction, bits: int) -> _Plan:
         )
         if cost < best_cost:
             guard = int(2 * max(0.0, log_growth - log_tail) / _LOG_2)
-            best, best_cost = _Plan(flat_part, start, radius, terms, guard), cost
+            best, best_cost = _TailPlan(flat_part, start, radius, terms, guard), cost
     if best_cost * (1 + bits / 1000) > _MOST_COST:  # arithmetic of many bits is slower
         raise ArithmeticError(f"a tail to {bits} bits would take longer than minutes")
     return best
 
 
-def _log_phi(shape: Shape, y: Fraction) -> float:
+def _log_phi(shape: TailShape, y: Fraction) -> float:
     """Return about log(phi(y)) = beta log(y/s), y > 0, limited to `_FAR_LOG`."""
     if shape.beta < _LARGE_BETA:
         return float(shape.beta) * (log_of(y / shape.scale))
@@ -288,7 +292,7 @@ def _log_phi(shape: Shape, y: Fraction) -> float:
     return float(min(max(found, -_FAR_LOG), _FAR_LOG))
 
 
-def _flat_terms(shape: Shape, d: Fraction, below: Fraction) -> int:
+def _flat_terms(shape: TailShape, d: Fraction, below: Fraction) -> int:
     """Return the number of d, d + 1, ... that are at most scale exp(-below), or one less."""
     at = arithmetic(64 + max(0, shape.scale.numerator.bit_length()))
     end = at.scale(at.exp(at.rational(-below)), shape.scale).lower
@@ -313,7 +317,7 @@ def _log_of_explicit_terms(
 
 
 def _circles(
-    shape: Shape,
+    shape: TailShape,
     d: Fraction,
     bits: int,
     flat: int,
@@ -387,7 +391,7 @@ def _times_beta(log: float, log_beta: float) -> float:
 
 
 def _growth(
-    shape: Shape, y: Fraction, radius: Fraction, terms: int, power: Fraction | int
+    shape: TailShape, y: Fraction, radius: Fraction, terms: int, power: Fraction | int
 ) -> Interval:
     """Return a bound on the integral of M from y on, in units of f(y); radius <= y/2.
 
@@ -441,7 +445,7 @@ def _integer_bits(x: Interval) -> int:
 
 
 def _euler_maclaurin(
-    shape: Shape,
+    shape: TailShape,
     y: Fraction,
     bits: int,
     radius: Fraction,
@@ -487,7 +491,7 @@ def _euler_maclaurin(
 
 
 def _times_power(
-    taylor: list[Interval], shape: Shape, y: Fraction, e: Fraction, at: Arithmetic
+    taylor: list[Interval], shape: TailShape, y: Fraction, e: Fraction, at: Arithmetic
 ) -> list[Interval]:
     """Return the Taylor coefficients of ((y + u)/s)**e g(u), given those of g."""
     factors = [_weight(shape, y, e, at)]  # (y/s)**e binom(e, k)/y**k

@@ -67,7 +67,7 @@ def _reach(variance: Fraction, nats: float) -> int:
     return high + 2
 
 
-class _Weights(NamedTuple):
+class _BesselWeights(NamedTuple):
     """I_k and the sum of all I_j, j >= k, for k = 0, 1, ..., in units of the last weight.
 
     They are lower bounds. ``beyond`` bounds the weights beyond the last, which sums lack. With it,
@@ -102,7 +102,7 @@ def _require_near(variance: Fraction, k: int) -> None:
         raise ParameterOverflowError(f"k must be within {most} of 0 for so wide a Skellam law")
 
 
-def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
+def _weights(variance: Fraction, k: int, bits: int) -> _BesselWeights:
     """Return the weights that I_k and the sums from 0 to k need."""
     if variance > LARGEST_TABLE:
         raise ParameterOverflowError("variance must be at most 2**28 for probabilities")
@@ -120,7 +120,7 @@ def _weights(variance: Fraction, k: int, bits: int) -> _Weights:
 
 
 @lru_cache(maxsize=4)
-def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
+def _weights_up_to(variance: Fraction, span: int, bits: int) -> _BesselWeights:
     # ratios fall, so I(k + j)/I(k) is at most I(j)/I(0)
     top = span + _reach(variance, 0.7 * bits + log(variance + 2) + 8)
     more = top.bit_length()
@@ -152,7 +152,7 @@ def _weights_up_to(variance: Fraction, span: int, bits: int) -> _Weights:
     weights.reverse()
     sums.reverse()
     beyond = up.sub(up.div(ONE, down.sub(ONE, high)), ONE)  # ratios fall
-    return _Weights(weights, sums, beyond, up.add(ONE, up.div_2exp(ONE, bits + 2)), up)
+    return _BesselWeights(weights, sums, beyond, up.add(ONE, up.div_2exp(ONE, bits + 2)), up)
 
 
 @lru_cache(maxsize=4)

@@ -83,11 +83,11 @@ def in_options(message: str, arguments: argparse.Namespace) -> str:
     return place + colon + subject + said
 
 
-def require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
+def require(arguments: argparse.Namespace, names: Sequence[str], command: str = "release") -> None:
     """Raise argparse's error if one of these is missing."""
     missing = ", ".join(_shown(name) for name in names if not present(arguments, (name,)))
     if missing:
-        hint = "(help: discretegauss release --help)"
+        hint = f"(help: discretegauss {command} --help)"
         raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
 
 
@@ -156,7 +156,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=_Layout, allow_abbrev=False, **options)
+        super().__init__(formatter_class=_HelpLayout, allow_abbrev=False, **options)
         self.register("action", None, _Once)  # the default of add_argument
 
     def parse_known_args(  # type: ignore[override]  # it has many signatures
@@ -179,7 +179,7 @@ class Parser(argparse.ArgumentParser):
         sys.exit(fail(WRONG_INPUT, f"{message} (help: {self.prog} --help)"))
 
 
-class _Layout(argparse.HelpFormatter):
+class _HelpLayout(argparse.HelpFormatter):
     """Wraps each line of a description by itself. Indented lines are commands.
 
     The lines of a wrapped command end with a backslash, so that it can still be copied.

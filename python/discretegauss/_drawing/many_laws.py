@@ -39,7 +39,7 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
 
 
 def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
-    if flat.dtype == INT64 and laws.are_one_moved:
+    if flat.dtype == INT64 and laws.is_one_law_shifted:
         for places, part in laws.parts():
             spec, centres = part.moved()
             by = engine_for(spec, method, flat.size)
@@ -49,8 +49,8 @@ def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, thread
         and method in ("auto", "isochronous")
         and laws.kind < Kind.GENERALIZED_GAUSSIAN
         and flat.dtype != object
-        and laws.parameter.are_words
-        and laws.mu.are_words
+        and laws.parameter.fit_words
+        and laws.mu.fit_words
     ):
         for places, part in laws.parts():
             native.fill_laws(flat[places], part, method, source, threads)

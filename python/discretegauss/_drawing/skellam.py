@@ -77,7 +77,7 @@ def _require_within(result: NDArray[Any], low: int, high: int) -> None:
         raise RangeError("a draw did not fit the output type; nothing is returned")
 
 
-class _Table(NamedTuple):
+class _InversionTable(NamedTuple):
     """Bounds of P(abs(X) <= k) over 2**63: rounded down, and up."""
 
     lower: NDArray[np.uint64]
@@ -85,10 +85,10 @@ class _Table(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def inversion_table(variance: Fraction, bits: int = _WORD - 1) -> _Table:
+def inversion_table(variance: Fraction, bits: int = _WORD - 1) -> _InversionTable:
     """Return the bounds as arrays; the last few tables are cached (they hold no secrets)."""
     lower, upper = probabilities_up_to(variance, bits)
-    return _Table(np.array(lower, np.uint64), np.array(upper, np.uint64))
+    return _InversionTable(np.array(lower, np.uint64), np.array(upper, np.uint64))
 
 
 def by_inversion(variance: Fraction, n: int, draws: Draws) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     TensorT = TypeVar("TensorT", bound=Tensor)
 
 
-class HowOnly(TypedDict, total=False):
+class DrawOptions(TypedDict, total=False):
     """The options of a draw that do not depend on the law or the array."""
 
     method: Method
@@ -52,7 +52,7 @@ class HowOnly(TypedDict, total=False):
     threads: int
 
 
-class How(HowOnly, total=False):
+class IntegerDrawOptions(DrawOptions, total=False):
     """The options of a draw, with the dtype of the result."""
 
     dtype: DTypeLike

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import FACTS, Kind, LawSpec
+from .._law import KINDS, Kind, LawSpec
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from .draw_arguments import MOST_AXES
 from .foreign_arrays import are_rounded, single, to_numpy_exactly
@@ -29,11 +29,11 @@ _VARIANCES_BELOW = 2**1024
 
 def parameter_name(kind: Kind) -> str:
     """Return the user's name for the main parameter of laws of a kind."""
-    return FACTS[kind].parameter
+    return KINDS[kind].parameter
 
 
 def _checked_parameter(kind: Kind, value: object) -> Fraction:
-    facts = FACTS[kind]
+    facts = KINDS[kind]
     name = facts.parameter
     if kind is Kind.BERNOULLI:
         exact = exact_rational(value, name)
@@ -122,7 +122,7 @@ def _rule(kind: Kind, name: str) -> tuple[Callable[[object], Fraction], Callable
         return lambda value: exact_rational(value, "mu"), lambda x: x > -math.inf
     if name == "beta":
         return checked_beta, lambda x: x >= 1
-    least = _AT_LEAST_0 if FACTS[kind].may_be_zero else _ABOVE_0
+    least = _AT_LEAST_0 if KINDS[kind].may_be_zero else _ABOVE_0
     return partial(_checked_parameter, kind), _OBEYING.get(kind) or least
 
 
@@ -177,8 +177,8 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
         of_floats = column.squared()
         if of_floats is not None:
             return of_floats
-        of_each = [_square(column.exact(i)) for i in range(len(column))]
-        return column.of_each(np.fromiter(of_each, object)).reshape(column.shape)
+        expanded = [_square(column.exact(i)) for i in range(len(column))]
+        return column.expanded(np.fromiter(expanded, object)).reshape(column.shape)
 
     return naming_places(squares, array, "sigma", _square)
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import FACTS, Kind, LawSpec
+from .._law import KINDS, Kind, LawSpec
 from .draw_arguments import require_fit
 from .messages import if_loaded
 
@@ -43,7 +43,7 @@ def _machine_numbers(flat: NDArray[Any]) -> NDArray[Any] | None:
         kinds = set(map(type, flat))
         if kinds == {float}:
             return flat.astype(np.float64)
-        if kinds == {int} and _are_words(flat.tolist()):
+        if kinds == {int} and _fit_words(flat.tolist()):
             return flat.astype(np.int64)
         return None
     if flat.dtype.kind == "i" or (
@@ -53,7 +53,7 @@ def _machine_numbers(flat: NDArray[Any]) -> NDArray[Any] | None:
     return flat if flat.dtype in ("f2", "f4", "f8") else None
 
 
-def _are_words(integers: Sequence[int]) -> bool:
+def _fit_words(integers: Sequence[int]) -> bool:
     """Return whether int64 holds all of the integers."""
     return not integers or (_WORDS.min <= min(integers) and max(integers) <= _WORDS.max)
 
@@ -103,7 +103,7 @@ class ParameterColumn:
         The values if `words` has rows, else None.
     ends : tuple or None
         The least and the greatest value, exact numbers of any type, if they are known.
-    are_words : bool
+    fit_words : bool
         True if the C core can read `words`: no long numbers, and no floats beyond 2**62.
     are_roots : bool
         True if the values are the exact squares of `words`, which are floats.
@@ -114,7 +114,7 @@ class ParameterColumn:
     index: NDArray[np.intp] | None = None
     fractions: list[Fraction] | None = None
     ends: tuple[Any, Any] | None = None
-    are_words: bool = True
+    fit_words: bool = True
     are_roots: bool = False
 
     @classmethod
@@ -157,8 +157,8 @@ class ParameterColumn:
             if not ((obeys(numbers).all() if each else obeys(least)) and greatest < math.inf):
                 exact(numbers[~(obeys(numbers) & (numbers < math.inf))][0].item())
         ends = least.item(), greatest.item()
-        are_words = numbers.dtype == np.int64 or max(-ends[0], ends[1]) < 2.0**62
-        return cls(array.shape, numbers, ends=ends, are_words=are_words)
+        fit_words = numbers.dtype == np.int64 or max(-ends[0], ends[1]) < 2.0**62
+        return cls(array.shape, numbers, ends=ends, fit_words=fit_words)
 
     @classmethod
     def of_fractions(
@@ -202,7 +202,7 @@ class ParameterColumn:
         return number * number if self.are_roots else number
 
     def value_at(self, place: int, shape: tuple[int, ...]) -> int:
-        """Return the place of the value of a draw, itself given by its place in `shape`."""
+        """Return the index into `words` for draw number `place` of a shape."""
         element = self._element_at(place, shape)
         return element if self.index is None else int(self.index[element])
 
@@ -220,7 +220,7 @@ class ParameterColumn:
             return ""
         return name + indexed(self._element_at(place, shape), self.shape)
 
-    def of_each(self, of_values: NDArray[Any]) -> NDArray[Any]:
+    def expanded(self, of_values: NDArray[Any]) -> NDArray[Any]:
         """Return the entry of each element, given an array with an entry for each value."""
         return of_values if self.index is None else of_values[self.index]
 
@@ -237,7 +237,7 @@ class ParameterColumn:
 
     def squared(self) -> ParameterColumn | None:
         """Return the column of the exact squares, or None unless floats hold the values."""
-        if self.fractions is not None or not self.are_words:
+        if self.fractions is not None or not self.fit_words:
             return None
         if self.words.dtype == np.int64 and self.ends is not None and self.ends[1] > _EXACT:
             return None
@@ -261,7 +261,7 @@ class ParameterColumn:
             if self.fractions is None:
                 return self.words
             return self.words[:, 0] if (self.words[:, 1] == 1).all() else None
-        is_whole = self.are_words and bool((np.floor(self.words) == self.words).all())
+        is_whole = self.fit_words and bool((np.floor(self.words) == self.words).all())
         return self.words.astype(np.int64) if is_whole else None
 
 
@@ -321,13 +321,13 @@ class Laws:
         return found
 
     @property
-    def are_one_moved(self) -> bool:
+    def is_one_law_shifted(self) -> bool:
         """Return whether all are one law, moved by whole numbers."""
         one = len(self.parameter.words) * len(self.beta.words) == 1
         return one and self.kind >= Kind.DISCRETE_LAPLACE and self.mu.integers() is not None
 
     def moved(self) -> tuple[LawSpec, NDArray[np.int64]]:
-        """Return the one law and its shift for each draw; `are_one_moved` must be true."""
+        """Return the one law and its shift for each draw; `is_one_law_shifted` must be true."""
         centres: Any = self.mu.integers()
         each = (centres if self.mu.index is None else centres[self.mu.index]).reshape(self.mu.shape)
         spec = LawSpec(self.kind, self.parameter.exact(0), Fraction(0), self.beta.exact(0))
@@ -354,7 +354,7 @@ class Laws:
         """Return whether the widest laws that there might be, hence all, provably fit `dtype`."""
         if self.n_draws == 0 or dtype.kind == "O" or (dtype == np.int64 and self._are_int64):
             return True
-        info, fits = np.iinfo(dtype), FACTS[self.kind].fits
+        info, fits = np.iinfo(dtype), KINDS[self.kind].fits
         low, high = int(info.min), int(info.max)
         return all(fits(spec, low, high) for spec in self.corners())
 

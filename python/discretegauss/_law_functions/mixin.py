@@ -50,7 +50,7 @@ class _AtQ(Protocol):
     def __call__(self, q: Any) -> NDArray[Any]: ...
 
 
-class _Interval(Protocol):
+class _Ends(Protocol):
     """The ends of an interval, for type checkers."""
 
     @overload
@@ -68,8 +68,8 @@ def _at_q(method: Callable[..., Any]) -> _AtQ:
     return cast(_AtQ, method)
 
 
-def _interval(method: Callable[..., Any]) -> _Interval:
-    return cast(_Interval, method)
+def _interval(method: Callable[..., Any]) -> _Ends:
+    return cast(_Ends, method)
 
 
 class LawFunctions:

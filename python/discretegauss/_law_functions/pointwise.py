@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.array_functions import array_values
 from .._certified.floats import FIRST_BITS, Bounds, float_at_least, float_bounds, float_value
 from .._certified.interval import Interval
 from .._certified.probability import (
@@ -30,6 +29,7 @@ from .._certified.probability import (
 from .._inputs.law_parameters import as_array, naming_places
 from .._inputs.numbers import exact_rational, not_finite
 from .._law import LawSpec
+from .array_functions import array_values
 
 
 class PointFunction(NamedTuple):
@@ -52,7 +52,7 @@ LOGCDF = PointFunction("logcdf", -math.inf, 0.0, None, log_probability, tail_up_
 SF = PointFunction("sf", 1.0, 0.0, None, probability, tail_above)
 LOGSF = PointFunction("logsf", 0.0, -math.inf, None, log_probability, tail_above)
 
-#: From this many elements on, pair_arrays.py computes most values.
+#: From this many elements on, array_functions.py computes most values.
 _MANY = 16
 
 _Floats = NDArray[np.float64]

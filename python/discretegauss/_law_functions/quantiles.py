@@ -11,14 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.array_functions import (
-    MANY_TAILS,
-    in_floats,
-    last_term,
-    supported,
-    tail_table,
-    wide_tails_and_terms,
-)
 from .._certified.formulas import mirrored
 from .._certified.quantile import lower_quantile, tail_guess
 from .._inputs.law_parameters import as_array, naming_places
@@ -26,6 +18,14 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, not_finite
 from .._law import LawSpec
 from ..errors import ParameterValueError
+from .array_functions import (
+    MANY_TAILS,
+    in_floats,
+    last_term,
+    supported,
+    tail_table,
+    wide_tails_and_terms,
+)
 from .pointwise import SF, evaluate
 
 #: Floats hold all integers up to here.

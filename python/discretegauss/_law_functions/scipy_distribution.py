@@ -21,11 +21,11 @@ except ImportError as error:
     ) from error
 
 from .._certified import moments as _moments
-from .._certified.array_functions import supported
 from .._certified.floats import float_value
 from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational, not_finite
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .array_functions import supported
 
 #: The object that scipy substitutes for random_state=None. Nothing is drawn from it.
 _SCIPYS_NONE = np.random.mtrand._rand

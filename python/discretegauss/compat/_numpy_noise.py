@@ -34,7 +34,7 @@ from .._inputs.privacy_arguments import positive_number
 from .._inputs.source import Source
 from ..errors import MissingCoreError, ParameterTypeError, ParameterValueError
 from ..sampling import uniform_below
-from ._noise_on_a_grid import Grid, gaussian, laplace, noise
+from ._noise_on_a_grid import NoiseGrid, gaussian, laplace, noise
 from ._system_bits import SystemBits
 
 _SUM_TOLERANCE = 2.0**-26
@@ -102,7 +102,7 @@ class NumpyNoise(np.random.Generator):
             )
         self._granularity = None if granularity is None else exact
         self._source = checked_source(source)
-        self._grid = Grid(exponent, int(granularity is None), self._source)
+        self._grid = NoiseGrid(exponent, int(granularity is None), self._source)
         if native is not None and not callable(source):
             super().__init__(SystemBits(source))
         else:  # numpy's methods have no bits here, so calls of them must raise an error

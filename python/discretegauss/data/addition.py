@@ -26,7 +26,7 @@ _INT64: Final[np.dtype[Any]] = np.dtype(np.int64)
 _OBJECT: Final[np.dtype[Any]] = np.dtype(object)
 
 
-class _Plan(NamedTuple):
+class _Addition(NamedTuple):
     """Checked cells, and the way to add their noise.
 
     Parameters
@@ -45,7 +45,7 @@ class _Plan(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class How:
+class AddOptions:
     """The options of `add_noise` besides the values and the law. Tasks of clusters get it, too.
 
     Raises
@@ -73,7 +73,7 @@ class How:
 
 
 def noisy(
-    columns: Sequence[Cells], law: Law, how: How, *, out: NDArray[Any] | None = None
+    columns: Sequence[Cells], law: Law, how: AddOptions, *, out: NDArray[Any] | None = None
 ) -> list[NDArray[Any]]:
     """Return the cells with noise, one draw for each, also for nulls.
 
@@ -108,14 +108,14 @@ def noisy(
         sums = np.empty_like(plan.integers, plan.result, subok=False)
         if out is not None and _is_block(out, plan):
             sums = out
-        law._by(by, sums.size).add(sums.reshape(-1, order="A"), plan.addend, source, threads)
+        law._engine(by, sums.size).add(sums.reshape(-1, order="A"), plan.addend, source, threads)
         if out is not None and sums is not out:
             out[...] = sums
         results.append(sums)
     return results
 
 
-def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _Plan:
+def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _Addition:
     """Return the plan for these cells, or refuse them."""
     integers, nulls, bounds, label = cells
     if nulls is not None or not integers.flags.f_contiguous:
@@ -132,17 +132,17 @@ def _plan(cells: Cells, law: Law, overflow: Overflow, modulus: int | None) -> _P
                 "or an array of objects"
             )
         of_words = _INT64 if modulus <= 2**63 else np.dtype(np.uint64)
-        return _Plan(integers, addend, _OBJECT if of_objects else of_words)
+        return _Addition(integers, addend, _OBJECT if of_objects else of_words)
     if bounds is None and not of_objects:
         if _fits(addend, law, INT64_RANGE):
-            return _Plan(integers, addend._replace(bounds=INT64_RANGE), _INT64)
+            return _Addition(integers, addend._replace(bounds=INT64_RANGE), _INT64)
         addend = addend._replace(values=addend.values.astype(object))
     if bounds is None:
-        return _Plan(integers, addend, _OBJECT)
+        return _Addition(integers, addend, _OBJECT)
     if _fits(addend, law, bounds):
-        return _Plan(integers, addend, result)
+        return _Addition(integers, addend, result)
     if overflow == "saturate":
-        return _Plan(integers, addend._replace(is_clamped=True), result)
+        return _Addition(integers, addend._replace(is_clamped=True), result)
     names = {INT64_RANGE: "int64", INT128_RANGE: "Int128"}
     held = names.get(bounds, "decimals of this precision")
     where = "" if label is None else f" (column {describe(label)})"
@@ -183,7 +183,7 @@ def _fits(addend: Addend, law: Law, bounds: tuple[int, int]) -> bool:
     return False
 
 
-def _is_block(out: NDArray[Any], plan: _Plan) -> bool:
+def _is_block(out: NDArray[Any], plan: _Addition) -> bool:
     """Return whether draws may go straight into `out`: it is one block in the cells' layout."""
     mine, of_cells = out.flags, plan.integers.flags
     same_order = (mine.c_contiguous and of_cells.c_contiguous) or (

@@ -34,7 +34,7 @@ from .._inputs.tensors import is_tensor
 from .._law_functions.narrow import WIDE_FROM, warn_of_narrow
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian, Law
-from .addition import How, Overflow, noisy
+from .addition import AddOptions, Overflow, noisy
 from .cells import Container, is_integer
 from .labelled_table import read_once
 from .lists_and_arrays import open_array, open_objects
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
     from .person import Person
 
-    class _Table(Protocol):
+    class _Frame(Protocol):
         @property
         def columns(self) -> Any: ...
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     _Array = NDArray[Any]
     _Builtin = list[Any] | tuple[Any, ...] | dict[Any, Any] | SupportsIndex | Decimal
-    _Values = TypeVar("_Values", bound=_Builtin | _Table | _Column | _ArrowColumn | _Stream)
+    _Values = TypeVar("_Values", bound=_Builtin | _Frame | _Column | _ArrowColumn | _Stream)
 
 _LIBRARIES = ("pandas", "polars", "xarray", "pyarrow")
 """Libraries with a module that opens their containers; the first that matches is used."""
@@ -235,6 +235,8 @@ def add_noise(
         drawn. No message shows a value or a draw.
     RangeError
         If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
+    ImportError, MemoryError, RuntimeError
+        For a tensor on a GPU, as `Law.sample`.
 
     Warns
     -----
@@ -261,7 +263,7 @@ def add_noise(
     >>> len(dg.add_noise([3, None, 2**70], dg.DiscreteLaplace(2)))
     3
     """
-    how = How(
+    how = AddOptions(
         overflow=overflow,
         modulus=modulus,
         floats=integral_floats,

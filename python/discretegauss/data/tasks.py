@@ -10,7 +10,7 @@ from .._inputs.messages import describe
 from .._inputs.paths import path_text
 from ..errors import ParameterTypeError
 from ..laws import Law
-from .addition import How, noisy
+from .addition import AddOptions, noisy
 from .entry import check_law, law_for, open_container
 
 
@@ -18,7 +18,7 @@ class TaskNoise(NamedTuple):
     """The noise of all tasks. Each task gets only this object."""
 
     law: Law
-    how: How
+    how: AddOptions
 
     def added_to(self, values: Any, columns: object = None) -> Any:
         """Return values with noise, as `add_noise` does."""
@@ -48,7 +48,7 @@ def noise_of_tasks(
     law, rho, epsilon, delta, sensitivity, rows_per_person, disjoint, integral_floats
         As for `add_noise`.
     **options
-        The other fields of `How`.
+        The other fields of `AddOptions`.
     """
     for name in ("person", "by"):
         if name in options:
@@ -56,13 +56,15 @@ def noise_of_tasks(
                 f"{name} needs values in memory, because tasks cannot tell whether their rows "
                 "differ; release.Plan has the law of such a table"
             )
-    known = inspect.signature(noise_of_tasks).parameters.keys() | How.__dataclass_fields__.keys()
+    known = (
+        inspect.signature(noise_of_tasks).parameters.keys() | AddOptions.__dataclass_fields__.keys()
+    )
     for name in options:
         if name not in known - {"template", "options", "floats"}:
             raise ParameterTypeError(
                 f"add_noise() has no parameter {name!r}{hint_for(name, known)}"
             )
-    how = How(floats=integral_floats, **options)
+    how = AddOptions(floats=integral_floats, **options)
     if not isinstance(how.source, str):
         raise ParameterTypeError(
             "source must be 'getrandom' or 'chacha20' here: each task would read a copy of any "

@@ -29,7 +29,7 @@ from .._inputs.source import Source
 from ..errors import ParameterValueError
 from ..sampling import bernoulli, uniform_below
 
-_AT = arithmetic(128)
+_AT128 = arithmetic(128)
 _MOST = 2**24
 """The largest norm. Squares of integers and their sums stay far below 2**63, and floats hold the
 fractions."""
@@ -79,19 +79,21 @@ def rounded_norm(norm: object, *, dimension: int, retry: object = None) -> float
     """
     length = positive_number(norm, "norm")
     d = word_count(dimension, "dimension")
-    root = _AT.sqrt(_AT.rational(d))
-    longest = _AT.shift(root, length)
+    root = _AT128.sqrt(_AT128.rational(d))
+    longest = _AT128.shift(root, length)
     if retry is None:
-        twice_log = _AT.rational(1)
+        twice_log = _AT128.rational(1)
     else:
         share = exact_rational(retry, "retry")
         if not 0 <= share < 1:
             raise refused("retry", "be at least 0 and below 1", retry)
         if share == 0:
             return float_at_least(longest.upper)
-        twice_log = _AT.scale(_AT.log(_AT.rational(share)), -2)
-    moves = _AT.mul(_AT.sqrt(twice_log), _AT.shift(_AT.scale(root, Fraction(1, 2)), length))
-    typical = _AT.sqrt(_AT.shift(moves, length**2 + Fraction(d, 4)))
+        twice_log = _AT128.scale(_AT128.log(_AT128.rational(share)), -2)
+    moves = _AT128.mul(
+        _AT128.sqrt(twice_log), _AT128.shift(_AT128.scale(root, Fraction(1, 2)), length)
+    )
+    typical = _AT128.sqrt(_AT128.shift(moves, length**2 + Fraction(d, 4)))
     return float_at_least(min(longest.upper, typical.upper))
 
 

@@ -31,7 +31,7 @@ from ..sampling import bernoulli
 from ._rotation import Rotation, real_floats
 from ._rounding import round_conditionally, rounded_norm
 
-_AT = arithmetic(128)
+_AT128 = arithmetic(128)
 
 _WORD = 2**62
 """Two numbers below this add up in 64-bit integers."""
@@ -93,11 +93,11 @@ def least_modulus(
     entry = positive_number(largest, "largest")
     probability = checked_probability(failure, "failure")
     spread = n * _spread(law)
-    m = _AT.log(_AT.rational(2 * d / probability))
-    reach = _AT.sqrt(_AT.scale(m, 2 * spread))
+    m = _AT128.log(_AT128.rational(2 * d / probability))
+    reach = _AT128.sqrt(_AT128.scale(m, 2 * spread))
     if isinstance(law, Skellam):
-        reach = _AT.add(reach, _AT.scale(m, Fraction(2, 3)))
-    half = _AT.shift(reach, n * entry + 1).upper
+        reach = _AT128.add(reach, _AT128.scale(m, Fraction(2, 3)))
+    half = _AT128.shift(reach, n * entry + 1).upper
     whole = int(fraction_of(half))  # int(half) would round to the nearest
     return 2 << whole.bit_length()
 
@@ -464,6 +464,6 @@ class SecureSum:
         It is that of ``most_clients`` messages; n messages have ``sqrt(n/most_clients)`` of it.
         """
         # The variance is not sigma2: it is far below sigma2 if that is small.
-        variance = moments.variance(self.law._simplest, _AT.bits)
-        of_sum = _AT.sqrt(_AT.scale(variance, self.most_clients))
-        return float_at_least(_AT.scale(of_sum, self.clip / self.steps).upper)
+        variance = moments.variance(self.law._simplest, _AT128.bits)
+        of_sum = _AT128.sqrt(_AT128.scale(variance, self.most_clients))
+        return float_at_least(_AT128.scale(of_sum, self.clip / self.steps).upper)

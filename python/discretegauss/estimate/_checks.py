@@ -14,7 +14,7 @@ from .._inputs.privacy_arguments import checked_probability, query_count
 from ..data.cells import Cells, Container
 from ..data.entry import open_container
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, Law
+from ..laws import Law
 
 
 def unshifted(law: object, name: str = "law") -> Any:
@@ -26,15 +26,6 @@ def unshifted(law: object, name: str = "law") -> Any:
     if getattr(law, "mu", 0) != 0:
         raise refused(name, "have mu = 0", law.mu)
     return law
-
-
-def gaussian_sigma2(law: object) -> Fraction:
-    """Return sigma2 of a discrete Gaussian; refuse other laws, whose sums have no bound here."""
-    if not isinstance(unshifted(law), DiscreteGaussian):
-        raise ParameterTypeError(
-            f"law must be a DiscreteGaussian for a total, got {type(law).__name__}"
-        )
-    return Fraction(law.sigma2)  # type: ignore[attr-defined]  # it is one
 
 
 def miss(confidence: object, queries: object = 1) -> Fraction:

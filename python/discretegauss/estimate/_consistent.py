@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +17,32 @@ from ..data.entry import open_container
 from ..data.labelled_table import LabelledTable
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law
-from ._checks import unshifted
+from ._checks import miss, unshifted
 from ._contradictions import refuse_contradictions
 from ._crossed import fit_any, fit_product
 from ._nested import Floats, Index, fit, sums, whole
+from ._radii import Fit, nested_shapes, radii
 
 _EXACT_FLOATS = 2**53
 _MOST_NAMED = 3
 """The most rows or keys that an error names."""
 
-Found = list[tuple[NDArray[Any], Floats]]
-"""The counts and their standard errors, of each table."""
+
+class _Fitted(NamedTuple):
+    """The estimates of all tables, from coarse to fine.
+
+    Attributes
+    ----------
+    shapes : list of ndarray, or None
+        As `radii` takes them.
+    fit : callable
+        Returns the estimates from other counts.
+    """
+
+    values: list[Floats]
+    errors: list[Floats]
+    shapes: list[Index] | None
+    fit: Fit
 
 
 def consistent(
@@ -37,8 +51,10 @@ def consistent(
     count: Any = None,
     *,
     integers: bool = False,
+    confidence: object = 0.95,
+    check: bool = True,
 ) -> list[Any]:
-    """Return the tables with counts that add up, nearer to the truth, and their standard errors.
+    """Return the tables with counts that add up, nearer to the truth, with errors and intervals.
 
     Parameters
     ----------
@@ -56,12 +72,17 @@ def consistent(
         parts do not: counts of 0 rise (by 1.6 on average in the example table) and large ones fall.
         If tables cross, the cells of the finest table are rounded and then summed, so totals rise
         with each cell that was below 0.
+    confidence : number, optional
+        Between 0 and 1, for each interval by itself.
+    check : bool, optional
+        False goes on if tables contradict each other.
 
     Returns
     -------
     list
-        The tables in the same order. ``count`` has the estimates, floats unless ``integers``, and a
-        new column "error" has their standard errors.
+        The tables in the same order. ``count`` has the estimates, floats unless ``integers``. New
+        columns are "error", their standard errors, and "low" and "high", between which the truth is
+        with the confidence.
 
     Raises
     ------
@@ -83,21 +104,24 @@ def consistent(
     noisy counts, an upper bound. With ``integers`` an error is also an upper bound: it includes the
     distance of a count from its estimate, or from 0 if the estimate is below 0.
 
-    An estimate's noise is a weighted sum of several draws. It is nearly normal if none of them
-    outweighs the others: then value -+ 1.96 errors holds nearly 95 %. One draw alone holds as
-    little as 87 % (at sigma2 = 1.041). If all laws are discrete Gaussians with sigma2 >= 1/2, value
-    -+ 2.72 errors certainly holds 95 %. If sigma2 is smaller, multiply 2.72 by
-    sqrt(sigma2/law.var()) of the smallest. No such claim is made for other laws or ``integers``.
+    Guaranteed: an interval contains the true count with at least the confidence, by the law of the
+    weighted sum of draws that is the estimate's noise, for all laws. Its radius is that of `total`,
+    some 2 errors for 95 %, in all rows if every combination of keys is a row. In nested tables rows
+    whose parts, wholes and neighbours are alike have one radius, in the 32 most frequent shapes of
+    each table. All other rows have the radius for any weights. For 95 % it is 2.72 errors if all
+    laws are discrete Gaussians with sigma2 >= 1/2, else up to 3.4 for scales from 1 on, and more
+    for less noise. Intervals of ``integers`` are those of the estimates, made whole and at least 0,
+    and reach the count.
 
-    Before anything is fitted, each pair of tables is compared in its common columns, by the
-    chi-square of the differences and a proven bound for the noise's own law. With discrete
-    Gaussians of sigma2 >= 1/2, two tables may differ by 7.3 standard deviations of a difference if
-    they have one, and by 15.4 in one of 100.
+    Before anything is fitted, tables are compared. Each row of another table must be the sum of its
+    parts, and each pair of tables must agree in their common columns, as far as noise allows in all
+    but one of 10**9 cases. One row and its two parts may differ by 6.7 standard deviations of their
+    difference.
 
     References
     ----------
-    Hay, Rastogi, Miklau, Suciu, arXiv:0904.0942; ``_nested.py``, ``_crossed.py`` and
-    ``_contradictions.py``.
+    Hay, Rastogi, Miklau, Suciu, arXiv:0904.0942; ``_nested.py``, ``_crossed.py``, ``_radii.py``,
+    ``_ring.py`` and ``_contradictions.py``.
 
     Examples
     --------
@@ -109,47 +133,112 @@ def consistent(
     ([1295.67, 5531.5], [1206.33, 89.33, 5531.5])
     >>> [round(x, 2) for x in states["error"]]
     [1.83, 1.58]
+    >>> [round(x, 2) for x in states["low"]], [round(x, 2) for x in states["high"]]
+    ([1292.0, 5528.5], [1299.33, 5534.5])
     """
     checked_flag(integers, "integers")
-    if not isinstance(tables, list | tuple) or not tables:
-        raise ParameterTypeError("tables must be a list of at least one table")
-    laws = _each_law(laws, len(tables))
-    views = [_Table(table, f"table {i}") for i, table in enumerate(tables, 1)]
-    keys = [_keys(table, count, f"table {i}") for i, table in enumerate(views, 1)]
-    counts = [view.cells(count) for view in views]
-    # of the tables with most columns, one without nulls is the finest
-    order = sorted(range(len(tables)), key=lambda i: (len(keys[i]), not _has_nulls(counts[i])))
-    finest = keys[order[-1]]
-    for i, named in enumerate(keys, 1):
-        if missing := [label for label in named if label not in finest]:
-            raise ParameterValueError(
-                "one table, the finest, must have the columns of all others, but the table with "
-                f"most columns has no {describe(missing[0])}, a column of table {i}"
-            )
-    # labels in the order of the finest table's columns
-    named = [[label for label in finest if label in keys[i]] for i in order]
-    of_rows = [laws[i] for i in order]
-    noisy, variances = zip(*(_level(counts[i], laws[i]) for i in order), strict=True)
-    if not np.isfinite(variances[-1]).all():
-        raise ParameterValueError(f"table {order[-1] + 1}, the finest, must have no nulls")
-    lengths = [y.size for y in noisy]
-    rows = _Rows([views[i] for i in order], named, lengths, [i + 1 for i in order])
-    if all(set(up) < set(down) for up, down in pairwise(named)):
-        wholes = [rows.places(level, level + 1) for level in range(len(named) - 1)]
-        solve = partial(_nested, parents=wholes)
-    else:
-        last = len(named) - 1
-        wholes = [*(rows.places(level, last) for level in range(last)), np.arange(lengths[-1])]
-        solve = partial(_crossed, rows, named, wholes)
-    refuse_contradictions(rows.groups, noisy, variances, of_rows, [i + 1 for i in order])
-    found = solve(noisy=noisy, var=variances, integers=integers)
+    checked_flag(check, "check")
+    missed = miss(confidence)
+    opened = Tables(tables, laws, count)
+    if check:
+        opened.refuse_contradictions()
+    fitted = opened.fitted()
+    distances = radii(
+        opened.noisy,
+        opened.variances,
+        opened.laws,
+        fitted.errors,
+        fitted.shapes,
+        fitted.fit,
+        missed,
+    )
+    made_whole = opened.whole(fitted) if integers else None
     results = [None] * len(tables)
-    for i, (value, error) in zip(order, found, strict=True):
-        results[i] = views[i].with_columns({count: value, "error": error})
+    for level, (x, error, far) in enumerate(
+        zip(fitted.values, fitted.errors, distances, strict=True)
+    ):
+        columns = {count: x, "error": error, "low": x - far, "high": x + far}
+        if made_whole is not None:
+            columns = _made_whole(columns, count, made_whole[level])
+        results[opened.order[level]] = opened.with_columns(level, columns)
     return results
 
 
-class _Table(LabelledTable):
+class Tables:
+    """Noisy tables of the same people, from coarse to fine.
+
+    Attributes
+    ----------
+    order : list of int
+        The place of each table in the arguments.
+    named : list of list
+        The columns that say what each counts.
+    noisy, variances : sequence of ndarray
+        The counts, and their variances, infinite at nulls.
+    laws : list of laws
+        The noise of each.
+    wholes : list of ndarray
+        For each table, the row to which each row of the finest one belongs.
+    parents : list of ndarray, or None
+        If they are nested: for each table but the first, the row of the table before it to which
+        each row belongs.
+    """
+
+    def __init__(self, tables: Sequence[Any], laws: Any, count: Any) -> None:
+        if not isinstance(tables, list | tuple) or not tables:
+            raise ParameterTypeError("tables must be a list of at least one table")
+        laws = _each_law(laws, len(tables))
+        self._views = [_NoisyTable(table, f"table {i}") for i, table in enumerate(tables, 1)]
+        keys = [_keys(table, count, f"table {i}") for i, table in enumerate(self._views, 1)]
+        counts = [view.cells(count) for view in self._views]
+        # of the tables with most columns, one without nulls is the finest
+        self.order = order = sorted(
+            range(len(tables)), key=lambda i: (len(keys[i]), not _has_nulls(counts[i]))
+        )
+        finest = keys[order[-1]]
+        for i, named in enumerate(keys, 1):
+            if missing := [label for label in named if label not in finest]:
+                raise ParameterValueError(
+                    "one table, the finest, must have the columns of all others, but the table "
+                    f"with most columns has no {describe(missing[0])}, a column of table {i}"
+                )
+        # labels in the order of the finest table's columns
+        self.named = [[label for label in finest if label in keys[i]] for i in order]
+        self.laws = [laws[i] for i in order]
+        self.noisy, self.variances = zip(*(_level(counts[i], laws[i]) for i in order), strict=True)
+        if not np.isfinite(self.variances[-1]).all():
+            raise ParameterValueError(f"table {order[-1] + 1}, the finest, must have no nulls")
+        lengths, last = [y.size for y in self.noisy], len(tables) - 1
+        self.rows = rows = _RowKeys(
+            [self._views[i] for i in order], self.named, lengths, [i + 1 for i in order]
+        )
+        self.wholes = [*(rows.places(level, last) for level in range(last)), np.arange(lengths[-1])]
+        self.parents = None
+        if all(set(up) < set(down) for up, down in pairwise(self.named)):
+            self.parents = [rows.places(level, level + 1) for level in range(last)]
+
+    def refuse_contradictions(self) -> None:
+        """Raise ContradictionError if two tables differ by more than chance explains."""
+        refuse_contradictions(self.rows, self.noisy, self.variances, self.laws)
+
+    def fitted(self) -> _Fitted:
+        """Return the estimates."""
+        if self.parents is not None:
+            return _nested(self.noisy, self.variances, self.parents)
+        return _crossed(self.rows, self.named, self.wholes, self.noisy, self.variances)
+
+    def whole(self, fitted: _Fitted) -> list[NDArray[np.int64]]:
+        """Return whole numbers that add up, none below 0."""
+        if self.parents is not None:
+            return whole(self.noisy, self.variances, self.parents)
+        return _whole_cells(fitted.values[-1], self.wholes, self.noisy)
+
+    def with_columns(self, level: int, columns: dict[Any, Any]) -> Any:
+        """Return a new table of the same kind, with these arrays as columns."""
+        return self._views[self.order[level]].with_columns(columns)
+
+
+class _NoisyTable(LabelledTable):
     """A table with columns of counts."""
 
     def cells(self, label: Any) -> Cells:
@@ -180,13 +269,14 @@ def _some(values: list[Any]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def _keys(table: _Table, count: Any, name: str) -> list[Any]:
+def _keys(table: _NoisyTable, count: Any, name: str) -> list[Any]:
     """Return the labels of the columns that say what is counted."""
     labels = table.labels()
     if labels.count(count) != 1:
         raise ParameterValueError(f"{name} must have one column {describe(count)}, of counts")
-    if "error" in labels:
-        raise ParameterValueError(f"{name} must have no column 'error': the result has one")
+    for label in ("share", "error", "low", "high"):
+        if label in labels:
+            raise ParameterValueError(f"{name} must have no column {label!r}: results have one")
     return [label for label in labels if label != count]
 
 
@@ -204,12 +294,12 @@ def _level(cells: Cells, law: Any) -> tuple[Floats, Floats]:
     return integers.astype(np.float64), variances
 
 
-class _Rows:
+class _RowKeys:
     """The rows of tables, from coarse to fine, as codes: equal keys have equal codes."""
 
     def __init__(
         self,
-        tables: Sequence[_Table],
+        tables: Sequence[_NoisyTable],
         named: Sequence[list[Any]],
         lengths: Sequence[int],
         numbers: Sequence[int],
@@ -266,12 +356,28 @@ class _Rows:
             )
         return found
 
+    def groups_of(self, level: int, labels: list[Any]) -> Index:
+        """Return the group of each row of a table: equal if they agree in these columns."""
+        return np.unique(self._keys(level, labels), return_inverse=True)[1]
+
     def groups(self, level: int, other: int) -> tuple[Index, Index]:
         """Return the group of each row of two tables: equal if they agree in all common columns."""
-        common = [label for label in self._named[level] if label in self._named[other]]
+        common = self._common(level, other)
         keys = [self._keys(at, common) for at in (level, other)]
         of_all = np.unique(np.concatenate(keys), return_inverse=True)[1]
         return of_all[: keys[0].size], of_all[keys[0].size :]
+
+    def in_common(self, level: int, other: int, row: int) -> tuple[str, str]:
+        """Return, for an error, the tables' names, and what they have in common with this row."""
+        first, second = sorted((self._numbers[level], self._numbers[other]))
+        where = (
+            f"{x} = {describe(self._values[x][self.codes[level][x][row]])}"
+            for x in self._common(level, other)
+        )
+        return f"table {first} and table {second}", " and ".join(where)
+
+    def _common(self, level: int, other: int) -> list[Any]:
+        return [label for label in self._named[level] if label in self._named[other]]
 
     def _sorted_keys(self, level: int) -> tuple[Index, Index]:
         """Return the order of the rows by their keys, and the keys in this order."""
@@ -299,74 +405,74 @@ class _Rows:
         return keys
 
 
-def _nested(
-    noisy: Sequence[Floats],
-    var: Sequence[Floats],
-    parents: Sequence[Index],
-    *,
-    integers: bool,
-) -> Found:
+def _nested(noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]) -> _Fitted:
     values, variances = fit(noisy, var, parents)
-    found = [(x, np.sqrt(v)) for x, v in zip(values, variances, strict=True)]
-    return _made_whole(found, whole(noisy, var, parents)) if integers else found
+    return _Fitted(
+        values,
+        [np.sqrt(v) for v in variances],
+        nested_shapes(var, parents),
+        lambda counts: fit(counts, var, parents)[0],
+    )
 
 
-def _made_whole(found: Sequence[tuple[Floats, Floats]], counts: Sequence[NDArray[Any]]) -> Found:
-    """Return these counts with errors that include the distances from the estimates."""
+def _made_whole(columns: dict[Any, Floats], count: Any, whole: NDArray[Any]) -> dict[Any, Any]:
+    """Return these whole counts, with errors that include the distances from the estimates."""
+    moved = np.abs(whole - np.maximum(columns[count], 0))
+    low, high = (
+        np.maximum(end, 0).astype(np.int64)
+        for end in (np.ceil(columns["low"]), np.floor(columns["high"]))
+    )
+    return {
+        count: whole,
+        "error": columns["error"] + moved,
+        "low": np.minimum(low, whole),
+        "high": np.maximum(high, whole),
+    }
+
+
+def _whole_cells(
+    estimates: Floats, members: Sequence[Index], noisy: Sequence[Floats]
+) -> list[NDArray[np.int64]]:
+    """Return rounded cells, none below 0, and their sums."""
+    cells = np.maximum(np.rint(estimates), 0)
+    if not math.fsum(cells) <= _EXACT_FLOATS:
+        raise ParameterOverflowError("counts of integers=True must have sums within 2**53")
     return [
-        (count, error + np.abs(count - np.maximum(value, 0)))
-        for (value, error), count in zip(found, counts, strict=True)
+        sums(member, cells, y.size).astype(np.int64)
+        for member, y in zip(members, noisy, strict=True)
     ]
 
 
 def _crossed(
-    rows: _Rows,
+    rows: _RowKeys,
     named: Sequence[list[Any]],
     members: Sequence[Index],
     noisy: Sequence[Floats],
     var: Sequence[Floats],
-    *,
-    integers: bool,
-) -> Found:
+) -> _Fitted:
     """Return the estimates of tables that cross. members: the place of each cell in each table."""
-    found = _fitted(rows, named, members, noisy, var)
-    if not integers:
-        return found
-    cells = np.maximum(np.rint(found[-1][0]), 0)
-    if not math.fsum(cells) <= _EXACT_FLOATS:
-        raise ParameterOverflowError("counts of integers=True must have sums within 2**53")
-    counts = [
-        sums(member, cells, y.size).astype(np.int64)
-        for member, y in zip(members, noisy, strict=True)
-    ]
-    return _made_whole(found, counts)
-
-
-def _fitted(
-    rows: _Rows,
-    named: Sequence[list[Any]],
-    members: Sequence[Index],
-    noisy: Sequence[Floats],
-    var: Sequence[Floats],
-) -> list[tuple[Floats, Floats]]:
-    n = noisy[-1].size
     codes, shape = list(rows.codes[-1].values()), list(rows.levels.values())
-    if math.prod(shape) != n or not all(np.isfinite(v).all() for v in var):
+    if math.prod(shape) != noisy[-1].size or not all(np.isfinite(v).all() for v in var):
         values, variances = fit_any(members, noisy, var)
-        return [(x, np.sqrt(v)) for x, v in zip(values, variances, strict=True)]
+        return _Fitted(values, [np.sqrt(v) for v in variances], None, list)
     margins = [tuple(named[-1].index(label) for label in labels) for labels in named]
-    tables, places = [], []
+    places = []
     for margin, member, y in zip(margins, members, noisy, strict=True):
         place = np.zeros(y.size, np.intp)
         if margin:
             of_cells = np.ravel_multi_index([codes[i] for i in margin], [shape[i] for i in margin])
             place[member] = of_cells
-        table = np.empty_like(y)
-        table[place] = y
-        tables.append(table)
         places.append(place)
-    values, errors = fit_product(shape, margins, tables, [float(v[0]) for v in var])
-    found = []
-    for x, place, v in zip(values, places, errors, strict=True):
-        found.append((x[place], np.full(place.size, math.sqrt(v))))
-    return found
+    of_tables = [float(v[0]) for v in var]
+
+    def fitted(counts: Sequence[Floats]) -> tuple[list[Floats], list[float]]:
+        tables = [np.empty_like(y) for y in counts]
+        for table, place, y in zip(tables, places, counts, strict=True):
+            table[place] = y
+        found, variances = fit_product(shape, margins, tables, of_tables)
+        return [x[place] for x, place in zip(found, places, strict=True)], variances
+
+    values, of_margins = fitted(noisy)
+    errors = [np.full(y.size, math.sqrt(v)) for y, v in zip(noisy, of_margins, strict=True)]
+    shapes = [np.zeros(y.size, np.intp) for y in noisy]
+    return _Fitted(values, errors, shapes, lambda counts: fitted(counts)[0])

@@ -80,6 +80,12 @@ def whole(
     return values
 
 
+def parts_of_wholes(var: Sequence[Floats], parents: Sequence[Index]) -> list[Floats]:
+    """Return V/W of each row below the first level: its part of a change in its whole."""
+    _, v, _, w = _up([np.zeros(one.size) for one in var], var, parents)
+    return [v[i] / w[i - 1][parent] for i, parent in enumerate(parents, 1)]
+
+
 def _up(
     noisy: Sequence[Floats], var: Sequence[Floats], parents: Sequence[Index]
 ) -> tuple[list[Floats], list[Floats], list[Floats], list[Floats]]:

@@ -207,12 +207,12 @@ class _Sweep:
         last = int(law_b.isf(_BEYOND)) // block + 1
         starts = np.arange(-last, last) * block
         tails = np.asarray(law_b.sf(np.append(starts, last * block) - 1), dtype=np.float64)
-        self._masses = np.maximum(tails[:-1] - tails[1:], 0.0) + 1e-15
+        self._masses = np.maximum(tails[:-1] - tails[1:], 0.0) + 1e-15 + 2 * _error(law_b)
         self._step = _block(law)
         # beyond the end of the table, the tail at the end is an upper bound
         self._last = int(law.isf(_BEYOND)) // self._step + 1
         table = np.arange(-self._last, self._last + 1) * self._step
-        self._tails = np.asarray(law.sf(table), dtype=np.float64)
+        self._tails = np.asarray(law.sf(table), dtype=np.float64) + _error(law)
         self._tails[0] = 1.0
         y = starts.astype(np.float64)
         shift = np.minimum(np.outer(ends[:-1], y), np.outer(ends[1:], y)) / self._step
@@ -225,6 +225,11 @@ class _Sweep:
         at = np.clip(at, -self._last, self._last).astype(np.int64) + self._last
         worst = float((self._tails[at] @ self._masses).max())
         return 2 * (worst * (1 + _SLACK) + 3 * float(_BEYOND))
+
+
+def _error(law: Any) -> float:
+    """Return the error of the tails, beyond rounding."""
+    return float(getattr(law, "error", 0.0))
 
 
 def _variance(law: Any) -> float:

@@ -18,12 +18,12 @@ from ..laws import Law
 from ._checks import (
     Estimate,
     check_pairs,
-    gaussian_sigma2,
     integers_without_nulls,
     miss,
     open_noisy_column,
+    unshifted,
 )
-from ._sum_of_gaussians import radius, variance
+from ._weighted_sum import radius
 
 _WORDS = 2**63
 
@@ -42,7 +42,7 @@ def total(
     ----------
     noisy : list, tuple, dict, ndarray, or a column of another library
         Noisy counts, each with its own draw.
-    law : DiscreteGaussian, or a list of them
+    law : law, or a list of laws
         The noise, with mu = 0. A list has one law for each cell of the sum.
     weights : list or array of integers, optional
         The factor of each cell: ``[1, -1]`` is a difference. None means 1. Series of pandas need
@@ -61,20 +61,22 @@ def total(
     ------
     TypeError, ValueError, OverflowError
         If noisy has nulls or values that are not integers; if the number of weights or laws is not
-        the number of cells in the sum; if a law is not a discrete Gaussian.
+        the number of cells in the sum.
 
     Notes
     -----
     Guaranteed: the interval contains the true sum with at least the confidence, by the law of the
     noise itself. The normal law's interval is too short in half of all cases. The radius is the
-    least that suffices, except in two cases. For some ten cells with little noise and large weights
-    of many sizes, weights are rounded, and it is some 5 % more. For different weights and noise
-    beyond 2**50 it is up to 39 % more. Cells must have independent noise: no cell may occur twice
-    or be computed from others.
+    least that suffices for cells of equal weights and law, and if the error is less than some 10**4
+    times the weights' greatest common divisor. Else it is some 2 % more, but up to 15 % for a
+    thousand different weights with deviations of the noise between 10**2 and 10**3. It is
+    Chernoff's, up to twice the least, at a confidence beyond some 1 - 1e-9, and for wide noise of a
+    GeneralizedGaussian or Skellam. Cells must have independent noise: no cell may occur twice or be
+    computed from others.
 
     References
     ----------
-    ``_sum_of_gaussians.py`` has the derivation.
+    ``_weighted_sum.py`` and ``_ring.py`` have the derivation.
 
     Examples
     --------
@@ -102,7 +104,8 @@ def total(
     n = rows.shape[-1]
     factors = None if weights is None else _weights(weights, n)
     pairs = _pairs(law, factors, n)
-    found, error = radius(pairs, missed), math.sqrt(variance(pairs))
+    found = math.floor(radius({(Fraction(w), one): n for (w, one), n in pairs.items()}, missed))
+    error = math.sqrt(math.fsum(n * w**2 * float(one.var()) for (w, one), n in pairs.items()))
     value = _sums(rows, factors)
     if axis is None:
         whole = int(value[0])
@@ -123,18 +126,18 @@ def _weights(weights: Any, n: int) -> list[int]:
     return [int(w) for w in whole.tolist()]
 
 
-def _pairs(law: Any, weights: list[int] | None, n: int) -> Counter[tuple[int, Fraction]]:
-    """Return how many cells have each absolute weight and sigma2."""
+def _pairs(law: Any, weights: list[int] | None, n: int) -> Counter[tuple[int, Any]]:
+    """Return how many cells have each absolute weight and law."""
     if isinstance(law, Law):
-        sigma2 = gaussian_sigma2(law)
+        one = unshifted(law)
         found = Counter({1: n} if weights is None else map(abs, weights))
-        return Counter({(w, sigma2): count for w, count in found.items() if w and count})
+        return Counter({(w, one): count for w, count in found.items() if w and count})
     laws = list(law) if isinstance(law, list | tuple | np.ndarray) else None
     if laws is None or len(laws) != n or not all(isinstance(one, Law) for one in laws):
         raise ParameterValueError(f"law must be a law, or a list of {n} laws, one for each cell")
-    sizes = {one: gaussian_sigma2(one) for one in dict.fromkeys(laws)}
-    each = zip(weights or [1] * n, laws, strict=True)
-    return Counter((abs(w), sizes[one]) for w, one in each if w)
+    for one in dict.fromkeys(laws):
+        unshifted(one)
+    return Counter((abs(w), one) for w, one in zip(weights or [1] * n, laws, strict=True) if w)
 
 
 def _sums(rows: NDArray[Any], weights: list[int] | None) -> NDArray[Any]:

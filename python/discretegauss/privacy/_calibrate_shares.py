@@ -9,16 +9,16 @@ import gmpy2
 
 from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
-from .._certified.search import crossing
 from ..laws import Law
 from ._known_sample import Sample
+from ._search import crossing
 from .cost import cost_of_sum
 from .zcdp import SumOfGaussians, rho_lower
 
 #: Floats for an infinite epsilon, and for an epsilon that is too large by less than a rounding.
 _LARGEST, _TOO_MUCH = 1e300, 1e-300
 
-_AT = arithmetic(64)
+_AT64 = arithmetic(64)
 
 
 def calibrate_shares(
@@ -66,5 +66,5 @@ def calibrate_shares(
     two_rho = 2 * fraction_of(max(rho_lower(epsilon, delta), gmpy2.mpfr(2) ** -1000))
     moved = two_rho / (rate**2 * queries)
     if rate != 1:
-        moved = fraction_of(_AT.log1p(_AT.rational(moved)).lower)
+        moved = fraction_of(_AT64.log1p(_AT64.rational(moved)).lower)
     return law_of(crossing(excess, change.squared / (moved * change.clients), steep=1.0))

@@ -58,10 +58,10 @@ from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.fourier import inverse, inverse_error, transform, transform_error
 from .._certified.interval import ZERO, arithmetic
-from ._outcomes import TINY, Cells
+from ._outcomes import TINY, OutcomeCells
 
-_AT = arithmetic(128)
-_UP, _DOWN = _AT.up, _AT.down
+_AT128 = arithmetic(128)
+_UP, _DOWN = _AT128.up, _AT128.down
 _U = 2.0**-53
 
 #: The relative error of a tilted mass, with that of its use.
@@ -114,7 +114,7 @@ class DiscretisedLoss(NamedTuple):
 # --- one release
 
 
-def _parts(cells: Cells, unit: Fraction | None, width: Width) -> int | None:
+def _parts(cells: OutcomeCells, unit: Fraction | None, width: Width) -> int | None:
     """Return the number of widths in the unit, if it is whole and losses are multiples of it."""
     if cells.multiple is None or unit is None:
         return None
@@ -122,7 +122,7 @@ def _parts(cells: Cells, unit: Fraction | None, width: Width) -> int | None:
     return parts.numerator if parts.denominator == 1 and parts <= _MOST_PARTS else None
 
 
-def pessimistic(cells: Cells, unit: Fraction | None, width: Width) -> DiscretisedLoss:
+def pessimistic(cells: OutcomeCells, unit: Fraction | None, width: Width) -> DiscretisedLoss:
     """Return masses whose polyline is nowhere below D of a release."""
     h, fall = width.about, width.fall()
     parts = _parts(cells, unit, width)
@@ -212,7 +212,7 @@ class Optimistic(NamedTuple):
     """Q of the same outcomes, rounded up."""
 
 
-def optimistic(cells: Cells, unit: Fraction | None, width: Width) -> Optimistic:
+def optimistic(cells: OutcomeCells, unit: Fraction | None, width: Width) -> Optimistic:
     """Return the cells of a release by index."""
     h = width.about
     parts = _parts(cells, unit, width)
@@ -240,7 +240,7 @@ def optimistic(cells: Cells, unit: Fraction | None, width: Width) -> Optimistic:
 # --- all releases
 
 
-class Part(NamedTuple):
+class Summand(NamedTuple):
     """The masses of one release, and the number of times it is made."""
 
     at: NDArray[np.int64]
@@ -280,7 +280,7 @@ class Sum:
 def single(index: NDArray[np.int64], mass: Floats) -> Sum:
     """Return the sum of one release."""
     order = np.argsort(index, kind="stable")
-    zero = _AT.rational(0)
+    zero = _AT128.rational(0)
     return Sum(index[order], mass[order], 0.0, 0.0, 0.0, zero, (0.0, 0.0))
 
 
@@ -297,7 +297,7 @@ class _Tilted(NamedTuple):
     log_total: Any
 
 
-def _tilt(part: Part, tilt: float) -> _Tilted:
+def _tilt(part: Summand, tilt: float) -> _Tilted:
     """Return the tilted masses of a release."""
     steps = part.at.astype(np.float64)
     with np.errstate(divide="ignore"):
@@ -311,18 +311,22 @@ def _tilt(part: Part, tilt: float) -> _Tilted:
         tilted = tilted * exponential_in_floats(np.minimum(np.maximum(more, 0.0), _FAR))
     tilted = np.where(part.mass > 0, tilted + TINY, 0.0)
     total = float(tilted.sum())
-    log = _AT.log(_AT.rational(Fraction(total)))
-    return _Tilted(tilted / total, _AT.shift(log, Fraction(tilt) * int(origin)))
+    log = _AT128.log(_AT128.rational(Fraction(total)))
+    return _Tilted(tilted / total, _AT128.shift(log, Fraction(tilt) * int(origin)))
 
 
 def summed(
-    parts: Sequence[Part], tilt: float, start: int, size: int, chernoff_rates: tuple[float, float]
+    parts: Sequence[Summand],
+    tilt: float,
+    start: int,
+    size: int,
+    chernoff_rates: tuple[float, float],
 ) -> Sum:
     """Return the masses of the sum at ``size`` indices, a power of 2, from ``start`` on.
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of Summand
         All releases.
     tilt : float
         The tilt for each index, above 0 and of 28 bits.
@@ -333,7 +337,7 @@ def summed(
     """
     error = transform_error(size)
     product, bound, wrong = np.ones(1, np.complex128), np.ones(1), np.zeros(1)
-    log_scale, lost = _AT.rational(0), 0.0
+    log_scale, lost = _AT128.rational(0), 0.0
     for part in parts:
         tilted = _tilt(part, tilt)
         folded = np.bincount(part.at % size, tilted.mass, size).astype(np.float64)
@@ -345,7 +349,7 @@ def summed(
         absolutes = _power(absolute, part.times) * (1 + 4 * part.times * _U)
         relative = np.minimum(part.times * one / absolute, 2.0) + 5 * part.times * _U
         product, bound, wrong = product * powers, bound * absolutes, wrong + relative
-        log_scale = _AT.add(log_scale, _AT.scale(tilted.log_total, part.times))
+        log_scale = _AT128.add(log_scale, _AT128.scale(tilted.log_total, part.times))
         lost += part.times * (_TILTED + float(np.bincount(part.at % size).max()) * _U)
     rounded = 4 * _U * (len(parts) - 1)  # by the products of parts
     bound, wrong = bound * (1 + rounded), wrong + rounded
@@ -374,7 +378,7 @@ def _power(base: NDArray[Any], count: int) -> NDArray[Any]:
 
 
 def _chernoff(
-    parts: Sequence[Part], tilt: float, chernoff_rate: float, end: int, log_scale: Any
+    parts: Sequence[Summand], tilt: float, chernoff_rate: float, end: int, log_scale: Any
 ) -> float:
     """Bound the tilted mass of sums from ``end`` on, or up to ``end`` if the rate is below 0."""
     extreme = [
@@ -385,10 +389,10 @@ def _chernoff(
     other = few_bits(tilt + chernoff_rate)
     if (other - tilt) * chernoff_rate <= 0:
         return 1.0
-    log = _AT.neg(log_scale)
+    log = _AT128.neg(log_scale)
     for part in parts:
         tilted = _tilt(part, other).log_total
-        log = _AT.add(log, _AT.scale(_AT.shift(tilted, Fraction(1, 2**30)), part.times))
-    log = _AT.shift(log, -(Fraction(other) - Fraction(tilt)) * end)
+        log = _AT128.add(log, _AT128.scale(_AT128.shift(tilted, Fraction(1, 2**30)), part.times))
+    log = _AT128.shift(log, -(Fraction(other) - Fraction(tilt)) * end)
     found = float_at_least(_UP.exp(log.upper))
     return min(found * (1 + 2.0**-20) + 1e-280, 1.0) if found == found else 1.0

@@ -8,7 +8,7 @@ divergence is convex, and 1 at g = 0.
 The `unit` of the moved release is lost: s is far below it, and no multiple. Near a tie of epsilon
 with a loss the bound may therefore be loose, because the losses lie between two buckets. Rounding s
 up to a multiple would add a whole unit to each loss. A release that is not moved needs no
-`Dominating` (shares.by_one_number).
+`Dominating` (shares.bounds_of_one_number).
 """
 
 from __future__ import annotations
@@ -20,20 +20,26 @@ import numpy as np
 
 from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic
-from ._outcomes import Cells, Release, fraction_at_least, product_at_least, product_at_most
+from ._outcomes import (
+    OutcomeCells,
+    RandomOutcome,
+    fraction_at_least,
+    product_at_least,
+    product_at_most,
+)
 
-_AT = arithmetic(192)
+_AT192 = arithmetic(192)
 
 
 class Moved(NamedTuple):
     """A release, the logarithm of the factor of its masses, and the number added to its losses."""
 
-    release: Release
+    release: RandomOutcome
     log_factor: Any
     shift: Any
 
 
-class Dominating(Release):
+class Dominating(RandomOutcome):
     """Upper bounds alone: one release for each direction, moved.
 
     Parameters
@@ -53,18 +59,18 @@ class Dominating(Release):
         """Return the distance between the extreme losses, roughly."""
         return max(moved.release.span for moved in self._moved)
 
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         """Return the cells of one direction; lower bounds of their masses are 0."""
         release, log_factor, exact = self._moved[adding]
         found = release.cells(adding=adding, widest=widest, tilt=tilt)
-        factor, shift = float_at_least(_AT.up.exp(log_factor)), float_at_least(exact)
+        factor, shift = float_at_least(_AT192.up.exp(log_factor)), float_at_least(exact)
         off = 2.0**-51 * (np.abs(found.loss) + shift)
         nothing = np.zeros_like(found.p_low)
         below, above = (
             fraction_at_least(Fraction(mass) * Fraction(factor))
             for mass in (found.mass_below, found.mass_above)
         )
-        return Cells(
+        return OutcomeCells(
             found.loss + shift - off,
             (found.spread + 2 * off) * (1 + 2.0**-50),
             nothing,

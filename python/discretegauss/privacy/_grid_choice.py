@@ -19,7 +19,7 @@ import numpy as np
 
 from .._certified.double_double import Floats
 from ._discretise import Width, few_bits
-from ._outcomes import Release
+from ._outcomes import RandomOutcome
 
 #: The width may make delta larger by these parts: of several releases, and of one.
 _AIM, _AIM_OF_ONE = 5e-4, 1e-6
@@ -62,7 +62,7 @@ class _Few(NamedTuple):
     spread: Floats
 
 
-class Plan(NamedTuple):
+class GridPlan(NamedTuple):
     """The width, the tilt by loss (s) and by index, the window, and Chernoff rates of its ends."""
 
     width: Width
@@ -78,7 +78,7 @@ class Choices:
 
     def __init__(
         self,
-        releases: Sequence[tuple[Release, int]],
+        releases: Sequence[tuple[RandomOutcome, int]],
         *,
         adding: bool,
         width: Fraction | None,
@@ -259,7 +259,7 @@ class Choices:
         """
         return math.floor(TILTS * math.log2(self._saddle(epsilon)))
 
-    def _new_plan(self, tilt: int) -> Plan:
+    def _new_plan(self, tilt: int) -> GridPlan:
         """Return the buckets for a tilt."""
         best, largest = 2.0 ** (tilt / TILTS), 2.0 ** ((tilt + 1) / TILTS)
         # the window must include the epsilon for which this tilt is smallest against the best one
@@ -287,7 +287,7 @@ class Choices:
         size = max(top - bottom, 0.0) / h + 8 * len(self._releases) + 32
         size = 1 << max(math.ceil(math.log2(size)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        return Plan(
+        return GridPlan(
             width, s, few_bits(s * h), start, size, (chernoff_rates[0] * h, chernoff_rates[1] * h)
         )
 

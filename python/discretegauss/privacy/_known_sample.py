@@ -15,8 +15,8 @@ from .._certified.double_double import Floats
 from .._inputs.numbers import checked_flag
 from .._inputs.privacy_arguments import checked_sampling_rate
 from ._outcomes import (
-    Cells,
-    Release,
+    OutcomeCells,
+    RandomOutcome,
     fraction_at_least,
     fraction_at_most,
     product_at_least,
@@ -37,10 +37,10 @@ class Sample(NamedTuple):
         return cls(rate, checked_flag(secret_sample, "secret_sample") or rate == 1)
 
 
-class KnownSample(Release):
+class KnownSample(RandomOutcome):
     """A release, made with a probability that is below 1, beside the coin that decided."""
 
-    def __init__(self, release: Release, rate: Fraction) -> None:
+    def __init__(self, release: RandomOutcome, rate: Fraction) -> None:
         self._release, self.rate = release, rate
         self.symmetric, self.unit = release.symmetric, release.unit
 
@@ -49,7 +49,7 @@ class KnownSample(Release):
         """Return the distance between the extreme losses, roughly."""
         return self._release.span
 
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         """Return the release's cells with q times their masses, and one cell of loss 0."""
         found = self._release.cells(adding=adding, widest=widest, tilt=tilt)
         with_person, without = self.rate, 1 - self.rate
@@ -61,7 +61,7 @@ class KnownSample(Release):
         def at_least(masses: Floats) -> Floats:
             return np.append(product_at_least(masses, up), fraction_at_least(without))
 
-        return Cells(
+        return OutcomeCells(
             np.append(found.loss, 0.0),
             np.append(found.spread, 0.0),
             at_most(found.p_low),

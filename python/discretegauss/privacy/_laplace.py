@@ -21,7 +21,7 @@ import gmpy2
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ZERO, Interval, Rational, arithmetic
 
-_AT = arithmetic(192)
+_AT192 = arithmetic(192)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class OneLaplace:
     def log_delta(self, epsilon: Fraction) -> float:
         """Return the logarithm of the least delta, rounded up."""
         found = self._delta(epsilon).upper
-        return float_at_least(_AT.up.log(found)) if found > 0 else -math.inf
+        return float_at_least(_AT192.up.log(found)) if found > 0 else -math.inf
 
     def epsilon(self, delta: Fraction) -> float:
         """Return the least epsilon at a delta above 0, rounded up."""
@@ -63,27 +63,27 @@ class OneLaplace:
     def _epsilon(self, delta: Fraction) -> Interval:
         """Return log(y) for s h(u) = delta."""
         if delta >= self.rate:
-            return _AT.rational(0)
-        root = _AT.scale(_AT.log1p(_AT.rational(-delta / self.rate)), 2)
-        grown = _AT.expm1(_AT.shift(root, self.sensitivity))
-        return _not_below_zero(_AT.log1p(_AT.scale(grown, self.rate)))
+            return _AT192.rational(0)
+        root = _AT192.scale(_AT192.log1p(_AT192.rational(-delta / self.rate)), 2)
+        grown = _AT192.expm1(_AT192.shift(root, self.sensitivity))
+        return _not_below_zero(_AT192.log1p(_AT192.scale(grown, self.rate)))
 
     def pure(self) -> Any:
         """Return the epsilon at delta = 0, rounded up: an mpq or an mpfr."""
         if self.rate == 1:
             return self.sensitivity
-        grown = _AT.expm1(_AT.rational(self.sensitivity))
-        return _AT.log1p(_AT.scale(grown, self.rate)).upper
+        grown = _AT192.expm1(_AT192.rational(self.sensitivity))
+        return _AT192.log1p(_AT192.scale(grown, self.rate)).upper
 
     def _delta(self, epsilon: Fraction) -> Interval:
         if gmpy2.mpq(epsilon) >= self.sensitivity:  # as for everybody
-            return _AT.rational(0)
-        gap = _AT.rational(gmpy2.mpq(epsilon) - self.sensitivity)
+            return _AT192.rational(0)
+        gap = _AT192.rational(gmpy2.mpq(epsilon) - self.sensitivity)
         if self.rate != 1:
-            odds = _AT.scale(_AT.expm1(_AT.rational(epsilon)), 1 / self.rate)  # u - 1
-            gap = _AT.shift(_AT.log1p(odds), -self.sensitivity)
-        found = _AT.neg(_AT.expm1(_AT.scale(gap, Fraction(1, 2))))
-        return _not_below_zero(_AT.scale(found, self.rate))
+            odds = _AT192.scale(_AT192.expm1(_AT192.rational(epsilon)), 1 / self.rate)  # u - 1
+            gap = _AT192.shift(_AT192.log1p(odds), -self.sensitivity)
+        found = _AT192.neg(_AT192.expm1(_AT192.scale(gap, Fraction(1, 2))))
+        return _not_below_zero(_AT192.scale(found, self.rate))
 
 
 def _not_below_zero(found: Interval) -> Interval:

@@ -25,7 +25,7 @@ import numpy as np
 
 from .._certified.interval import ONE, arithmetic
 from ._loss_bounds import AdjacencyBounds
-from ._outcomes import Cells, Release
+from ._outcomes import OutcomeCells, RandomOutcome
 
 _UP: Any = arithmetic(64).up
 
@@ -47,10 +47,10 @@ _PARTS = (Fraction(1), Fraction(255, 256))
 _LOOK = 400
 
 
-class Capped(Release):
+class Capped(RandomOutcome):
     """Upper bounds alone: a release whose losses above a cap count as infinite."""
 
-    def __init__(self, release: Release, cap: float) -> None:
+    def __init__(self, release: RandomOutcome, cap: float) -> None:
         self._release, self._cap = release, cap
         self.rate, self.symmetric, self.unit = release.rate, release.symmetric, release.unit
 
@@ -59,7 +59,7 @@ class Capped(Release):
         """Return the distance between the extreme losses, roughly."""
         return self._release.span
 
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         """Return the cells up to the cap; lower bounds of their masses are 0."""
         found = self._release.cells(adding=adding, widest=widest, tilt=tilt)
         near = found.loss + found.spread <= self._cap
@@ -67,13 +67,15 @@ class Capped(Release):
         parts = [part[near] for part in found[:6]]
         parts[2] = np.zeros_like(parts[2])
         multiple = None if found.multiple is None else found.multiple[near]
-        return Cells._make([*parts, found.mass_below, found.mass_above + far, 0.0, multiple])
+        return OutcomeCells._make([*parts, found.mass_below, found.mass_above + far, 0.0, multiple])
 
 
 class LeastBounds(AdjacencyBounds):
     """Bounds for one adjacency, of which the least answers."""
 
-    def __init__(self, releases: Sequence[tuple[Release, int]], *, most: int, **how: Any) -> None:
+    def __init__(
+        self, releases: Sequence[tuple[RandomOutcome, int]], *, most: int, **how: Any
+    ) -> None:
         super().__init__(releases, most=most, **how)
         average = sum((release.rate * count for release, count in releases), Fraction(0))
         numbers = [_SHORT] if average <= _SELDOM else []
@@ -87,7 +89,7 @@ class LeastBounds(AdjacencyBounds):
         self._capped = lru_cache(maxsize=8)(self._new_capped)
 
     @classmethod
-    def of(cls, releases: Sequence[tuple[Release, int]], **how: Any) -> AdjacencyBounds:
+    def of(cls, releases: Sequence[tuple[RandomOutcome, int]], **how: Any) -> AdjacencyBounds:
         """Return bounds of releases: the least of several, if these are on a sample."""
         several = sum(count for _, count in releases) > 1
         sampled = any(release.rate < 1 for release, _ in releases)

@@ -38,13 +38,13 @@ from .._certified.double_double import Floats
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ONE, ZERO, arithmetic
-from ._discretise import Part, Sum, Width, few_bits, optimistic, pessimistic, single, summed
-from ._grid_choice import TILTS, Choices, Plan
-from ._outcomes import Cells, Release, fraction_at_least
+from ._discretise import Sum, Summand, Width, few_bits, optimistic, pessimistic, single, summed
+from ._grid_choice import TILTS, Choices, GridPlan
+from ._outcomes import OutcomeCells, RandomOutcome, fraction_at_least
 from .zcdp import epsilon_at, log_delta_at, minus_log_upper
 
-_AT = arithmetic(128)
-_UP, _DOWN, _INFINITY = _AT.up, _AT.down, gmpy2.inf()
+_AT128 = arithmetic(128)
+_UP, _DOWN, _INFINITY = _AT128.up, _AT128.down, gmpy2.inf()
 
 #: Exponentials are taken of arguments up to _FAR. Those of tilts are negligible beyond _NEAR.
 _FAR, _NEAR = 600.0, 60.0
@@ -80,7 +80,7 @@ class _Pessimistic(NamedTuple):
     """Whether moments may give less: the sum says nothing, or its buckets are wide for a loss."""
 
 
-class _Optimistic(NamedTuple):
+class _OptimisticParts(NamedTuple):
     """A lower bound: the sums of P and R, and both masses of losses that count as infinite."""
 
     p: Sum
@@ -102,7 +102,7 @@ class AdjacencyBounds(Choices):
         for release, count in self._releases:
             self._chance = _joint(self._chance, fraction_at_least(release.rate), count, up=True)
 
-    def _cells(self, release: Release, plan: Plan) -> Cells:
+    def _cells(self, release: RandomOutcome, plan: GridPlan) -> OutcomeCells:
         widest = plan.width.about / _PARTS
         return release.cells(adding=self._adding, widest=widest, tilt=plan.s)
 
@@ -148,16 +148,16 @@ class AdjacencyBounds(Choices):
                 best = min(best, following)
         return best
 
-    def _pessimistic_parts(self, plan: Plan) -> tuple[list[Part], Any]:
+    def _pessimistic_parts(self, plan: GridPlan) -> tuple[list[Summand], Any]:
         """Return the releases in buckets, for an upper bound, and the mass of infinite losses."""
         parts, infinite = [], ZERO
         for release, count in self._releases:
             one = pessimistic(self._cells(release, plan), release.unit, plan.width)
-            parts.append(Part(one.at, one.mass, count))
+            parts.append(Summand(one.at, one.mass, count))
             infinite = _joint(infinite, one.infinite, count, up=True)
         return parts, infinite
 
-    def _new_optimistic(self, tilt: int) -> _Optimistic:
+    def _new_optimistic(self, tilt: int) -> _OptimisticParts:
         plan = self._plan(tilt)
         sets, infinity_mass, q_of_infinite = [], ZERO, 0.0
         for release, count in self._releases:
@@ -170,9 +170,9 @@ class AdjacencyBounds(Choices):
             p, r = single(one.at, one.p), single(one.at, one.r)
         else:
             where = plan.tilt, plan.start, plan.size, plan.chernoff_rates
-            p = summed([Part(one.at, one.p, count) for one, count in sets], *where)
-            r = summed([Part(one.at, one.r, count) for one, count in sets], *where)
-        return _Optimistic(p, r, infinity_mass, q_of_infinite, plan.width)
+            p = summed([Summand(one.at, one.p, count) for one, count in sets], *where)
+            r = summed([Summand(one.at, one.r, count) for one, count in sets], *where)
+        return _OptimisticParts(p, r, infinity_mass, q_of_infinite, plan.width)
 
     def infinite(self) -> tuple[Any, Any]:
         """Return bounds on the probability of an infinite loss."""
@@ -198,7 +198,7 @@ class AdjacencyBounds(Choices):
         start = math.floor((top + bottom) / 2 / h) - size // 2
         found, infinite, above = np.ones(size), ZERO, 1.0
         for s, (_, _, rates) in zip(tilts, windows, strict=True):
-            plan = Plan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
+            plan = GridPlan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
             parts, infinite = self._pessimistic_parts(plan)
             if self._count == 1:
                 pairs = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
@@ -223,7 +223,7 @@ class AdjacencyBounds(Choices):
                 return found.infinite
             delta = _hockey_stick_sum(found.total, gmpy2.mpq(epsilon), found.width)
             if found.poor:
-                log = self._by_moments(tilt, lambda s, r: log_delta_at(s, r, epsilon, _AT))
+                log = self._by_moments(tilt, lambda s, r: log_delta_at(s, r, epsilon, _AT128))
                 delta = min(delta, _UP.exp(min(log, ZERO)))
             delta = _UP.add(delta, found.infinite)
             if delta < 1 or tilt < 8 * TILTS:
@@ -233,7 +233,7 @@ class AdjacencyBounds(Choices):
     def _tilt_at(self, epsilon: Fraction) -> int:
         return self._tilt(min(_float(epsilon), 2 * max(self._largest, 0.0) + 1))
 
-    def plan_at(self, epsilon: Fraction) -> Plan:
+    def plan_at(self, epsilon: Fraction) -> GridPlan:
         """Return the buckets for a bound on delta(epsilon)."""
         return self._plan(self._tilt_at(epsilon))
 
@@ -285,7 +285,7 @@ class AdjacencyBounds(Choices):
             remainder = _DOWN.sub(target, one.infinite)
             best = min(_epsilon_at(one.total, remainder, one.width, about), self._end_of(one))
             if one.poor and remainder > 0:
-                best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(remainder, _AT)))
+                best = min(best, self._epsilon_by_moments(tilt, minus_log_upper(remainder, _AT128)))
             tilt, before = self._tilt(best), tilt
             if tilt == before:
                 break
@@ -293,7 +293,7 @@ class AdjacencyBounds(Choices):
         return best
 
     def _epsilon_by_moments(self, tilt: int, big_l: Any) -> float:
-        found = self._by_moments(tilt, lambda s, r: epsilon_at(s, r, big_l, _AT)[0])
+        found = self._by_moments(tilt, lambda s, r: epsilon_at(s, r, big_l, _AT128)[0])
         return max(float_at_least(found), 0.0)
 
     @staticmethod
@@ -347,7 +347,7 @@ def _summed(size: int) -> float:
 
 def _scale(total: Sum, place: int, *, up: bool) -> Any:
     """Return exp(log_scale - tilt place), with the slack."""
-    log = _AT.shift(total.log_scale, -Fraction(total.tilt) * place)
+    log = _AT128.shift(total.log_scale, -Fraction(total.tilt) * place)
     slack = total.slack
     return _UP.exp(_UP.add(log.upper, slack)) if up else _DOWN.exp(_DOWN.sub(log.lower, slack))
 
@@ -437,7 +437,7 @@ class _NeymanPearson(NamedTuple):
     scale: Any
 
 
-def _neyman_pearson(found: _Optimistic, epsilon: float) -> _NeymanPearson | None:
+def _neyman_pearson(found: _OptimisticParts, epsilon: float) -> _NeymanPearson | None:
     p, r, h = found.p, found.r, found.width.about
     if epsilon > _FARTHEST_INDEX * h:
         return None
@@ -466,7 +466,7 @@ _MOST_EXPONENT = 700.0
 _ROUNDED = 1 + 2.0**-48
 
 
-def log_moment(cells: Cells, s: float) -> Any:
+def log_moment(cells: OutcomeCells, s: float) -> Any:
     """Return an upper bound on log(E(exp(s loss))) over the finite losses of one release."""
     near = np.isfinite(cells.spread)
     loss, spread, p, r = (
@@ -489,4 +489,4 @@ def log_moment(cells: Cells, s: float) -> Any:
     found = math.fsum((p * start).tolist()) + math.fsum((moved * start * grown).tolist())
     lowest = float(start[np.argmin(loss)]) if loss.size else 1.0
     found += cells.mass_below * lowest
-    return _AT.up.log(_AT.up.mul(found, _ROUNDED)) if found > 0 else -gmpy2.inf()
+    return _AT128.up.log(_AT128.up.mul(found, _ROUNDED)) if found > 0 else -gmpy2.inf()

@@ -19,7 +19,7 @@ from .._law import LawSpec
 from ._outcomes import Outcome, Outcomes, mirrored
 
 _BITS = 192
-_AT = arithmetic(_BITS)
+_AT192 = arithmetic(_BITS)
 
 #: More outcomes would take more than a second.
 _MOST_OUTCOMES = 2**13
@@ -37,7 +37,7 @@ def noise_of_sum(one: LawSpec, clients: int, change: int, rate: Fraction) -> Out
 
     def enclosed(low: Any, high: Any) -> Interval:
         ends = (gmpy2.mpq(max(low, 0), unit), gmpy2.mpq(high, unit))
-        return Interval(_AT.rational(ends[0]).lower, _AT.rational(ends[1]).upper)
+        return Interval(_AT192.rational(ends[0]).lower, _AT192.rational(ends[1]).upper)
 
     def mass(x: int) -> Interval:
         (low, high), (after, after_high) = found.at(x), found.at(x + 1)
@@ -50,6 +50,6 @@ def noise_of_sum(one: LawSpec, clients: int, change: int, rate: Fraction) -> Out
         if with_person.lower > 0 or without.lower > 0:
             outcomes.append(Outcome(with_person, without))
         else:
-            far = _AT.add(far, _AT.add(with_person, without))
-    far = _AT.add(far, enclosed(0, found.missing))
-    return Outcomes([*outcomes, *mirrored(far, _AT.rational(0))], rate)
+            far = _AT192.add(far, _AT192.add(with_person, without))
+    far = _AT192.add(far, enclosed(0, found.missing))
+    return Outcomes([*outcomes, *mirrored(far, _AT192.rational(0))], rate)

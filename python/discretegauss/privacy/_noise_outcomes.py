@@ -20,7 +20,6 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from .._certified.array_functions import array_values
 from .._certified.double_double import Floats, Pairs, parameters_in_range
 from .._certified.double_double_functions import exponential_in_floats
 from .._certified.floats import float_at_least, float_at_most, float_nearest
@@ -29,22 +28,23 @@ from .._certified.interval import Interval, Rational, Real, arithmetic, fraction
 from .._certified.laws_of_integers import formulas_of, phi_at
 from .._certified.probability import Tail, cached_normaliser, probability
 from .._law import Kind, LawSpec
+from .._law_functions.array_functions import array_values
 from ._laplace import OneLaplace
 from ._outcomes import (
     FARTHEST,
     TINY,
-    Cells,
     Noise,
     Outcome,
+    OutcomeCells,
     Outcomes,
-    Release,
+    RandomOutcome,
     far_apart,
     mirrored,
     nearly_alike,
 )
 from .normal import OneGaussian
 
-_AT = arithmetic(192)
+_AT192 = arithmetic(192)
 
 #: If noise reaches further than this, or the sensitivity is less, losses differ from 0 by less than
 #: floats tell. Losses above the first count as infinite.
@@ -77,8 +77,8 @@ class IntegerNoise(Noise):
         self._floats = self._formulas.has_exponents(self.spec) or (
             spec.kind is Kind.SKELLAM and parameters_in_range(spec.parameter, spec.mu)
         )
-        reach = self._formulas.distance_of(self.spec, _AT.rational(_REACH), _AT).upper
-        self._reach = int(_AT.up.ceil(reach)) + 1
+        reach = self._formulas.distance_of(self.spec, _AT192.rational(_REACH), _AT192).upper
+        self._reach = int(_AT192.up.ceil(reach)) + 1
         if self._reach + sensitivity > _FLOAT_INTEGERS:
             self._floats = False
         #: True if the loss is constant outside of [-D, 0], as for the Laplace law.
@@ -88,14 +88,14 @@ class IntegerNoise(Noise):
             self.unit = self._unit if sampling_rate == 1 else None
 
     @classmethod
-    def of(cls, spec: LawSpec, sensitivity: int, sampling_rate: Fraction) -> Release:
+    def of(cls, spec: LawSpec, sensitivity: int, sampling_rate: Fraction) -> RandomOutcome:
         """Return the release, or one that dominates it if parameters are beyond floats."""
         found = cls(spec, sensitivity, sampling_rate)
         if phi_at(spec, sensitivity, arithmetic(64)).lower > TOO_WIDE:
             return far_apart(found._tail((sensitivity + 1) // 2).upper, sampling_rate)
         if found._reach + sensitivity < TOO_WIDE:
             return found
-        beyond = Interval(_AT.rational(0).lower, found._beyond())
+        beyond = Interval(_AT192.rational(0).lower, found._beyond())
         low, high = found._loss_about(-found._reach - sensitivity), found._loss_about(found._reach)
         return nearly_alike(Interval(low.lower, high.upper), beyond, sampling_rate)
 
@@ -120,7 +120,7 @@ class IntegerNoise(Noise):
             near_0 = (-self._reach, self._reach + 1)
         return [(near_d[0], near_0[1])] if near_d[1] >= near_0[0] else [near_d, near_0]
 
-    def _made(self, fineness: int, tilt: float) -> Cells:
+    def _made(self, fineness: int, tilt: float) -> OutcomeCells:
         del fineness, tilt
         ranges = [(a, b) for a, b in self._ranges() if a < b]
         total = sum(b - a for a, b in ranges)
@@ -132,7 +132,7 @@ class IntegerNoise(Noise):
             parts = [self._runs(a, b) for a, b in ranges]
         if self._bounded:
             parts.append(self._ends())
-        found = Cells.joined(parts)
+        found = OutcomeCells.joined(parts)
         multiples = [part.multiple for part in parts if part.multiple is not None]
         if len(multiples) == len(parts):
             found = found._replace(multiple=np.concatenate(multiples))
@@ -158,22 +158,22 @@ class IntegerNoise(Noise):
         """Return P(X >= m), m >= 0."""
         return probability(Tail(self.spec, m, complement=False), _BITS)
 
-    def _ends(self) -> Cells:
+    def _ends(self) -> OutcomeCells:
         """Return the two cells in which the loss of a Laplace law is constant."""
         at_0, at_d = self._tail(0), self._tail(self.sensitivity)
-        ends = mirrored(at_0, at_d, _AT.rational(self._exact_loss(0)))
+        ends = mirrored(at_0, at_d, _AT192.rational(self._exact_loss(0)))
         return Outcomes(ends, self._sampling_rate, unit=self.unit).cells_for(adding=False)
 
     def _exact_loss(self, x: int) -> Rational:
         exact = self._formulas.exact_phi  # type: ignore[attr-defined]
         return exact(self.spec, x + self.sensitivity) - exact(self.spec, x)
 
-    def _few(self, xs: range) -> Cells:
+    def _few(self, xs: range) -> OutcomeCells:
         """Return cells of one integer each, without floats for the law's exponents."""
         total = self._total()
 
         def mass(x: int) -> Interval:
-            return _AT.div(_AT.exp(_AT.neg(phi_at(self.spec, x, _AT))), total)
+            return _AT192.div(_AT192.exp(_AT192.neg(phi_at(self.spec, x, _AT192))), total)
 
         outcomes = [Outcome(mass(x), mass(x + self.sensitivity), self._loss_about(x)) for x in xs]
         return Outcomes(outcomes, self._sampling_rate, unit=self.unit).cells_for(adding=False)
@@ -194,7 +194,7 @@ class IntegerNoise(Noise):
         off = np.abs(loss) * 2.0**-51 + 2.0**-80 * (1 + np.minimum(before.high, after.high))
         return loss, off
 
-    def _single(self, first: int, stop: int) -> Cells:
+    def _single(self, first: int, stop: int) -> OutcomeCells:
         """Return cells of one integer each, in floats.
 
         One of the two exponents is at most about `_REACH`. The other may be so large that the law's
@@ -209,7 +209,7 @@ class IntegerNoise(Noise):
             Pairs(exponents.high[part], exponents.low[part])
             for part in (slice(xs.size), slice(both.size - xs.size, None))
         )
-        at_0 = float_nearest(_AT.div(_AT.rational(1), self._total()))
+        at_0 = float_nearest(_AT192.div(_AT192.rational(1), self._total()))
 
         def bounds(exponents: Pairs) -> tuple[Floats, Floats]:
             near = exponents.high < _LARGEST_PHI
@@ -222,9 +222,9 @@ class IntegerNoise(Noise):
             return self._cells_between(loss - off, loss + off, bounds(before), bounds(after))
         low, up = bounds(before)  # R is P, because losses are exact
         multiple = self._first + xs * self._step
-        return Cells(loss, np.zeros_like(loss), low, up, low, up, TINY, 0.0, 0.0, multiple)
+        return OutcomeCells(loss, np.zeros_like(loss), low, up, low, up, TINY, 0.0, 0.0, multiple)
 
-    def _runs(self, first: int, stop: int) -> Cells:
+    def _runs(self, first: int, stop: int) -> OutcomeCells:
         """Return cells of many integers each, whose masses are differences of tails."""
         d, pieces = self.sensitivity, _RUNS if self._floats else _FEW_RUNS
         cuts = {first + (stop - first) * i // pieces for i in range(pieces + 1)}
@@ -243,9 +243,9 @@ class IntegerNoise(Noise):
 
     def _loss_about(self, x: int) -> Interval:
         if isinstance(self._formulas, RationalFormulas):
-            return _AT.rational(self._exact_loss(x))
+            return _AT192.rational(self._exact_loss(x))
         if 2 * x + self.sensitivity == 0:
-            return _AT.rational(0)
+            return _AT192.rational(0)
         bits = arithmetic(192 + 2 * abs(x).bit_length())
         phi = self._formulas.phi
         return bits.sub(phi(self.spec, x + self.sensitivity, bits), phi(self.spec, x, bits))
@@ -261,7 +261,7 @@ class IntegerNoise(Noise):
         far = np.where(right, tails[1:], tails[:-1])
         low, up = near - far - (near + far) * 2.0**-52, near - far + (near + far) * 2.0**-52
         if 0 in starts[:-1]:  # a cell by itself
-            at_0 = float_nearest(_AT.div(_AT.rational(1), self._total()))
+            at_0 = float_nearest(_AT192.div(_AT192.rational(1), self._total()))
             low[starts.index(0)], up[starts.index(0)] = at_0 * (1 - 2**-52), at_0 * (1 + 2**-52)
         return np.maximum(low, 0.0), up + TINY
 
@@ -311,23 +311,23 @@ class GaussianNoise(Noise):
 
     def __init__(self, mu2: Rational, sampling_rate: Fraction) -> None:
         super().__init__(sampling_rate)
-        self.mu2, self.sensitivity = mu2, float_nearest(_AT.sqrt(_AT.rational(mu2)))
+        self.mu2, self.sensitivity = mu2, float_nearest(_AT192.sqrt(_AT192.rational(mu2)))
         self._fewest = 64.0 if self.sensitivity < 8 else 2.5 * (self._BEYOND + self.sensitivity)
 
     @classmethod
-    def of(cls, sigma2: Rational, sensitivity: Rational, sampling_rate: Fraction) -> Release:
+    def of(cls, sigma2: Rational, sensitivity: Rational, sampling_rate: Fraction) -> RandomOutcome:
         """Return the release, or one that dominates it if parameters are extreme."""
         mu2 = sensitivity * sensitivity / sigma2
         if LEAST_SENSITIVITY**2 <= mu2 <= cls.MOST_MU2:
             return cls(mu2, sampling_rate)
         if mu2 < LEAST_SENSITIVITY**2:
-            loss = _AT.scale(_AT.sqrt(_AT.rational(mu2)), 13)
+            loss = _AT192.scale(_AT192.sqrt(_AT192.rational(mu2)), 13)
             return nearly_alike(
-                Interval(_AT.neg(loss).lower, loss.upper),
-                _AT.rational(Fraction(cls._TAIL)),
+                Interval(_AT192.neg(loss).lower, loss.upper),
+                _AT192.rational(Fraction(cls._TAIL)),
                 sampling_rate,
             )
-        return far_apart(_AT.erfc(_AT.sqrt(_AT.rational(mu2 / 8))).upper, sampling_rate)
+        return far_apart(_AT192.erfc(_AT192.sqrt(_AT192.rational(mu2 / 8))).upper, sampling_rate)
 
     @property
     def span(self) -> float:
@@ -369,7 +369,7 @@ class GaussianNoise(Noise):
         ends = np.repeat(starts, parts) + within * np.repeat(coarse / parts, parts)
         return np.append(ends, last * coarse)
 
-    def _made(self, fineness: int, tilt: float) -> Cells:
+    def _made(self, fineness: int, tilt: float) -> OutcomeCells:
         d = self.sensitivity
         ends = self._ends(fineness, tilt)
         losses = d * ends + d * d / 2
@@ -421,29 +421,33 @@ class LaplaceNoise(Noise):
         super().__init__(sampling_rate)
         self._sensitivity, self._cut = sensitivity, cut
         self.unit = fraction_of(sensitivity) if sampling_rate == 1 else None
-        self._weight = _AT.rational(1)
+        self._weight = _AT192.rational(1)
         if cut is not None:
-            self._weight = _AT.neg(_AT.expm1(_AT.rational(-cut)))
+            self._weight = _AT192.neg(_AT192.expm1(_AT192.rational(-cut)))
 
     @classmethod
-    def of(cls, sensitivity: Rational, cut: Rational | None, sampling_rate: Fraction) -> Release:
+    def of(
+        cls, sensitivity: Rational, cut: Rational | None, sampling_rate: Fraction
+    ) -> RandomOutcome:
         """Return the release, or one that dominates it if the sensitivity is extreme."""
         if LEAST_SENSITIVITY <= sensitivity <= cls._LARGEST:
             return cls(sensitivity, cut, sampling_rate)
         if sensitivity < LEAST_SENSITIVITY:
             infinity_mass = (
-                _AT.rational(0)
+                _AT192.rational(0)
                 if cut is None
                 else cls(sensitivity, cut, sampling_rate)._mass(cut - sensitivity, cut)
             )
-            d = _AT.rational(sensitivity)
-            return nearly_alike(Interval(_AT.neg(d).lower, d.upper), infinity_mass, sampling_rate)
-        return far_apart(_AT.exp(_AT.rational(-sensitivity / 2)).upper, sampling_rate)
+            d = _AT192.rational(sensitivity)
+            return nearly_alike(
+                Interval(_AT192.neg(d).lower, d.upper), infinity_mass, sampling_rate
+            )
+        return far_apart(_AT192.exp(_AT192.rational(-sensitivity / 2)).upper, sampling_rate)
 
     @property
     def span(self) -> float:
         """The difference of the largest and the least loss."""
-        return float_at_least(_AT.rational(2 * self._sensitivity).upper)
+        return float_at_least(_AT192.rational(2 * self._sensitivity).upper)
 
     def closed(self) -> OneLaplace | None:
         """Return the cost of this release alone in closed form; None if the noise is cut off."""
@@ -456,31 +460,33 @@ class LaplaceNoise(Noise):
 
     def _mass(self, x: Rational, y: Rational) -> Interval:
         """Return the mass between two distances from the answer, 0 <= x <= y."""
-        share = _AT.neg(_AT.expm1(_AT.rational(x - y)))
-        whole = _AT.mul(_AT.exp(_AT.rational(-x)), share)
-        return _AT.scale(_AT.div(whole, self._weight), _HALF)
+        share = _AT192.neg(_AT192.expm1(_AT192.rational(x - y)))
+        whole = _AT192.mul(_AT192.exp(_AT192.rational(-x)), share)
+        return _AT192.scale(_AT192.div(whole, self._weight), _HALF)
 
     def _beyond(self, x: Rational) -> Interval:
         """Return the mass at distances above x, on one side."""
         if self._cut is not None:
             return self._mass(x, self._cut)
-        return _AT.scale(_AT.exp(_AT.rational(-x)), _HALF)
+        return _AT192.scale(_AT192.exp(_AT192.rational(-x)), _HALF)
 
-    def _made(self, fineness: int, tilt: float) -> Cells:
+    def _made(self, fineness: int, tilt: float) -> OutcomeCells:
         del tilt
         d, cut, count = self._sensitivity, self._cut, 1 << fineness
         if cut is None:
-            outcomes = mirrored(self._beyond(gmpy2.mpq(0)), self._beyond(d), _AT.rational(d))
+            outcomes = mirrored(self._beyond(gmpy2.mpq(0)), self._beyond(d), _AT192.rational(d))
         else:
             at_0, at_d = self._mass(gmpy2.mpq(0), cut - d), self._mass(d, cut)
-            outcomes = mirrored(at_0, at_d, _AT.rational(d))
-            outcomes += mirrored(self._mass(cut - d, cut), _AT.rational(0))
+            outcomes = mirrored(at_0, at_d, _AT192.rational(d))
+            outcomes += mirrored(self._mass(cut - d, cut), _AT192.rational(0))
         ends = Outcomes(outcomes, self._sampling_rate).cells_for(adding=False)
         # from -d to 0 the loss is 2 z + d
-        step = float_nearest(_AT.rational(d / count))
-        half_step = _AT.rational(d / count / 2)
-        rise = _AT.sub(_AT.expm1(half_step), _AT.expm1(_AT.neg(half_step)))  # 2 sinh of it
-        share = _AT.scale(_AT.div(rise, self._weight), _HALF)
+        step = float_nearest(_AT192.rational(d / count))
+        half_step = _AT192.rational(d / count / 2)
+        rise = _AT192.sub(
+            _AT192.expm1(half_step), _AT192.expm1(_AT192.neg(half_step))
+        )  # 2 sinh of it
+        share = _AT192.scale(_AT192.div(rise, self._weight), _HALF)
         z = (np.arange(count, dtype=np.float64)[::-1] + 0.5) * -step  # relative error 2**-52
         masses = [
             exponential_in_floats(z) * float_nearest(share),
@@ -491,4 +497,4 @@ class LaplaceNoise(Noise):
         edges = (2 * np.arange(count + 1) - count) * step
         off = np.abs(edges) * 2.0**-51
         between = self._cells_between((edges - off)[:-1], (edges + off)[1:], here, moved)
-        return Cells.joined([ends, between])
+        return OutcomeCells.joined([ends, between])

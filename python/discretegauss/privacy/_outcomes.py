@@ -36,8 +36,8 @@ from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import Interval, arithmetic, fraction_of
 from ..errors import ParameterOverflowError
 
-_AT = arithmetic(192)
-_ZERO = _AT.rational(0)
+_AT192 = arithmetic(192)
+_ZERO = _AT192.rational(0)
 _INFINITY = gmpy2.inf()
 
 #: Losses above this count as infinite, and losses below minus this as minus infinity.
@@ -68,15 +68,15 @@ def product_at_least(masses: Floats, factor: float) -> Floats:
 
 def fraction_at_most(exact: Fraction) -> float:
     """Return a float next to a fraction, at most it."""
-    return float_at_most(_AT.rational(exact).lower)
+    return float_at_most(_AT192.rational(exact).lower)
 
 
 def fraction_at_least(exact: Fraction) -> float:
     """Return a float next to a fraction, at least it."""
-    return float_at_least(_AT.rational(exact).upper)
+    return float_at_least(_AT192.rational(exact).upper)
 
 
-class Cells(NamedTuple):
+class OutcomeCells(NamedTuple):
     """All outcomes of a release, for one adjacency."""
 
     loss: Floats
@@ -92,13 +92,13 @@ class Cells(NamedTuple):
     """If known, each loss as an exact multiple of the release's unit."""
 
     @classmethod
-    def joined(cls, parts: list[Cells]) -> Cells:
+    def joined(cls, parts: list[OutcomeCells]) -> OutcomeCells:
         """Return all cells of the parts, without multiples."""
         arrays = zip(*(part[:6] for part in parts), strict=True)
         outside = zip(*(part[6:9] for part in parts), strict=True)
         return cls._make([*map(np.concatenate, arrays), *map(sum, outside), None])
 
-    def for_adding(self, sampling_rate: Fraction) -> Cells:
+    def for_adding(self, sampling_rate: Fraction) -> OutcomeCells:
         """Return the cells of a sampled release for add adjacency: with P and Q exchanged.
 
         Outcomes of low loss have a Q of at most P/(1 - s), and those of high loss a Q below P.
@@ -110,7 +110,7 @@ class Cells(NamedTuple):
         back = exponential_in_floats(np.clip(end, -700, 700))
         far = exponential_in_floats(np.clip(-self.loss[~near], -700, 700)) * self.r_up[~near]
         wrong = 2.0**-49
-        return Cells(
+        return OutcomeCells(
             end,
             (spread + 2.0**-49 * (np.abs(loss) + spread)),
             r_low * away * (1 - wrong),
@@ -123,7 +123,7 @@ class Cells(NamedTuple):
         )
 
 
-class Release(ABC):
+class RandomOutcome(ABC):
     """One release."""
 
     #: True if both adjacencies have the same losses.
@@ -136,7 +136,7 @@ class Release(ABC):
     rate: Fraction
 
     @abstractmethod
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         """Return all outcomes, for add adjacency or for remove adjacency.
 
         The losses of a cell differ by about ``widest`` at most. They may differ by more if the cell
@@ -159,10 +159,10 @@ class Outcome(NamedTuple):
 
 def mirrored(p: Interval, q: Interval, loss: Interval | None = None) -> list[Outcome]:
     """Return an outcome, and another one with the probabilities exchanged."""
-    return [Outcome(p, q, loss), Outcome(q, p, None if loss is None else _AT.neg(loss))]
+    return [Outcome(p, q, loss), Outcome(q, p, None if loss is None else _AT192.neg(loss))]
 
 
-class Outcomes(Release):
+class Outcomes(RandomOutcome):
     """A release with few outcomes."""
 
     def __init__(
@@ -192,34 +192,34 @@ class Outcomes(Release):
             ).tolist()
         return 2 * max(ends)
 
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         """Return all outcomes."""
         del widest, tilt
         return self._cached(adding=adding)
 
-    def cells_for(self, *, adding: bool) -> Cells:
+    def cells_for(self, *, adding: bool) -> OutcomeCells:
         """Return all outcomes."""
         rows, multiples = [], []
         below = above = infinity_mass = _ZERO
         for outcome in self._outcomes:
             p, q, loss = sampled(outcome, self._sampling_rate)
             if adding:
-                p, q, loss = q, p, None if loss is None else _AT.neg(loss)
+                p, q, loss = q, p, None if loss is None else _AT192.neg(loss)
             if p.upper <= 0:
                 continue
             if q.upper <= 0:
-                above, infinity_mass = _AT.add(above, p), _AT.add(infinity_mass, p)
+                above, infinity_mass = _AT192.add(above, p), _AT192.add(infinity_mass, p)
                 continue
             low, high = _loss_of(p, q) if loss is None else loss
             if self.unit is None:
                 low = low if p.lower > 0 else high  # no lower bound is known
-                low = min(low, _AT.rational(int(FARTHEST)).lower)
+                low = min(low, _AT192.rational(int(FARTHEST)).lower)
             elif not -(2**40) <= low <= 2**40:
                 low = high = _INFINITY if low > 0 else -_INFINITY
             if (high < -FARTHEST and self.unit is None) or high == -_INFINITY:
-                below = _AT.add(below, p)
+                below = _AT192.add(below, p)
             elif low == _INFINITY:
-                above = _AT.add(above, p)
+                above = _AT192.add(above, p)
             else:
                 rows.append(_row(p, q, low, high, exact=self.unit is not None))
                 if self.unit is not None:
@@ -232,7 +232,7 @@ class Outcomes(Release):
             float_at_most(infinity_mass.lower),
         )
         multiple = np.array(multiples, np.int64) if self.unit is not None else None
-        return Cells._make([*arrays, *outside, multiple])
+        return OutcomeCells._make([*arrays, *outside, multiple])
 
 
 def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) -> list[float]:
@@ -245,8 +245,8 @@ def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) ->
     p_low, p_up = float_at_most(p.lower), float_at_least(p.upper)
     if exact:
         return [loss, 0.0, p_low, p_up, p_low, p_up]
-    r = _AT.mul(q, _AT.exp(_AT.rational(Fraction(loss))))
-    spread = float_at_least(_AT.up.sub(high, loss))
+    r = _AT192.mul(q, _AT192.exp(_AT192.rational(Fraction(loss))))
+    spread = float_at_least(_AT192.up.sub(high, loss))
     r_up = min(float_at_least(r.upper), p_up) if p.lower > 0 else float_at_least(r.upper)
     return [
         loss,
@@ -260,8 +260,8 @@ def _row(p: Interval, q: Interval, low: object, high: object, *, exact: bool) ->
 
 def _loss_of(p: Interval, q: Interval) -> Interval:
     """Return an interval of the loss of an outcome."""
-    low = _AT.down.log(_AT.down.div(p.lower, q.upper)) if p.lower > 0 else -_INFINITY
-    high = _AT.up.log(_AT.up.div(p.upper, q.lower)) if q.lower > 0 else _INFINITY
+    low = _AT192.down.log(_AT192.down.div(p.lower, q.upper)) if p.lower > 0 else -_INFINITY
+    high = _AT192.up.log(_AT192.up.div(p.upper, q.lower)) if q.lower > 0 else _INFINITY
     return Interval(low, high)
 
 
@@ -270,22 +270,22 @@ def sampled(outcome: Outcome, sampling_rate: Fraction) -> Outcome:
     p, q, loss = outcome
     if sampling_rate == 1:
         return outcome
-    mixed = _AT.add(_AT.scale(p, sampling_rate), _AT.scale(q, 1 - sampling_rate))
+    mixed = _AT192.add(_AT192.scale(p, sampling_rate), _AT192.scale(q, 1 - sampling_rate))
     if loss is not None:
-        loss = _AT.log1p(_AT.scale(_AT.expm1(loss), sampling_rate))
+        loss = _AT192.log1p(_AT192.scale(_AT192.expm1(loss), sampling_rate))
     return Outcome(mixed, q, loss)
 
 
 def far_apart(most: object, sampling_rate: Fraction) -> Outcomes:
     """Return a release of two outcomes, each of probability at most ``most`` for one neighbour."""
     little = Interval(_ZERO.lower, most)
-    complement = _AT.sub(_AT.rational(1), little)
+    complement = _AT192.sub(_AT192.rational(1), little)
     return Outcomes(mirrored(complement, little), sampling_rate)
 
 
 def nearly_alike(loss: Interval, infinity_mass: Interval, sampling_rate: Fraction) -> Outcomes:
     """Return a release whose losses are in ``loss``, or infinite, with that mass, either way."""
-    complement = _AT.sub(_AT.rational(1), infinity_mass)
+    complement = _AT192.sub(_AT192.rational(1), infinity_mass)
     return Outcomes(
         [Outcome(complement, complement, loss), *mirrored(infinity_mass, _ZERO)], sampling_rate
     )
@@ -300,7 +300,7 @@ def sampled_losses(loss: Floats, sampling_rate: Fraction) -> tuple[Floats, Float
     if sampling_rate == 1:
         return loss, np.zeros_like(loss)
     share, complement = float(sampling_rate), float(1 - sampling_rate)
-    log_share = float_at_most(_AT.log(_AT.rational(sampling_rate)).lower)
+    log_share = float_at_most(_AT192.log(_AT192.rational(sampling_rate)).lower)
     clipped = np.clip(loss, -700.0, _LARGEST_LOSS)
     grown = complement + share * exponential_in_floats(clipped)
     found = np.log(grown)
@@ -311,7 +311,7 @@ def sampled_losses(loss: Floats, sampling_rate: Fraction) -> tuple[Floats, Float
     return found, off
 
 
-class Noise(Release):
+class Noise(RandomOutcome):
     """Noise. The cells for add adjacency are those for remove adjacency, with P and Q exchanged."""
 
     def __init__(self, sampling_rate: Fraction) -> None:
@@ -322,12 +322,12 @@ class Noise(Release):
         self.rate, self.symmetric = sampling_rate, sampling_rate == 1
         self._cached = lru_cache(maxsize=8)(self._cells_for)
 
-    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> Cells:
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
         """Return all outcomes."""
         other = adding and not self.symmetric
         return self._cached(other, *self._fineness(widest, -1 - tilt if other else tilt))
 
-    def _cells_for(self, adding: bool, fineness: int, tilt: float) -> Cells:
+    def _cells_for(self, adding: bool, fineness: int, tilt: float) -> OutcomeCells:
         if adding:
             found = self._cached(False, fineness, tilt).for_adding(self._sampling_rate)
         else:
@@ -341,12 +341,12 @@ class Noise(Release):
         return math.frexp(widest)[1] - 1, tilt
 
     @abstractmethod
-    def _made(self, fineness: int, tilt: float) -> Cells:
+    def _made(self, fineness: int, tilt: float) -> OutcomeCells:
         """Return cells whose losses differ by about 2**fineness."""
 
     def _cells_between(
         self, low: Floats, high: Floats, here: tuple[Floats, Floats], moved: tuple[Floats, Floats]
-    ) -> Cells:
+    ) -> OutcomeCells:
         """Return cells of unsampled losses in [low, high]; w(x) and w(x + D) have these bounds."""
         first, off = sampled_losses(low, self._sampling_rate)
         last, off_last = sampled_losses(high, self._sampling_rate)
@@ -366,4 +366,4 @@ class Noise(Release):
         r_up = moved[1] * grown * (1 + error) + TINY
         parts = [part[~lost] for part in (near_enough, spread, p_low, p_up + TINY, r_low, r_up)]
         mass_below = float(p_up[lost].sum()) * (1 + 2.0**-20) + TINY
-        return Cells._make([*parts, mass_below, 0.0, 0.0, None])
+        return OutcomeCells._make([*parts, mass_below, 0.0, 0.0, None])

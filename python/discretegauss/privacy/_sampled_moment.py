@@ -9,7 +9,7 @@ from typing import Any
 
 from .._certified.interval import Interval, arithmetic
 
-_AT = arithmetic(192)
+_AT192 = arithmetic(192)
 
 #: Returns an upper bound on the divergence of an order without sampling: a Fraction, or an mpfr.
 Cost = Callable[[Fraction], Any]
@@ -44,33 +44,33 @@ def sampled_moment(
         return of_whole_order(cost, below, rate).upper
     above = below + 1 if high is None else high
     share = (order - below) / (above - below)
-    first = _AT.scale(of_whole_order(cost, below, rate), 1 - share)
-    return _AT.add(first, _AT.scale(of_whole_order(cost, above, rate), share)).upper
+    first = _AT192.scale(of_whole_order(cost, below, rate), 1 - share)
+    return _AT192.add(first, _AT192.scale(of_whole_order(cost, above, rate), share)).upper
 
 
 def _of_secret_sample(cost: Cost, order: int, rate: Fraction) -> Interval:
     """Return an interval whose upper end is at least the logarithm of (1) of shares.py."""
     if order == 1:
-        return _AT.rational(0)
+        return _AT192.rational(0)
     odds = rate / (1 - rate)
-    weight = _AT.exp(_AT.scale(_AT.log1p(_AT.rational(-rate)), order))
+    weight = _AT192.exp(_AT192.scale(_AT192.log1p(_AT192.rational(-rate)), order))
     total = weight
     for k in range(1, order + 1):
-        weight = _AT.scale(weight, odds * Fraction(order - k + 1, k))
-        total = _AT.add(total, weight if k == 1 else _AT.mul(weight, _grown(cost, k)))
-    return _AT.log(total)
+        weight = _AT192.scale(weight, odds * Fraction(order - k + 1, k))
+        total = _AT192.add(total, weight if k == 1 else _AT192.mul(weight, _grown(cost, k)))
+    return _AT192.log(total)
 
 
 def _of_known_sample(cost: Cost, order: int, rate: Fraction) -> Interval:
     """Return an interval whose upper end is at least log(1 - q + q E(L**order))."""
     if order == 1:
-        return _AT.rational(0)
-    return _AT.log(_AT.shift(_AT.scale(_grown(cost, order), rate), 1 - rate))
+        return _AT192.rational(0)
+    return _AT192.log(_AT192.shift(_AT192.scale(_grown(cost, order), rate), 1 - rate))
 
 
 def _grown(cost: Cost, order: int) -> Interval:
     """Return E(L**order) of the ratio L of probabilities, without sampling."""
     divergence = cost(Fraction(order))
     if isinstance(divergence, Fraction):
-        return _AT.exp(_AT.rational((order - 1) * divergence))
-    return _AT.exp(_AT.scale(Interval(divergence, divergence), order - 1))
+        return _AT192.exp(_AT192.rational((order - 1) * divergence))
+    return _AT192.exp(_AT192.scale(Interval(divergence, divergence), order - 1))

@@ -44,7 +44,7 @@ def refuse_vector(dimension: object, sum_norm: object, of: str) -> None:
         )
 
 
-_AT = arithmetic(128)
+_AT128 = arithmetic(128)
 
 
 class Sensitivity:
@@ -69,10 +69,12 @@ class Sensitivity:
         self.dimension = word_count(dimension, "dimension")
         self.norm = integer_sensitivity(sensitivity)
         self.squared = self.norm**2
-        root = _AT.sqrt(_AT.rational(self.dimension))
-        self.sum_norm = min(_AT.scale(root, self.norm).upper, _AT.rational(self.squared).upper)
+        root = _AT128.sqrt(_AT128.rational(self.dimension))
+        self.sum_norm = min(
+            _AT128.scale(root, self.norm).upper, _AT128.rational(self.squared).upper
+        )
         if sum_norm is not None:
-            known = _AT.rational(integer_sensitivity(sum_norm, "sum_norm")).upper
+            known = _AT128.rational(integer_sensitivity(sum_norm, "sum_norm")).upper
             self.sum_norm = min(self.sum_norm, known)
 
     @property

@@ -72,14 +72,7 @@ import gmpy2
 from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
 from .._certified.probability import miss_of_each
-from .._certified.search import (
-    crossing,
-    decimal_at,
-    decimal_ordinal,
-    first_true,
-    least_decimal,
-    zero_of,
-)
+from .._certified.search import first_true
 from .._certified.skellam import LARGEST_TABLE
 from .._inputs.budget import Budget
 from .._inputs.keywords import with_hints
@@ -97,9 +90,17 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from .._law_functions.narrow import warn_of_narrow
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law, Skellam, centred
+from ..laws import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    GeneralizedGaussian,
+    Law,
+    Skellam,
+    centred_simplest,
+)
 from ._calibrate_shares import calibrate_shares
 from ._known_sample import Sample
+from ._search import crossing, decimal_at, decimal_ordinal, least_decimal, zero_of
 from ._sensitivity import Sensitivity, is_vector, refuse_vector
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
@@ -410,7 +411,7 @@ class _Request:
 
         def excess(parameter: Fraction) -> float:
             """Return log(found/delta). It is at most 0 if and only if the budget is met."""
-            spec = centred(law_of(parameter))
+            spec = centred_simplest(law_of(parameter))
             found = _delta(spec, sensitivity, self.queries, self.sample, epsilon)
             log = math.log(found) - log_delta if found else _NOTHING
             return min(log, 0.0) if found <= delta else max(log, _TOO_MUCH)

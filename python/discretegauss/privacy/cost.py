@@ -32,7 +32,7 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import Law, centred
+from ..laws import Law, centred_simplest
 from ._known_sample import Sample
 from ._sensitivity import clients_of, is_vector, refuse_vector
 from .hockey_stick import HockeyStick
@@ -48,7 +48,7 @@ Noise = Law | SumOfDraws | PrivacyLoss
 
 _COMPOSE = "compose losses that differ, loss(a, 1, sampling=q) @ loss(b, 2), and ask that object"
 
-#: For more queries, rho gives as little as buckets do.
+#: Beyond this many queries, the bound from rho is as good as the buckets'.
 _MOST_COMPOSED = 10**9
 
 
@@ -288,7 +288,7 @@ def _cost(
     refuse_vector(dimension, sum_norm, "this law")
     change, numbers = whole_sensitivity(sensitivity), Counter[LawSpec]()
     for (one, _), times in shares.items():
-        numbers[centred(one)] += count * times
+        numbers[centred_simplest(one)] += count * times
     if len(numbers) > 1:
         return _cost_of_numbers(numbers, change, sample)
     [(spec, total)] = numbers.items()
@@ -302,12 +302,14 @@ def _cost_of_rounds(rounds: Sequence[tuple[Law, SumOfGaussians, int]], sample: S
         return cost_of_sum(one, change, count, sample)
     for one, _, _ in rounds:
         _require_share(one._spec)
-    return cost_of_shares([Rounds(centred(one), change, n) for one, change, n in rounds], sample)
+    return cost_of_shares(
+        [Rounds(centred_simplest(one), change, n) for one, change, n in rounds], sample
+    )
 
 
 def cost_of_sum(one: Law, change: SumOfGaussians, count: int, sample: Sample) -> _Cost:
     """Return the cost of ``count`` sums of shares, each share with this law."""
-    spec = centred(one)
+    spec = centred_simplest(one)
     if spec.kind is not Kind.SKELLAM or not change.of_a_number:
         return cost_of_shares([Rounds(spec, change, count)], sample)
     total = spec._replace(parameter=spec.parameter * change.clients)

@@ -15,7 +15,7 @@ from .._inputs.numbers import exact_rational
 from .._inputs.privacy_arguments import positive_number, whole_sensitivity
 from .._law import Kind
 from ..errors import ParameterOverflowError
-from ..laws import Law, centred
+from ..laws import Law, centred_simplest
 from .loss_distribution import loss
 from .zcdp import rho_of_law
 
@@ -121,7 +121,7 @@ def dp_event(law: Law, sensitivity: object = 1) -> Any:
         from dp_accounting import dp_event as events
     except ImportError as error:
         raise ImportError(_EXTRA) from error
-    spec = centred(law)
+    spec = centred_simplest(law)
     if spec.kind is Kind.DISCRETE_LAPLACE:
         parameter = _float_above(1 / gmpy2.mpq(spec.parameter))
         return events.DiscreteLaplaceDpEvent(parameter, whole_sensitivity(sensitivity))

@@ -80,8 +80,9 @@ from .._certified.formulas import RationalFormulas
 from .._certified.interval import ONE, ZERO, Interval, arithmetic
 from .._certified.laws_of_integers import formulas_of, log_weight_ratio, tail_ratio
 from .._certified.probability import cached_normaliser, pmf
-from .._certified.search import first_true, float_at, ordinal, zero_of
+from .._certified.search import first_true
 from .._law import LawSpec
+from ._search import float_at, ordinal, zero_of
 from .zcdp import log_delta_upper, minus_log_upper
 
 #: The relative width that results aim at is 2**-_AIM, well below the last bit of a float.

@@ -29,14 +29,14 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..laws import Law, centred
+from ..laws import Law, centred_simplest
 from ._known_sample import KnownSample, Sample
 from ._laplace import OneLaplace
 from ._least_bounds import LeastBounds
 from ._loss_bounds import AdjacencyBounds
 from ._noise_of_sum import noise_of_sum
 from ._noise_outcomes import GaussianNoise, IntegerNoise, LaplaceNoise
-from ._outcomes import Outcome, Outcomes, Release, mirrored
+from ._outcomes import Outcome, Outcomes, RandomOutcome, mirrored
 from .hockey_stick import HockeyStick, as_one_query
 from .normal import OneGaussian
 from .zcdp import epsilon_upper, log_delta_upper, rho_of_law
@@ -45,7 +45,7 @@ from .zcdp import epsilon_upper, log_delta_upper, rho_of_law
 _MOST = 2**20
 _MOST_OF_ALL = 2**32
 
-_AT = arithmetic(192)
+_AT192 = arithmetic(192)
 
 #: Floats give no bound for more releases than fit these bits.
 MOST_COUNT_BITS = 64
@@ -92,7 +92,7 @@ class Known(NamedTuple):
         return cls(one, pure, rho)
 
     @classmethod
-    def of_releases(cls, releases: Mapping[Release, int]) -> Known:
+    def of_releases(cls, releases: Mapping[RandomOutcome, int]) -> Known:
         """Return what is known of releases that are not all integer noise."""
         [(release, count), *others] = _as_one(releases).items()
         if others or count > 1 or not isinstance(release, LaplaceNoise | GaussianNoise):
@@ -132,7 +132,7 @@ class PrivacyLoss:
 
     __slots__ = ("_adjacencies", "_known", "_most", "_queries", "_releases", "_width")
 
-    _releases: dict[Release, int]
+    _releases: dict[RandomOutcome, int]
     _width: Fraction | None
     _most: int
     _adjacencies: list[AdjacencyBounds]
@@ -148,7 +148,7 @@ class PrivacyLoss:
     @classmethod
     def _of(
         cls,
-        releases: dict[Release, int],
+        releases: dict[RandomOutcome, int],
         width: Fraction | None,
         most: int,
         queries: Mapping[Query, int],
@@ -177,7 +177,7 @@ class PrivacyLoss:
 
     @classmethod
     def _of_one(
-        cls, release: Release, width: object, most: object, query: Query | None = None
+        cls, release: RandomOutcome, width: object, most: object, query: Query | None = None
     ) -> PrivacyLoss:
         checked_most = whole_number(most, "most", minimum=16)
         if checked_most > _MOST_OF_ALL:
@@ -260,13 +260,13 @@ class PrivacyLoss:
         if exact_delta > 1:
             raise refused("delta", "be at most 1", delta)
         remainder, known, none = (
-            _AT.rational(1 - exact_delta),
-            _AT.rational(exact_delta),
-            _AT.rational(0),
+            _AT192.rational(1 - exact_delta),
+            _AT192.rational(exact_delta),
+            _AT192.rational(0),
         )
-        loss = _AT.rational(exact)
-        low = _AT.div(remainder, _AT.shift(_AT.exp(loss), 1))
-        high = _AT.sub(remainder, low)
+        loss = _AT192.rational(exact)
+        low = _AT192.div(remainder, _AT192.shift(_AT192.exp(loss), 1))
+        high = _AT192.sub(remainder, low)
         outcomes = mirrored(known, none) + mirrored(high, low, loss)
         release = Outcomes(
             outcomes, checked_sampling_rate(sampling), unit=_unit(exact), symmetric=True
@@ -371,7 +371,7 @@ class PrivacyLoss:
             upper = max(float_at_least(one.delta_above(epsilon)) for one in self._adjacencies)
         if rho is None:
             return upper
-        return min(upper, float_at_least(_AT.up.exp(log_delta_upper(rho, epsilon))))
+        return min(upper, float_at_least(_AT192.up.exp(log_delta_upper(rho, epsilon))))
 
     def log_delta(self, epsilon: object) -> float:
         """Return an upper bound on the logarithm of delta, at most 0; -inf if delta is 0."""
@@ -379,7 +379,7 @@ class PrivacyLoss:
         if self._known.one is not None:
             return self._known.one.log_delta(exact)
         found, rho = self._delta(exact), self._known.rho
-        log = _AT.up.log(_AT.up.add(found, ZERO)) if found else -gmpy2.inf()
+        log = _AT192.up.log(_AT192.up.add(found, ZERO)) if found else -gmpy2.inf()
         return float_at_least(log if rho is None else min(log, log_delta_upper(rho, exact)))
 
     def epsilon(self, delta: object, *, bounds: bool = False) -> Any:
@@ -413,7 +413,7 @@ class PrivacyLoss:
         one, pure, rho = self._known
         if one is not None and 0 < delta < 1:
             return one.epsilon(delta)
-        least = math.inf if pure is None else float_at_least(_AT.up.add(pure, ZERO))
+        least = math.inf if pure is None else float_at_least(_AT192.up.add(pure, ZERO))
         if delta == 0 and pure is not None:
             return least
         with np.errstate(all="ignore"):
@@ -537,16 +537,20 @@ def loss(
     exact_sensitivity = whole_sensitivity(sensitivity)
     sampling_rate, query = sample.rate if sample.secret else Fraction(1), None
     if not isinstance(law, SumOfDraws):
-        noise: Release = IntegerNoise.of(centred(law), exact_sensitivity, sampling_rate)
+        noise: RandomOutcome = IntegerNoise.of(
+            centred_simplest(law), exact_sensitivity, sampling_rate
+        )
         if width is None and (sample.rate == 1 or not sample.secret):
-            query = Query(centred(law), exact_sensitivity, sample.rate == 1)
+            query = Query(centred_simplest(law), exact_sensitivity, sample.rate == 1)
     else:
         if law.law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
             raise ParameterValueError(
                 "law must be a sum of discrete Gaussian or Skellam shares: no cost is known for "
                 f"other sums, got {law!r}"
             )
-        of_sum = noise_of_sum(centred(law.law), law.clients, exact_sensitivity, sampling_rate)
+        of_sum = noise_of_sum(
+            centred_simplest(law.law), law.clients, exact_sensitivity, sampling_rate
+        )
         if of_sum is None:
             raise ParameterOverflowError(
                 "clients must be fewer, the law narrower, or the sensitivity smaller, for the loss "
@@ -558,7 +562,7 @@ def loss(
     return PrivacyLoss._of_one(noise, width, most, query)
 
 
-def loss_of_release(release: Release, query: Query | None = None) -> PrivacyLoss:
+def loss_of_release(release: RandomOutcome, query: Query | None = None) -> PrivacyLoss:
     """Return the loss of a release, with the default number of buckets."""
     return PrivacyLoss._of_one(release, None, _MOST, query)
 
@@ -581,13 +585,13 @@ def loss_of_queries(
     return loss_of_release(made, query) ** queries
 
 
-def _as_one(releases: Mapping[Release, int]) -> Mapping[Release, int]:
+def _as_one(releases: Mapping[RandomOutcome, int]) -> Mapping[RandomOutcome, int]:
     """Return the releases with all continuous Gaussian noise on everybody as one release.
 
     The loss of N(0, 1), moved by mu, is a normal one of mean mu**2/2 and variance mu**2. So such
     losses sum to the loss of a move by the root of the sum of all mu**2.
     """
-    found, mu2, number = dict[Release, int](), gmpy2.mpq(0), 0
+    found, mu2, number = dict[RandomOutcome, int](), gmpy2.mpq(0), 0
     for release, count in releases.items():
         if isinstance(release, GaussianNoise) and release.rate == 1:
             mu2, number = mu2 + count * release.mu2, number + count
@@ -648,8 +652,10 @@ def _outcomes(p: object, q: object, bounds: bool) -> list[Outcome]:
     pairs = zip(found_p, found_q, strict=True)
     if bounds:
         return [Outcome(a, b) for a, b in pairs]
-    equal = _AT.rational(0)
-    return [Outcome(_AT.rational(a), _AT.rational(b), equal if a == b else None) for a, b in pairs]
+    equal = _AT192.rational(0)
+    return [
+        Outcome(_AT192.rational(a), _AT192.rational(b), equal if a == b else None) for a, b in pairs
+    ]
 
 
 def _exactly(values: Sequence[object], name: str) -> list[Fraction]:
@@ -679,7 +685,7 @@ def _enclosed(values: Sequence[object], name: str) -> list[Interval]:
         found.append((lower, upper))
     if not sum(lower for lower, _ in found) <= 1 <= sum(upper for _, upper in found):
         raise ParameterValueError(f"{name} must have bounds between which a sum of 1 lies")
-    return [Interval(_AT.rational(low).lower, _AT.rational(up).upper) for low, up in found]
+    return [Interval(_AT192.rational(low).lower, _AT192.rational(up).upper) for low, up in found]
 
 
 def _is_sequence(value: object) -> bool:

@@ -16,9 +16,10 @@ import gmpy2
 
 from .._certified.floats import float_at_least, float_at_most
 from .._certified.interval import ZERO, Interval, arithmetic, relative_width_below
-from .._certified.search import first_true, float_at, ordinal
+from .._certified.search import first_true
 from .._inputs.messages import describe
 from ..errors import ParameterOverflowError
+from ._search import float_at, ordinal
 
 _MOST_BITS = 2**12
 """Differences above 5e-324 lose at most 1100 bits; this precision fails only beyond MPFR's exp."""

@@ -78,7 +78,7 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError
-from ..laws import Law, centred
+from ..laws import Law, centred_simplest
 from ._known_sample import Sample
 from ._sampled_moment import sampled_moment
 from ._sensitivity import Sensitivity, clients_of, is_vector
@@ -188,7 +188,7 @@ def renyi(
     exact = _whole_order(order) if is_skellam else _order(order)
     divergence: Callable[[Fraction], Any]
     if not (is_skellam or is_vector(dimension, sum_norm) or clients > 1):
-        spec = centred(one)
+        spec = centred_simplest(one)
         if norm is None:
             divergence = partial(_renyi_upper, spec, sensitivity=whole_sensitivity(sensitivity))
         else:

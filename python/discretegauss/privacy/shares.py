@@ -57,7 +57,7 @@ from ._dominating import Dominating, Moved
 from ._known_sample import KnownSample, Sample
 from ._noise_of_sum import noise_of_sum
 from ._noise_outcomes import GaussianNoise, IntegerNoise
-from ._outcomes import Release
+from ._outcomes import RandomOutcome
 from ._sampled_moment import sampled_moment
 from ._sensitivity import Sensitivity
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
@@ -71,8 +71,8 @@ from .zcdp import (
     tau_upper,
 )
 
-_AT = arithmetic(192)
-_UP: Any = _AT.up
+_AT192 = arithmetic(192)
+_UP: Any = _AT192.up
 
 
 class Rounds(NamedTuple):
@@ -182,7 +182,7 @@ class SampledCurve:
         exact, divergence = self._divergence(int(np.argmin(about)))
         if not gmpy2.is_finite(divergence):
             return ZERO
-        return min(log_delta_at(exact, divergence, epsilon, _AT), ZERO)
+        return min(log_delta_at(exact, divergence, epsilon, _AT192), ZERO)
 
     def epsilon_upper(self, delta: Fraction) -> Any:
         """Return an upper bound on epsilon, at least 0."""
@@ -190,7 +190,7 @@ class SampledCurve:
         s = orders - 1
         about = (moments - np.log(orders) - log_of(delta)) / s - np.log1p(1 / s)
         exact, divergence = self._divergence(int(np.argmin(about)))
-        return max(epsilon_at(exact, divergence, minus_log_upper(delta), _AT)[0], ZERO)
+        return max(epsilon_at(exact, divergence, minus_log_upper(delta), _AT192)[0], ZERO)
 
 
 def _about(exact: Fraction) -> float:
@@ -227,17 +227,20 @@ def _excess(log_m: Interval, kappa: Interval, sample: Sample) -> tuple[_Excess, 
     if not max(log_m.upper, kappa.upper) <= _MOST_EXCESS:
         return None
     if sample.rate == 1 or not sample.secret:
-        both = _Excess(_AT.add(log_m, kappa).upper, kappa.upper, Fraction(1))
+        both = _Excess(_AT192.add(log_m, kappa).upper, kappa.upper, Fraction(1))
         return both, both
     rate, without = sample.rate, 1 - sample.rate
-    a = _AT.shift(_AT.scale(_AT.expm1(kappa), rate), 1)
-    c = _AT.shift(_AT.scale(_AT.expm1(kappa), without), 1)
-    log_a, log_c = _AT.log(a), _AT.log(c)
-    rates = (_AT.div(_AT.scale(_AT.exp(kappa), rate), a), _AT.div(_AT.rational(rate), c))
+    a = _AT192.shift(_AT192.scale(_AT192.expm1(kappa), rate), 1)
+    c = _AT192.shift(_AT192.scale(_AT192.expm1(kappa), without), 1)
+    log_a, log_c = _AT192.log(a), _AT192.log(c)
+    rates = (
+        _AT192.div(_AT192.scale(_AT192.exp(kappa), rate), a),
+        _AT192.div(_AT192.rational(rate), c),
+    )
     here, other = (Fraction(min(float_at_least(one.upper), 1.0)) for one in rates)
     return (
-        _Excess(_AT.add(log_m, log_a).upper, log_a.upper, here),
-        _Excess(_AT.add(log_m, kappa).upper, _AT.sub(kappa, log_c).upper, other),
+        _Excess(_AT192.add(log_m, log_a).upper, log_a.upper, here),
+        _Excess(_AT192.add(log_m, kappa).upper, _AT192.sub(kappa, log_c).upper, other),
     )
 
 
@@ -273,16 +276,16 @@ class Chance:
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return the logarithm of the probability of taking part at all, rounded up."""
         del epsilon
-        none = _AT.scale(_AT.log1p(_AT.rational(-self.rate)), self.times)
-        return min(_AT.log(_AT.neg(_AT.expm1(none))).upper, ZERO)
+        none = _AT192.scale(_AT192.log1p(_AT192.rational(-self.rate)), self.times)
+        return min(_AT192.log(_AT192.neg(_AT192.expm1(none))).upper, ZERO)
 
     def epsilon_upper(self, delta: Fraction) -> Any:
         """Return 0 if delta is at least that, else no bound."""
-        enough = self.log_delta_upper(Fraction(0)) <= _AT.log(_AT.rational(delta)).lower
+        enough = self.log_delta_upper(Fraction(0)) <= _AT192.log(_AT192.rational(delta)).lower
         return ZERO if enough else gmpy2.inf()
 
 
-def by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBound]:
+def bounds_by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBound]:
     """Return (2) of vectors, for the width b that looks best; none if it would say nothing."""
     if any(one.is_skellam for one in rounds):
         return []
@@ -337,24 +340,24 @@ def _of_width(one: Rounds, b: Fraction, sample: Sample) -> tuple[_Excess, _Exces
     if tau is None or eta is None:
         return None
     places = min(change.dimension, math.floor(change.squared))
-    log_m = _AT.scale(_AT.add(_AT.log1p(eta), _AT.scale(tau, Fraction(1, 2))), places)
-    kappa = _AT.shift(_AT.scale(tau, places), change.squared * b / (2 * total**2))
+    log_m = _AT192.scale(_AT192.add(_AT192.log1p(eta), _AT192.scale(tau, Fraction(1, 2))), places)
+    kappa = _AT192.shift(_AT192.scale(tau, places), change.squared * b / (2 * total**2))
     return _excess(log_m, kappa, sample)
 
 
-def _gaussian_noise(variance: Fraction, rate: Fraction) -> Release:
+def _gaussian_noise(variance: Fraction, rate: Fraction) -> RandomOutcome:
     """Return continuous Gaussian noise of this variance, or a little less."""
-    narrow = gmpy2.mpq(_AT.rational(variance).lower)
+    narrow = gmpy2.mpq(_AT192.rational(variance).lower)
     return GaussianNoise.of(narrow, gmpy2.mpq(1), rate)
 
 
 def _dominating(
-    noise: Callable[[Fraction], Release], terms: tuple[_Excess, _Excess], sample: Sample
+    noise: Callable[[Fraction], RandomOutcome], terms: tuple[_Excess, _Excess], sample: Sample
 ) -> PrivacyLoss:
     """Return the loss of one round by (2), given the dominating release at each rate."""
     here = Moved(noise(terms[0].rate), *terms[0][:2])
     other = here if terms[0] == terms[1] else Moved(noise(terms[1].rate), *terms[1][:2])
-    release: Release = Dominating(here, other, sample.rate)
+    release: RandomOutcome = Dominating(here, other, sample.rate)
     if not sample.secret:
         release = KnownSample(release, sample.rate)
     return loss_of_release(release)
@@ -362,16 +365,18 @@ def _dominating(
 
 def _eta(r: Fraction) -> Interval | None:
     """Return an interval whose upper end is at least eta; None if eta may be above 2."""
-    first = _AT.exp(_AT.scale(_AT.power(_AT.pi(), 2), -2 * r))  # the j-th term is at most first**j
+    first = _AT192.exp(
+        _AT192.scale(_AT192.power(_AT192.pi(), 2), -2 * r)
+    )  # the j-th term is at most first**j
     if first.upper > 0.5:
         return None
-    return _AT.scale(_AT.div(first, _AT.sub(_AT.rational(1), first)), 2)
+    return _AT192.scale(_AT192.div(first, _AT192.sub(_AT192.rational(1), first)), 2)
 
 
 def _tau(change: Sensitivity, sigma2: Fraction) -> Interval | None:
     """Return an interval whose upper end is at least tau; None if no tau is known."""
     if change.clients == 1:
-        return _AT.rational(0)
+        return _AT192.rational(0)
     return tau_upper(sigma2, change.clients) if sigma2 >= LEAST_SIGMA2 else None
 
 
@@ -381,7 +386,7 @@ def _tau(change: Sensitivity, sigma2: Fraction) -> Interval | None:
 _NEXT_TO_NOTHING = 1e-12
 
 
-def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
+def bounds_of_one_number(one: Rounds, sample: Sample) -> LossBound | None:
     """Return the loss of a sum of shares on one number that changes by an integer."""
     spec, share, times = one
     change = int(share.norm)
@@ -392,7 +397,7 @@ def by_one_number(one: Rounds, sample: Sample) -> LossBound | None:
         return LossBound(loss_of_queries(total, change, times, *sample))
     terms = None
     if (tau := _tau(share, spec.parameter)) is not None:
-        terms = _excess(_AT.scale(tau, Fraction(1, 2)), tau, sample)
+        terms = _excess(_AT192.scale(tau, Fraction(1, 2)), tau, sample)
     if terms is None or _UP.mul(times, terms[1].log_factor) > _NEXT_TO_NOTHING:
         rate = sample.rate if sample.secret else Fraction(1)
         noise = noise_of_sum(spec, share.clients, change, rate)
@@ -431,9 +436,9 @@ def cost_of_shares(rounds: Sequence[Rounds], sample: Sample) -> Best:
         bounds += [SampledCurve(curves, sample), chance]
     exact = []
     if all(one.change.of_a_number for one in rounds):
-        exact = [loss for one in rounds if (loss := by_one_number(one, sample))]
+        exact = [loss for one in rounds if (loss := bounds_of_one_number(one, sample))]
     if len(exact) < len(rounds):
-        return Best([*bounds, *by_gaussian(rounds, sample)])
+        return Best([*bounds, *bounds_by_gaussian(rounds, sample)])
     return Best([*bounds, LossBound(reduce(matmul, (one.loss for one in exact)))])
 
 

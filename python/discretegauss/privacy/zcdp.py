@@ -87,7 +87,7 @@ from .._inputs.privacy_arguments import (
 from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..laws import Law, centred
+from ..laws import Law, centred_simplest
 from ._sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
 
 
@@ -388,7 +388,7 @@ def rho_of_one(
 ) -> Fraction:
     """Return the rho of one query."""
     one, clients = clients_of(law)
-    spec = centred(one)
+    spec = centred_simplest(one)
     if clients > 1:
         of_shares = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
         return fraction_of(of_shares.cost(spec.parameter))
@@ -425,6 +425,14 @@ def _rho_of_laplace(scale: Fraction, sensitivity: int) -> Fraction:
     mean = at.div(at.scale(at.mul(r, one_minus_power), 2), one_minus_square)
     found = at.scale(at.shift(at.neg(mean), sensitivity), 1 / scale)
     return min(fraction_of(arithmetic(64).up.plus(found.upper)), pure**2 / 2)
+
+
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """Return epsilon tanh(epsilon/2), the least rho of all epsilon-DP releases, rounded up.
+
+    It is that of the discrete Laplace at sensitivity 1 (docs/concepts/over_time.md).
+    """
+    return _rho_of_laplace(1 / epsilon, 1)
 
 
 LEAST_SIGMA2 = Fraction(1, 4)
@@ -521,9 +529,9 @@ class SumOfGaussians(Sensitivity):
 
 
 _BITS = 192
-_AT = arithmetic(_BITS)
+_AT192 = arithmetic(_BITS)
 _AT_80_BITS = arithmetic(80)
-UP: Any = _AT.up
+UP: Any = _AT192.up
 
 _NOTHING = Fraction(0)
 
@@ -610,7 +618,7 @@ def rho_lower(epsilon: Fraction, delta: Fraction) -> Any:
     return down.div(numerator, up.add(s * (1 + s), ZERO)) if numerator > 0 else ZERO
 
 
-def _logs_lower(s: Any, at: Arithmetic = _AT) -> tuple[Any, Any]:
+def _logs_lower(s: Any, at: Arithmetic = _AT192) -> tuple[Any, Any]:
     """Return lower bounds on log1p(s) and log1p(1/s), s > 0.
 
     They differ by log(s). This avoids log1p of a large number, for which MPFR takes much memory.
@@ -623,7 +631,7 @@ def _logs_lower(s: Any, at: Arithmetic = _AT) -> tuple[Any, Any]:
     return down.add(log1p_inverse, down.log(s)), log1p_inverse
 
 
-def minus_log_upper(delta: Any, at: Arithmetic = _AT) -> Any:
+def minus_log_upper(delta: Any, at: Arithmetic = _AT192) -> Any:
     """Return an upper bound on -log(delta), for a rational 0 < delta < 1."""
     exact, down = gmpy2.mpq(delta), at.down
     if 2 * exact > 1:  # near 1 only log1p is accurate

@@ -11,7 +11,7 @@ what no cell shows (`..data.arrow_buffers`). The statistics of all columns are c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 from math import isfinite
@@ -30,6 +30,8 @@ from ..errors import OutputError, ParameterValueError, TableError
 from ._arrow_codec import codec_of
 from ._chunks import OR_FLOATS, Chunk, Keys, SinkFile, column_indices, key_text
 from ._csv_rows import BLANKS
+
+_DAMAGED = "the file is damaged: pyarrow cannot read it to its end"
 
 _FRACTION = re.compile(r"\.[0-9]+")
 """The digits of a decimal or a time after the point."""
@@ -107,14 +109,16 @@ class ArrowTable:
 
     def _chunk(self, rows: Any) -> Chunk:
         def keys(places: Sequence[int], most: int | None = None) -> Keys:
-            first = rows.slice(0, most)
-            columns = [map(key_text, first.column(self._others[i]).to_pylist()) for i in places]
-            return list(zip(*columns, strict=True)) if columns else [()] * first.num_rows
+            first = _first_rows(rows, [self._others[i] for i in places], most)
+            columns = [map(key_text, column.to_pylist()) for column in first]
+            return list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
 
         def other_cells() -> Keys:
             texts = [_texts(rows.column(i)) for i in self._others]
             return list(zip(*texts, strict=True)) if texts else [()] * rows.num_rows
 
+        if isinstance(rows, RowGroup):
+            rows.read(self._at)  # at once
         try:
             cells, _, close = open_table(rows, self.columns, floats=self._floats)
         except ParameterValueError:
@@ -166,13 +170,20 @@ class ArrowTable:
         """Yield the columns that are not left out, a row group or a record batch at a time."""
         tables = source.tables()
         while True:
-            with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+            with _understood(self._path, _DAMAGED):
                 rows = next(tables, None)
             if rows is None:
                 return
             if rows.num_rows:
                 yield rows.select(self._kept) if self.left_out else rows
             del rows  # frees memory before the next ones are read
+
+
+def _first_rows(rows: Any, places: Sequence[int], most: int | None) -> list[Any]:
+    """Return at most so many rows of some columns of a Table or a RowGroup."""
+    if isinstance(rows, RowGroup):
+        return rows.first(places, most)
+    return [rows.column(i).slice(0, most) for i in places]
 
 
 @contextmanager
@@ -210,18 +221,76 @@ def _new_file(sink: Sink, schema: Any, *, is_parquet: bool, **options: Any) -> I
         raise
 
 
+class RowGroup:
+    """A row group, whose columns are read when they are asked for: a first look needs few.
+
+    Columns are read alone if no two names agree up to a point: pyarrow reads "a.b" for "a", too.
+    """
+
+    from_arrays = staticmethod(pa.Table.from_arrays)
+
+    def __init__(
+        self, file: Any, path: Path, group: int, kept: Sequence[int] | None = None
+    ) -> None:
+        self._file, self._path, self._group = file, path, group
+        self._read = dict[int, Any]()
+        schema = file.schema_arrow
+        self._kept = range(len(schema)) if kept is None else kept
+        self.schema = pa.schema([schema.field(i) for i in self._kept], schema.metadata)
+        self.num_rows = file.metadata.row_group(group).num_rows
+        names = schema.names
+        self._are_apart = len({name.split(".")[0] for name in names}) == len(names)
+
+    def select(self, kept: Sequence[int]) -> RowGroup:
+        """Return the group with these columns alone."""
+        return RowGroup(self._file, self._path, self._group, kept)
+
+    def read(self, places: Iterable[int]) -> list[Any]:
+        """Return some columns."""
+        places = list(places)
+        new = [i for i in places if i not in self._read]
+        if new:
+            names = [self.schema.names[i] for i in new] if self._are_apart else None
+            with _understood(self._path, _DAMAGED):
+                table = self._file.read_row_group(self._group, names, use_threads=False)
+            if names is None:
+                self._read = {i: table.column(at) for i, at in enumerate(self._kept)}
+            else:
+                self._read.update(zip(new, map(table.column, names), strict=True))
+        return [self._read[i] for i in places]
+
+    @property
+    def columns(self) -> list[Any]:
+        """All columns."""
+        return self.read(range(len(self.schema)))
+
+    def column(self, place: int) -> Any:
+        """Return one column."""
+        return self.read([place])[0]
+
+    def first(self, places: Sequence[int], most: int | None) -> list[Any]:
+        """Return at most so many rows of some columns, without reading more of them."""
+        new = [i for i in places if i not in self._read]
+        if most is None or not new or not self._are_apart:
+            return [column.slice(0, most) for column in self.read(places)]
+        names = [self.schema.names[i] for i in places]
+        with _understood(self._path, _DAMAGED):
+            batch = next(self._file.iter_batches(most, [self._group], names, use_threads=False))
+        return [batch.column(name) for name in names]
+
+
 class ParquetSource:
     """A Parquet file, row group by row group."""
 
     def __init__(self, path: Path) -> None:
-        self.file = parquet.ParquetFile(path, pre_buffer=False)
+        self._path, self.file = path, parquet.ParquetFile(path, pre_buffer=False)
         self.schema = self.file.schema_arrow
         self.n_rows = self.file.metadata.num_rows
 
     def tables(self) -> Iterator[Any]:
-        """Read each row group."""
+        """Open each row group."""
         for i in range(self.file.num_row_groups):
-            yield self.file.read_row_group(i, use_threads=False)
+            yield RowGroup(self.file, self._path, i)
             pa.default_memory_pool().release_unused()  # otherwise it keeps the group's memory
 
     def parquet_options(self, counts: Collection[str]) -> dict[str, Any]:
@@ -275,7 +344,7 @@ class IpcSource:
     def ipc_options(self) -> dict[str, Any]:
         """Return the options with which a writer compresses a new file as this one is."""
         is_stream = not isinstance(self._reader, pa.RecordBatchFileReader)
-        with _understood(self._path, "the file is damaged: pyarrow cannot read it to its end"):
+        with _understood(self._path, _DAMAGED):
             return {"compression": codec_of(self._path, is_stream=is_stream)}
 
 

@@ -1,6 +1,6 @@
 """The parts that every format of a table shares: chunks of rows, columns by name, byte streams.
 
-A format is one module with a `Table`. `_files.py` chooses among them by the name of the file.
+A format is one module with a `FileTable`. `_files.py` chooses among them by the name of the file.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Chunk(NamedTuple):
         return self.cells[0].integers.size
 
 
-class Table(Protocol):
+class FileTable(Protocol):
     """A table whose header has been read and names the columns of counts.
 
     Attributes
@@ -100,7 +100,7 @@ class RowsBy:
     It keeps a hash of 8 bytes for each row.
     """
 
-    def __init__(self, counting: Counting, table: Table) -> None:
+    def __init__(self, counting: Counting, table: FileTable) -> None:
         for name in counting.by:
             if name in table.columns:
                 raise TableError(f"by must not name a column of counts, got {name!r}")

@@ -42,7 +42,7 @@ _LONG_RUN = 64
 """If the core reads a run of fewer lines, the next run for Python is twice as long."""
 
 
-class _Part(NamedTuple):
+class _RowsOfFile(NamedTuple):
     """Rows of a chunk; `rows` is None if the core has read them."""
 
     data: memoryview
@@ -82,7 +82,7 @@ class _Part(NamedTuple):
         return csv_bytes(some, delimiter, line_end)
 
 
-def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
+def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_RowsOfFile]:
     """Split rows, at least one, into runs that the core reads and runs for Python.
 
     Each run for Python is twice as long as the one before, unless the core read many lines between
@@ -90,7 +90,7 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
     """
     if native is None:
         rows, counts = read_rows(data, line, layout)
-        yield _Part(memoryview(data), counts, rows)
+        yield _RowsOfFile(memoryview(data), counts, rows)
         return
     if not data.endswith(b"\n"):
         data += b"\n"
@@ -100,7 +100,7 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
         counts, n_bytes = _read_counts(text[start:], line_feeds, layout)
         line_feeds -= len(counts)
         if n_bytes:
-            yield _Part(text[start : start + n_bytes], counts, None)
+            yield _RowsOfFile(text[start : start + n_bytes], counts, None)
             start, line = start + n_bytes, line + len(counts)
         n_lines = 1 if len(counts) >= _LONG_RUN else min(2 * n_lines, line_feeds)
         if start < len(data):
@@ -109,7 +109,7 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_Part]:
                 stop = data.index(b"\n", stop) + 1
             line_feeds -= n_lines
             rows, counts = read_rows(text[start:stop], line, layout)
-            yield _Part(text[start:stop], counts, rows)
+            yield _RowsOfFile(text[start:stop], counts, rows)
             start, line = stop, line + len(rows)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .._inputs.messages import refused
 from .._system.atomic_file import Sink, errors_name, sink_to
 from ..errors import OutputError, TableError
-from ._chunks import SinkFile, Table
+from ._chunks import FileTable, SinkFile
 from ._csv_table import CsvTable, column_text
 from ._first_bytes import looks_like
 from ._npy_table import NpyTable, npy_header
@@ -107,7 +107,7 @@ def open_table(
     left_out: Collection[str] = (),
     *,
     floats: bool = False,
-) -> Iterator[Table]:
+) -> Iterator[FileTable]:
     """Open a table and read its header; close it after the block. A TableError names the table.
 
     Columns with a name in `left_out` are not read. With `floats`, counts may be whole numbers that

@@ -21,7 +21,7 @@ from ..data.identifiers import (
 from ..data.person import Person
 from ..data.totals import MOST_KEYS, MOST_ROWS, Alone, alone_by, codes_of, require_no_total
 from ..errors import TableError
-from ._chunks import Chunk, Table, column_indices
+from ._chunks import Chunk, FileTable, column_indices
 from ._groupings import Values
 from ._plan import PlannedTable
 
@@ -38,7 +38,7 @@ class FirstLook:
     ----------
     one : PlannedTable
         The statement about the table.
-    table : Table
+    table : FileTable
         Its columns.
     person : Person or None
         The statement about every person.
@@ -47,7 +47,7 @@ class FirstLook:
     """
 
     def __init__(
-        self, one: PlannedTable, table: Table, person: Person | None, shared: frozenset[str]
+        self, one: PlannedTable, table: FileTable, person: Person | None, shared: frozenset[str]
     ) -> None:
         others = table.other_columns
         by = one.counting.by if one.counting is not None and one.has_groups else None

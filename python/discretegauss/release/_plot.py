@@ -63,12 +63,12 @@ class Picture:
 
     def __init__(self, ending: str, *, of_plan: bool) -> None:
         self._ending, self._of_plan = ending, of_plan
-        self.tables: list[_Rows] = []
+        self.tables: list[_PlottedRows] = []
 
-    def next_table(self, release: Release, others: Sequence[str]) -> _Rows:
+    def next_table(self, release: Release, others: Sequence[str]) -> _PlottedRows:
         """Return the collector of the next table's counts; ``others`` are the columns of names."""
         columns = release.columns if self._of_plan else release.columns[:_MOST_COLUMNS]
-        self.tables.append(_Rows(release, columns, others))
+        self.tables.append(_PlottedRows(release, columns, others))
         return self.tables[-1]
 
     def drawn(self, release: PlanRelease) -> bytes:
@@ -97,7 +97,7 @@ class Picture:
             )
 
 
-class _Rows:
+class _PlottedRows:
     """The noisy counts of a table as floats, evenly thinned if it is long. NaN is not drawn.
 
     Attributes
@@ -147,7 +147,7 @@ class _Rows:
         return np.concatenate(self._parts)
 
 
-def _draw_rows(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
+def _draw_rows(figure: Any, panels: Sequence[Any], *, table: _PlottedRows) -> None:
     """Draw each row as a dot, with an error bar and its name."""
     counts, bound = table.rows, _as_float(table.release.bound95)
     row = np.arange(len(counts))
@@ -162,7 +162,7 @@ def _draw_rows(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
     figure.suptitle(_title(table), fontsize="medium")
 
 
-def _draw_sorted(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
+def _draw_sorted(figure: Any, panels: Sequence[Any], *, table: _PlottedRows) -> None:
     """Draw the rows in order of their noisy counts; their order in the table means nothing."""
     counts, bound = np.sort(table.rows, axis=0), _as_float(table.release.bound95)
     percent = 100 * (np.arange(len(counts)) + 0.5) / len(counts)
@@ -178,7 +178,7 @@ def _draw_sorted(figure: Any, panels: Sequence[Any], *, table: _Rows) -> None:
     figure.suptitle(_title(table), fontsize="medium")
 
 
-def _title(table: _Rows) -> str:
+def _title(table: _PlottedRows) -> str:
     bound = rounded_up(Fraction(table.release.bound95))
     law = law_and_budget(table.release)
     left_out = []
@@ -192,7 +192,7 @@ def _title(table: _Rows) -> str:
 
 
 def _draw_plan(
-    figure: Any, panels: Sequence[Any], *, tables: Sequence[_Rows], release: PlanRelease
+    figure: Any, panels: Sequence[Any], *, tables: Sequence[_PlottedRows], release: PlanRelease
 ) -> None:
     """Draw the sizes of each table's counts, and their error."""
     left, right = panels

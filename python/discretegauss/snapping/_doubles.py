@@ -64,7 +64,7 @@ def _all_doubles(array: NDArray[Any]) -> NDArray[np.float64]:
     return doubles
 
 
-class Grid:
+class DoubleGrid:
     """A grid within a range."""
 
     def __init__(self, grid: Fraction, ends: Range) -> None:

@@ -21,7 +21,7 @@ from .._drawing.fill import empty
 from .._inputs.source import Source
 from .._law import Kind, LawSpec, fits_range
 from ..laws import DiscreteLaplace
-from ._doubles import Grid
+from ._doubles import DoubleGrid
 from ._parameters import Parameters
 from ._sides import Sides
 
@@ -38,7 +38,7 @@ class Mechanism:
 
     def __init__(self, settings: Parameters) -> None:
         cell = settings.grid / settings.scale
-        self._grid = Grid(settings.grid, settings.ends)
+        self._grid = DoubleGrid(settings.grid, settings.ends)
         self._sides = Sides(cell)
         self._law = DiscreteLaplace(1 / cell)
         spec = LawSpec(Kind.DISCRETE_LAPLACE, self._law.scale)

@@ -12,7 +12,7 @@ from .._certified.moments import variance
 from .._inputs.budget import Budget
 from .._inputs.privacy_arguments import at_least_zero, checked_probability, query_count
 from ..errors import ParameterOverflowError
-from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred
+from ..laws import DiscreteGaussian, DiscreteLaplace, Law, centred_simplest
 from ..privacy import rho as rho_of
 from ..privacy import zcdp_rho
 from ..privacy.calibration import law_of_budget
@@ -148,7 +148,7 @@ class QueriesComparison(NamedTuple):
 
 def _ratio(one: Law, other: Law) -> float:
     """Return the quotient of the variances, even if floats do not hold them."""
-    one_spec, other_spec = centred(one), centred(other)
+    one_spec, other_spec = centred_simplest(one), centred_simplest(other)
 
     def enclosure(bits: int) -> Interval:
         return arithmetic(bits + 10).div(variance(one_spec, bits), variance(other_spec, bits))

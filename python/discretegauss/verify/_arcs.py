@@ -56,7 +56,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._table import REACH_BITS, Arc, Table
+from ._table import REACH_BITS, Arc, CellTable
 from ._weight import Weight, ball
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Use(NamedTuple):
 class _Claim:
     """l, t and both margins, at the precision in force."""
 
-    def __init__(self, arc: Arc, use: Use, table: Table, weight: Weight) -> None:
+    def __init__(self, arc: Arc, use: Use, table: CellTable, weight: Weight) -> None:
         self.weight = weight
         self.use = use
         self.factor = table.height * 2**use.tail_level
@@ -226,7 +226,7 @@ def _all(holds: list[bool | None]) -> bool | None:
     return False if False in holds else None if None in holds else True
 
 
-def arc_holds(arc: Arc, use: Use, table: Table, weight: Weight) -> bool | None:
+def arc_holds(arc: Arc, use: Use, table: CellTable, weight: Weight) -> bool | None:
     """Decide whether an arc keeps its claim over its range of integers.
 
     Parameters
@@ -234,7 +234,7 @@ def arc_holds(arc: Arc, use: Use, table: Table, weight: Weight) -> bool | None:
     arc : Arc
     use : Use
         The target of the arc: integers y >= 0 or y < 0, not both.
-    table : Table
+    table : CellTable
     weight : Weight
         The weight of the table's law.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .._law import Kind, LawSpec
 
 
-class Shape(NamedTuple):
+class WeightShape(NamedTuple):
     """phi(x) = (abs(x - mu)/scale)**beta/divisor."""
 
     beta: Fraction
@@ -23,22 +23,22 @@ class VerifiedLaw(NamedTuple):
     name: str
     parameters: tuple[str, ...]
     """The names of `LawSpec.parameter` and, if the kind has one, of `LawSpec.beta`."""
-    shape: Callable[[LawSpec], Shape]
+    shape: Callable[[LawSpec], WeightShape]
 
 
 _1, _2 = Fraction(1), Fraction(2)
 
 LAWS = {
     Kind.DISCRETE_GAUSSIAN: VerifiedLaw(
-        "discrete Gaussian", ("sigma2",), lambda spec: Shape(_2, _1, 2 * spec.parameter)
+        "discrete Gaussian", ("sigma2",), lambda spec: WeightShape(_2, _1, 2 * spec.parameter)
     ),
     Kind.DISCRETE_LAPLACE: VerifiedLaw(
-        "discrete Laplace", ("scale",), lambda spec: Shape(_1, spec.parameter, _1)
+        "discrete Laplace", ("scale",), lambda spec: WeightShape(_1, spec.parameter, _1)
     ),
     Kind.GENERALIZED_GAUSSIAN: VerifiedLaw(
         "generalised Gaussian",
         ("scale", "beta"),
-        lambda spec: Shape(spec.beta, spec.parameter, _1),
+        lambda spec: WeightShape(spec.beta, spec.parameter, _1),
     ),
 }
 """Random cases choose from this order."""

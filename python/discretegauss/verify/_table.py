@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class CellTable:
     """``dg_table`` of csrc/cells/table.h, with the same names; `full` is ``block_of``.
 
     `arcs` has the arcs of the partial cells, in their order, then ``tail_arcs``.
@@ -71,7 +71,7 @@ def sampler_of(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
     return ffi.gc(sampler[0], lib.dg_sampler_free)
 
 
-def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Table:
+def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> CellTable:
     """Return the table that the C core builds for a law.
 
     Parameters
@@ -111,9 +111,9 @@ def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> Ta
     for i in range(1 << info.row_bits):
         lib.dg_table_row(end, code, level, i, handle)
         rows.append(Row((end[0], end[1]), (code[0], code[1], code[2]), level[0]))
-    names = [field.name for field in fields(Table) if hasattr(info, field.name)]
+    names = [field.name for field in fields(CellTable) if hasattr(info, field.name)]
     numbers: dict[str, Any] = {name: getattr(info, name) for name in names}
-    return Table(
+    return CellTable(
         spec,
         **numbers,
         full=tuple(full),

@@ -2,7 +2,7 @@
 
 Distances are in units of 2**-48 of a block: D(y) = abs(y - f) 2**48 / 2**block_bits for an
 integer y counted from c = floor(mu + 1/2), f = mu - c. With R the scale in that unit, and beta and
-the divisor of the law's `Shape`,
+the divisor of the law's `WeightShape`,
 
     phi(D) = (D/R)**beta/divisor
     g(D)   = exp(phi(D(0)) - phi(D)),  so that g = 1 at y = 0

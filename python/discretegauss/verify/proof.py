@@ -21,7 +21,8 @@ are certain. They end, because exp of an algebraic number other than 0 is never 
 because the weight is exactly 1 if the exponent is 0.
 
 ``--quick`` proves nothing about tables. It draws from fixed bits and compares (``_quick``), in a
-second, and needs neither python-flint nor the compiled core.
+second, and needs neither python-flint nor the compiled core. ``--gpu`` asks each GPU for items of
+random keys, and compares them with the CPU's (``_gpu``).
 
 The proof needs python-flint (``pip install python-flint``). Exit codes: 0 all proven; 1 a table is
 wrong or not proven; 2 wrong arguments, or python-flint or the compiled core is missing. 3 (results
@@ -49,7 +50,7 @@ from .._version import __version__
 from ..errors import ParameterValueError
 from ._arcs import Use, arc_holds
 from ._cases import fixed_cases, one_line, random_cases
-from ._table import REACH_BITS, SPECIAL_CODE, Table, copy_out
+from ._table import REACH_BITS, SPECIAL_CODE, CellTable, copy_out
 from ._weight import Weight, ball, precision
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Proven(NamedTuple):
     arcs: int
 
 
-class _Weights:
+class _WeightsOfIntegers:
     """The law's weight at each precision that a question needed, made once and kept."""
 
     def __init__(self, spec: LawSpec, block_bits: int) -> None:
@@ -121,14 +122,14 @@ def _require(answer: bool | None, fact: str) -> None:
         raise VerificationError(f"does not hold: {fact}")
 
 
-def _ends(block: int, table: Table) -> tuple[int, int]:
+def _ends(block: int, table: CellTable) -> tuple[int, int]:
     """Return the first and the last integer of a block, counted outwards from the centre."""
     first = block << table.block_bits
     last = first + (1 << table.block_bits) - 1
     return (first, last) if block >= 0 else (last, first)
 
 
-def _verify_layout(table: Table) -> None:
+def _verify_layout(table: CellTable) -> None:
     """Prove the counts in facts 1, 2 and 5, and the sizes that facts 3 and 4 use."""
     n_cells = len(table.full) + len(table.partial) + 2 * table.n_tail_side
     _require(n_cells <= 2**table.index_bits, "the cells fit 2**index_bits")
@@ -154,7 +155,7 @@ def _verify_layout(table: Table) -> None:
     )
 
 
-def _verify_core(table: Table, weights: _Weights) -> None:
+def _verify_core(table: CellTable, weights: _WeightsOfIntegers) -> None:
     """Prove facts 1 and 2."""
     full = Counter(table.full)
     partial_levels: dict[int, list[int]] = {}
@@ -178,7 +179,7 @@ def _verify_core(table: Table, weights: _Weights) -> None:
         )
 
 
-def _verify_rows(table: Table) -> None:
+def _verify_rows(table: CellTable) -> None:
     """Prove fact 5: each pair of row and position leads to one cell, and each cell has one pair."""
     size = 1 << table.position_bits
     _require(len(table.rows) * size == 1 << table.index_bits, "as many positions as cells")
@@ -203,7 +204,7 @@ def _verify_rows(table: Table) -> None:
     )
 
 
-def _tail_start(left: bool, table: Table) -> int:
+def _tail_start(left: bool, table: CellTable) -> int:
     if left:
         return (table.first_block << table.block_bits) - 1
     return (table.last_block + 1) << table.block_bits
@@ -216,7 +217,7 @@ def _halves(start: int, beyond: int, weight: Weight) -> bool | None:
     return _at_most(arb.const_log2(), growth)
 
 
-def _verify_tails(table: Table, weights: _Weights) -> None:
+def _verify_tails(table: CellTable, weights: _WeightsOfIntegers) -> None:
     """Prove fact 4."""
     width = 1 << (table.block_bits + table.tail_bits)
     for left in (True, False):
@@ -233,7 +234,7 @@ def _verify_tails(table: Table, weights: _Weights) -> None:
         )
 
 
-def _uses(table: Table) -> Iterator[Use]:
+def _uses(table: CellTable) -> Iterator[Use]:
     """Generate the targets of the arcs, in the order of the arcs."""
     for cell in table.partial:
         yield Use(cell.level, 0, *_ends(cell.block, table))
@@ -247,7 +248,7 @@ def _uses(table: Table) -> Iterator[Use]:
             yield Use(0, i // parts, near, near + outwards * (width - 1))
 
 
-def _verify_arcs(table: Table, weights: _Weights) -> None:
+def _verify_arcs(table: CellTable, weights: _WeightsOfIntegers) -> None:
     """Prove fact 3."""
     for number, (arc, use) in enumerate(zip(table.arcs, _uses(table), strict=True)):
         _require(
@@ -257,12 +258,12 @@ def _verify_arcs(table: Table, weights: _Weights) -> None:
         )
 
 
-def verify(table: Table) -> Proven:
+def verify(table: CellTable) -> Proven:
     """Prove a table right.
 
     Parameters
     ----------
-    table : Table
+    table : CellTable
         A table as data; ``copy_out(spec)`` returns the C core's.
 
     Returns
@@ -275,7 +276,7 @@ def verify(table: Table) -> Proven:
     VerificationError
         A fact does not hold, or no proof was found; the message names the fact.
     """
-    weights = _Weights(table.spec, table.block_bits)
+    weights = _WeightsOfIntegers(table.spec, table.block_bits)
     _verify_layout(table)
     _verify_core(table, weights)
     _verify_tails(table, weights)
@@ -324,16 +325,14 @@ def _run(cases: Iterable[LawSpec], *, as_json: bool = False) -> int:
     return 0 if is_right else 1
 
 
-def _run_quick(*, as_json: bool = False) -> int:
-    from ._quick import quick_checks
-
+def _run_facts(checks: Iterable[tuple[str, bool]], *, as_json: bool = False) -> int:
     say = _silent if as_json else _print
     say(f"discretegauss {__version__}: {build_info()}")
     facts = []
-    for fact, holds in quick_checks():
+    for fact, holds in checks:
         facts.append({"fact": fact, "right": bool(holds)})
         say(f"{'right' if holds else 'WRONG'}: {fact}")
-    is_right = all(one["right"] for one in facts)
+    is_right = bool(facts) and all(one["right"] for one in facts)
     if as_json:
         _print(json_report({"right": is_right, "build": build_info(), "facts": facts}))
     return 0 if is_right else 1
@@ -373,14 +372,28 @@ def main(
         action="store_true",
         help="only check, in a second and without python-flint, that draws are as specified",
     )
+    parser.add_argument(
+        "--gpu", action="store_true", help="only compare what GPUs draw with what the CPU draws"
+    )
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args(arguments)
     if options.random < 0:
         parser.error(f"--random must be at least 0, got {options.random}")
+    if options.quick + options.gpu + bool(options.random) > 1:
+        parser.error("give only one of --quick, --gpu and --random")
     if options.quick:
-        if options.random:
-            parser.error("--random must not be given with --quick, which proves nothing")
-        return _written(partial(_run_quick, as_json=options.json), name)
+        from ._quick import quick_checks
+
+        return _written(partial(_run_facts, quick_checks(), as_json=options.json), name)
+    if options.gpu:
+        from ._gpu import known_answers
+
+        try:
+            answers = known_answers()
+        except (ImportError, RuntimeError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 2
+        return _written(partial(_run_facts, answers, as_json=options.json), name)
     for module, advice in _REQUIREMENTS.items():
         if find_spec(module) is None:
             print(f"{name} needs {advice}", file=sys.stderr)

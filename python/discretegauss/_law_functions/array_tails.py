@@ -41,9 +41,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._law import LawSpec
-from .array_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
-from .double_double import (
+from .._certified.double_double import (
     Floats,
     Pair,
     Pairs,
@@ -54,9 +52,11 @@ from .double_double import (
     product,
     rational_pair,
 )
-from .formulas import nearest_integer
-from .interval import arithmetic
-from .laws_of_integers import formulas_of, phi_at
+from .._certified.formulas import nearest_integer
+from .._certified.interval import arithmetic
+from .._certified.laws_of_integers import formulas_of, phi_at
+from .._law import LawSpec
+from .array_weights import certified_tail, exponents_at, probabilities, sums_from_the_end
 
 _Integers = NDArray[np.int64]
 

@@ -14,13 +14,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.double_double import Floats, Pair, Pairs, in_chunks, pair, pair_sum, product
+from .._certified.double_double_functions import exponential
+from .._certified.formulas import nearest_integer
+from .._certified.interval import arithmetic
+from .._certified.laws_of_integers import formulas_of
+from .._certified.probability import Tail, cached_normaliser, probability
 from .._law import LawSpec
-from .double_double import Floats, Pair, Pairs, in_chunks, pair, pair_sum, product
-from .double_double_functions import exponential
-from .formulas import nearest_integer
-from .interval import arithmetic
-from .laws_of_integers import formulas_of
-from .probability import Tail, cached_normaliser, probability
 
 #: Numbers are in units of 2**-DOUBLINGS.
 DOUBLINGS = 256

@@ -13,11 +13,11 @@ from law_exact import Exact
 from law_sums import GG, G
 from mpmath import mp, mpf
 
-from discretegauss._certified.array_functions import tail_table
-from discretegauss._certified.array_tails import _polynomials, tails_in_pieces
-from discretegauss._certified.array_weights import DOUBLINGS, LARGEST
 from discretegauss._certified.double_double import Pairs
 from discretegauss._certified.double_double_functions import exponential, logarithm
+from discretegauss._law_functions.array_functions import tail_table
+from discretegauss._law_functions.array_tails import _polynomials, tails_in_pieces
+from discretegauss._law_functions.array_weights import DOUBLINGS, LARGEST
 
 
 def in_mpfr(pairs: Pairs) -> list[Any]:

@@ -23,6 +23,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from .._certified.double_double import Floats, Pairs, exact_sum, normalised
+from .._certified.floats import float_value
+from .._certified.formulas import RationalFormulas, mirrored, nearest_integer
+from .._certified.interval import arithmetic
+from .._certified.laws_of_integers import formulas_of
+from .._certified.probability import logpmf
 from .._law import LawSpec
 from .array_tails import FARTHEST, tails_in_pieces
 from .array_weights import (
@@ -34,12 +40,6 @@ from .array_weights import (
     probabilities,
     sums_from_the_end,
 )
-from .double_double import Floats, Pairs, exact_sum, normalised
-from .floats import float_value
-from .formulas import RationalFormulas, mirrored, nearest_integer
-from .interval import arithmetic
-from .laws_of_integers import formulas_of
-from .probability import logpmf
 
 _Integers = NDArray[np.int64]
 _Bools = NDArray[np.bool_]

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discretegauss._certified.array_functions import in_floats, tail_table, upper_tails
 from discretegauss._law import Kind, LawSpec
+from discretegauss._law_functions.array_functions import in_floats, tail_table, upper_tails
 from discretegauss._law_functions.quantiles import _finder, _sure
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -72,6 +72,19 @@ class Cost:
         if self.delta == 0 and self.asked_epsilon is not None:
             return {"epsilon": self.asked_epsilon}
         return {"rho": self.rho}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composed(Cost):
+    """The cost of a plan with unknown groups, which has no rho: the sum of its tables' costs."""
+
+    rho: Fraction = field(init=False, repr=False, compare=False)
+    asked_epsilon: Fraction
+
+    @property
+    def of_ledger(self) -> dict[str, Fraction]:
+        """The cost as a ledger takes it."""
+        return {"epsilon": self.asked_epsilon, "delta": self.delta}
 
 
 class WithCost:
@@ -215,6 +228,25 @@ def calibrations(
         return [only], only
     cost = changed.cost(laws, delta)._asdict()
     return noise, Cost(**cost, asked_epsilon=budget.epsilon, reason=reason)
+
+
+def composed(budget: Budget, report_delta: object) -> Composed:
+    """Return the cost of a plan with unknown groups. Its budget is epsilon and delta."""
+    if budget.epsilon is None:
+        raise ParameterValueError("unknown groups need epsilon and delta")
+    return Composed(
+        epsilon=float_at_least(budget.epsilon),
+        delta=_delta_of_report(budget, report_delta),
+        epsilon_by="basic composition",
+        asked_epsilon=budget.epsilon,
+    )
+
+
+def part_of(budget: Budget, share: Fraction) -> Budget:
+    """Return a part of epsilon and of delta."""
+    if budget.epsilon is None or budget.delta is None:
+        raise ParameterValueError("unknown groups need epsilon and delta")
+    return Budget(epsilon=share * budget.epsilon, delta=share * budget.delta)
 
 
 def _require_digits(law: NoiseOfTable) -> None:

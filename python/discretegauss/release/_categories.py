@@ -121,9 +121,17 @@ class Categories:
         For each column, or tuple of columns, its values. Other keys than the needed are ignored.
     needed : sequence of str
         The columns by which tables group.
+    unknown : sequence of str
+        The columns by which tables of unknown groups do. They need no list; if one has a list,
+        records with other values are not counted.
+
+    Attributes
+    ----------
+    free : list of str
+        The columns of unknown tables that are not listed.
     """
 
-    def __init__(self, categories: Any, needed: Sequence[str]) -> None:
+    def __init__(self, categories: Any, needed: Sequence[str], unknown: Sequence[str] = ()) -> None:
         if not isinstance(categories, Mapping):
             raise ParameterTypeError(
                 f"categories must be a dict from columns to values, got {describe(categories)}"
@@ -139,8 +147,15 @@ class Categories:
                     f"categories[{key!r}] must be a list of values, got {describe(values)}"
                 )
             named.update(columns)
-            if set(columns).intersection(needed):
-                self.dimensions.append(Dimension(columns, values))
+            if set(columns).intersection((*needed, *unknown)):
+                self.dimensions.append(one := Dimension(columns, values))
+                if set(columns).intersection(unknown) and (one.edges or one.others >= 0):
+                    raise ParameterValueError(
+                        f"{one.name} must not have bins or ..., because a table of unknown groups "
+                        "has the values themselves: give the bins a column of their own"
+                    )
+        self.unknown = list(dict.fromkeys(unknown))
+        self.free = [name for name in self.unknown if name not in named]
         for name in needed:
             if name not in named:
                 raise ParameterValueError(

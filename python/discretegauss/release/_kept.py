@@ -24,7 +24,7 @@ class Records(NamedTuple):
     Parameters
     ----------
     cells : ndarray
-        The combination of categories.
+        The combination of categories, or the code of all that they say (`_unlisted.py`).
     number : ndarray
         The number of equal records.
     sums : list of ndarray

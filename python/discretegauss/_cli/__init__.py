@@ -101,7 +101,12 @@ def program() -> int:
 def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     arguments = argparse.Namespace(hold_signals=stops.hold)
     try:
-        _parser().parse_args(argv, arguments)
+        parser = _parser()
+        if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions (docs/install.md)
+            import argcomplete
+
+            argcomplete.autocomplete(parser)
+        parser.parse_args(argv, arguments)
         with warnings_as_lines():
             return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:

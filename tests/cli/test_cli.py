@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import decimal
+import hashlib
 import io
 import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
@@ -393,6 +395,18 @@ def test_an_output_may_end_as_its_table_does(run: Command, tmp_path: Path) -> No
     (tmp_path / "t.dat").write_text("flights\n1\n")
     for out in ("o.dat", "o.txt", "o", "o.tsv.gz"):
         assert run(*release(tmp_path / out, "--rho", 1, table=tmp_path / "t.dat")).code == 0
+
+
+def test_the_invented_people_are_always_the_same(run: Command) -> None:
+    """50 000 people, of whom some 8000 have two to six records."""
+    text = run("example", "--people").out
+    header, *lines = text.splitlines()
+    assert header == "person,town,age"
+    records = Counter(line.split(",")[0] for line in lines)
+    several = [n for n in records.values() if n > 1]
+    assert (len(records), min(several), max(several)) == (50_000, 2, 6)
+    assert 8000 < len(several) < 8700
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "3e237c6ec638b061"
 
 
 def test_the_example_is_the_table_that_the_package_has(run: Command, tmp_path: Path) -> None:

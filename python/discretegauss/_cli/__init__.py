@@ -240,6 +240,8 @@ def _release(arguments: argparse.Namespace) -> int:
         raise ParameterValueError(f"{found[0]} needs --running")
     if arguments.unknown_groups:
         return _release_groups(arguments)
+    if arguments.plan is not None and release.counts_people(arguments.plan):
+        return _release_people(arguments)
     to_stdout = arguments.out == "-"
     if to_stdout:  # then the report, which has the same sentence, goes to stderr
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -291,6 +293,21 @@ def _who(arguments: argparse.Namespace) -> dict[str, Any]:
         "rows_per_person": arguments.records or arguments.rows_per_person or 1,
         "disjoint": arguments.disjoint,
     }
+
+
+def _release_people(arguments: argparse.Namespace) -> int:
+    from ..release import commands as release
+
+    names = ("table", "out", "column", "delimiter", "integral_floats", "disjoint", "consistent")
+    exclude("--plan", arguments, (*names, *_OF_PERSON, *_SPENT), "the plan sets it")
+    exclude("--plan", arguments, ("json", "plot"), "the plan counts people")
+    result = release.count_file(
+        release.read_people_plan(arguments.plan),
+        force=arguments.force,
+        ledger=arguments.ledger,
+        before_placing=arguments.hold_signals,
+    )
+    return _reported(str(result), "the tables are")
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
@@ -465,6 +482,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if arguments.plan is not None:
         names = (*_OF_PERSON, "queries", "error", "confidence", *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
+        if release.counts_people(arguments.plan):
+            exclude("--plan", arguments, ("json",), "the plan counts people")
+            return printed(str(release.read_people_plan(arguments.plan).plan), failure)
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if arguments.rows_per_person is not None:
@@ -599,15 +619,17 @@ def _law(arguments: argparse.Namespace) -> Law:
 
 def _example(arguments: argparse.Namespace) -> int:
     """Print a real table of counts: the flights that left New York City in 2013, by carrier, \
-origin, destination and month.
+origin, destination and month. Or print invented records of people, to count by a plan.
 
     examples:
       discretegauss example > flights.csv
       discretegauss release flights.csv --column flights --rho 0.1 --out noisy.csv
+      discretegauss example --people > people.csv
     """
-    from ..data import flights
+    from ..data.example import flights, invented_people
 
-    text = flights().read_text(encoding="ascii").removesuffix("\n")
+    table = flights().read_text(encoding="ascii").removesuffix("\n")
+    text = invented_people() if arguments.people else table
     return printed(text, "the table could not be printed")
 
 
@@ -677,7 +699,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_ledger(commands)
     _add_calibrate(commands)
     _add_sample(commands)
-    add_command(commands, _example, "print an example table of counts")
+    example = add_command(commands, _example, "print an example table of counts, or of people")
+    add_flag(example, "--people", "print records of invented people: person, town, age")
     _add_verify(commands)
     return parser
 

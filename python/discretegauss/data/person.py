@@ -40,6 +40,9 @@ class Person:
         With `distinct`: the most records of a person that agree in all of those columns.
     neighbours : "add or remove" or "replace", optional
         Whether neighbours differ by one person, or by the records of one person.
+    id : str, optional
+        The column that says whose record it is. `Plan.count` keeps no more of a person's records
+        than the statement says; without it the statement is a promise.
 
     Raises
     ------
@@ -49,13 +52,14 @@ class Person:
     Examples
     --------
     >>> Person(3, distinct=["town", "age"])
-    Person(records=3, distinct=('town', 'age'), per_cell=1, neighbours='add or remove')
+    Person(records=3, distinct=('town', 'age'), per_cell=1, neighbours='add or remove', id=None)
     """
 
     records: int
     distinct: tuple[str, ...]
     per_cell: int
     neighbours: Neighbours
+    id: str | None
 
     @with_hints
     def __init__(
@@ -64,6 +68,7 @@ class Person:
         distinct: str | Sequence[str] | None = None,
         per_cell: int = 1,
         neighbours: Neighbours = "add or remove",
+        id: str | None = None,  # noqa: A002  # the column's usual name
     ) -> None:
         most = word_count(records, "records")
         names = () if distinct is None else names_of(distinct, "distinct")
@@ -74,7 +79,10 @@ class Person:
             raise ParameterValueError(f"per_cell needs distinct, got {alike} without it")
         if not isinstance(neighbours, str) or neighbours not in ("add or remove", "replace"):
             raise refused("neighbours", "be 'add or remove' or 'replace'", neighbours)
+        if id is not None and (not isinstance(id, str) or not id):
+            raise refused("id", "be the name of a column", id, ParameterTypeError)
         values = {"records": most, "distinct": names, "per_cell": alike, "neighbours": neighbours}
+        values["id"] = id
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

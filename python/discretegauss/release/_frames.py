@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from .._inputs.budget import Budget
@@ -25,6 +27,7 @@ from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy.ledger import Ledger, open_ledger, recorded
 from ._calibration import Cost, WithCost, calibrations
+from ._counts import Counts, count
 from ._groupings import (
     TableOfPlan,
     Values,
@@ -35,7 +38,8 @@ from ._groupings import (
 )
 from ._left_out import refuse_keys
 from ._plan import column_names, named_in_errors, require_whole
-from ._report import noise_text
+from ._report import budget_text, noise_text
+from ._tallies import asked
 
 
 @dataclass(frozen=True, init=False)
@@ -258,15 +262,88 @@ class Plan(WithCost):
                     tables[name] = open_container(rest, labels[name], floats=integral_floats)
         require_values(counted)
         require_one_grouping(counted, values)
-        what = {
-            "tables": [{"table": name, "law": repr(law)} for name, law in laws.items()],
-            "person": str(self.person),
-        }
-        of_person = self.person.neighbours
-        with recorded(ledger, what=what, neighbours=of_person, **self.cost.of_ledger):
+        with self._recorded(ledger):
             return {
                 name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()
             }
+
+    def _recorded(self, ledger: Ledger | None) -> AbstractContextManager[object]:
+        """Write the line of a call, if there is a ledger, before the block draws."""
+        what = {
+            "tables": [{"table": name, "law": repr(law)} for name, law in self.laws.items()],
+            "person": str(self.person),
+        }
+        of_person = self.person.neighbours
+        return recorded(ledger, what=what, neighbours=of_person, **self.cost.of_ledger)
+
+    @with_hints
+    def count(
+        self,
+        people: Any,
+        categories: Mapping[Any, Iterable[Any]] | None = None,
+        *,
+        consistent: bool = False,
+        confidence: object = 0.95,
+        source: Source = CHACHA20,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
+    ) -> Counts:
+        """Count the records of people, and add noise.
+
+        Parameters
+        ----------
+        people : frame
+            One row for each record: a frame of pandas, polars (a LazyFrame, too), pyarrow, DuckDB,
+            Spark or Dask. Needs narwhals.
+        categories : mapping
+            For each column in `by` all of its values, in the order of the result; for columns that
+            belong together, such as ("state", "town"), all combinations. Choose them without a look
+            at the records. A list of pairs (low, high) puts numbers into bins, low <= number <
+            high; None at the ends is no limit. None is a null, `...` all that is not listed.
+        consistent : bool, optional
+            Make tables of records add up, and those that sum the same column, by
+            `estimate.consistent`.
+        confidence : number, optional
+            The probability that an interval holds its number.
+        source : "getrandom", "chacha20" or callable, optional
+            The source of bits for the noise and for the choice of records.
+        ledger : str or os.PathLike of str or privacy.Ledger, optional
+            As for `add_noise`.
+
+        Returns
+        -------
+        Counts
+            A mapping from names to frames; print it for the sentences to publish.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError, ImportError
+            If people or categories are wrong, or narwhals is missing. Nothing was drawn.
+
+        Notes
+        -----
+        Each call spends the budget again. Of a person with more records than `Person` says, chance
+        decides which are kept: all have the same chance, and first those count that agree in
+        `distinct`. Without `Person.id` all are counted, and the statement is a promise.
+
+        A record is counted in no table if a column of any `by` has a value that is not listed. A
+        `Table` with `values` sums the column of people that its `columns` names, clipped to them; a
+        null adds 0.
+        """
+        tables = [
+            asked(name, one.counting, one.columns, self.person) for name, one in self.tables.items()
+        ]
+        return count(
+            people,
+            self.person,
+            tables,
+            self.laws,
+            budget_text(self.cost),
+            categories,
+            partial(self._recorded, open_ledger(ledger)),
+            consistent=consistent,
+            confidence=confidence,
+            source=source,
+        )
 
 
 def _has_any(table: LabelledTable, labels: Collection[Any]) -> bool:

@@ -43,7 +43,7 @@ from ._left_out import left_out, refuse_keys
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}
-_OF_PERSON = {"records", "distinct", "per_cell", "neighbours"}
+_OF_PERSON = {"records", "distinct", "per_cell", "neighbours", "id"}
 _SHORT_FORM = ("sensitivity", "rows_per_person", "disjoint")
 _OF_COUNTING = ("by", "across", "values", "counts")
 _OF_TABLE = {"table", "column", "out", "share", "delimiter", "error", "weight", "cells"}
@@ -154,9 +154,13 @@ def plan_of_one(
 def read_plan(path: str | os.PathLike[str]) -> FilePlan:
     """Read a plan; paths in it are relative to its folder."""
     path = named_path(path, "path")
-    content = _content(path)
+    content = content_of(path)
     with named_in_errors(str(path)):
-        _require_keys(content, _OF_PLAN)
+        if "people" in content:
+            raise ParameterValueError(
+                "people are counted by `discretegauss release --plan`, in Python by release.Plan"
+            )
+        require_keys(content, _OF_PLAN)
         items = content.get("tables")
         if not isinstance(items, list) or not items:
             raise ParameterValueError("tables must be an array of at least one table, [[tables]]")
@@ -164,7 +168,7 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
             raise ParameterValueError(
                 f"tables must have at most {_MOST_TABLES} entries, got {len(items)}"
             )
-        person = _person(content["person"]) if "person" in content else None
+        person = person_of(content["person"]) if "person" in content else None
     tables = tuple(_table(path, i, item, len(items), person) for i, item in enumerate(items, 1))
     require_other_files(outputs_of(path, tables), inputs_of(path, tables))
     tables = tuple(_without_counts_of_others(tables))
@@ -302,7 +306,8 @@ def named_in_errors(
         raise type(error)(f"{where}: {error}") from None
 
 
-def _content(path: Path) -> dict[str, Any]:
+def content_of(path: Path) -> dict[str, Any]:
+    """Return the content of a plan's file."""
     try:
         with errors_name(path):
             text = path.read_bytes().decode("utf-8-sig")  # some editors begin with a mark
@@ -315,11 +320,12 @@ def _content(path: Path) -> dict[str, Any]:
         raise ParameterValueError(f"{path} is not a TOML file{said}") from None
 
 
-def _person(keys: object) -> Person:
+def person_of(keys: object) -> Person:
+    """Return the statement of [person]."""
     with named_in_errors("person"):
         if not isinstance(keys, dict):
             raise ParameterTypeError(f"must be a table, [person], got {describe(keys)}")
-        _require_keys(keys, _OF_PERSON)
+        require_keys(keys, _OF_PERSON)
         if "records" not in keys:
             raise ParameterValueError("records, the most that one person has, must be given")
         return Person(**keys)
@@ -341,7 +347,8 @@ def _counting(item: Mapping[str, Any], columns: int, person: Person | None) -> C
     return checked_counting(columns=columns, **keys)
 
 
-def _require_keys(item: dict[str, Any], keys: set[str]) -> None:
+def require_keys(item: dict[str, Any], keys: set[str]) -> None:
+    """Refuse a part of a plan with other keys."""
     for key in item:
         if key not in keys:
             raise ParameterValueError(
@@ -355,7 +362,7 @@ def _table(plan: Path, number: int, item: Any, of: int, person: Person | None) -
     with named_in_errors(where):
         if not isinstance(item, dict):
             raise ParameterTypeError(f"each entry must be a table, got {type(item).__name__}")
-        _require_keys(item, _OF_TABLE)
+        require_keys(item, _OF_TABLE)
         for key in ("table", "column", "out"):
             if key not in item:
                 raise ParameterValueError(f"{key} must be given")

@@ -213,7 +213,12 @@ def _total_json(
 
 
 def _person_fields(person: Person | None) -> dict[str, Any]:
-    return {} if person is None else {"person": asdict(person)}
+    if person is None:
+        return {}
+    fields = asdict(person)
+    if person.id is None:
+        del fields["id"]
+    return {"person": fields}
 
 
 def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:

@@ -58,9 +58,9 @@ def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path
 
 
 def test_epsilon_and_delta(run: Command, tmp_path: Path) -> None:
-    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--sensitivity", 2))
+    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "0.1", "--sensitivity", 2))
     assert done.code == 0
-    assert "(1, 1e-6) as asked" in done.out
+    assert "(1, 0.1) as asked" in done.out
     assert "by at most 2)" in done.out
 
 
@@ -215,15 +215,16 @@ def test_version(run: Command) -> None:
     assert done.out.startswith(f"discretegauss {__version__} (engine ")
 
 
-ONE_BUDGET = "either --rho, or both --epsilon and --delta"
-ONCE_MORE = "--report-delta needs --rho and must not be given with --epsilon and --delta"
+ONE_BUDGET = "either --rho, or --epsilon, alone or with --delta"
+ONCE_MORE = "--report-delta needs --rho and must not be given with --epsilon"
 PAIR = ["--epsilon", "1", "--delta", "0.1"]
 
 OF_A_BUDGET: list[tuple[list[str], str]] = [
     ([], f"{ONE_BUDGET}; got none"),
     (["--rho", "1", "--epsilon", "1"], "; got --rho and --epsilon"),
     (["--rho", "1", "--delta", "0.1"], ONE_BUDGET),
-    (["--epsilon", "1"], ONE_BUDGET),
+    (["--epsilon", "0"], "--epsilon must be positive if delta is 0, got 0"),
+    (["--epsilon", "1", "--report-delta", "0.1"], ONCE_MORE),
     (["--delta", "0.1"], ONE_BUDGET),
     (["--rho", "0"], "--rho: must be positive, got '0'"),
     (["--rho=-1/3"], "--rho: must be positive"),

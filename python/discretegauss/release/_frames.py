@@ -21,10 +21,10 @@ from ..data.cells import Container
 from ..data.entry import open_container
 from ..data.groups import require_counts, require_grouped
 from ..data.labelled_table import LabelledTable
-from ..data.person import Counted, Counting, Person, checked_counting, require_person
+from ..data.person import Counted, Counting, Person, checked_counting, joint, require_person
 from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian
+from ..privacy.joint import NoiseOfTable
 from ..privacy.ledger import Ledger, open_ledger, recorded
 from ._calibration import Cost, WithCost, calibrations
 from ._counts import Counts, count
@@ -60,7 +60,8 @@ class Table:
     counts : "records" or "people", optional
         "people": a person is counted once in a row, however many records there are.
     share : number, optional
-        The table's share of rho. Give it for all tables or for none; by default all are equal.
+        The table's share of rho or epsilon. Give it for all tables or for none; by default all are
+        equal.
 
     Raises
     ------
@@ -102,13 +103,15 @@ class Plan(WithCost):
     tables : mapping of str to Table
         What each table counts.
     rho, epsilon, delta : number, optional
-        The budget of all tables together: rho, or epsilon with delta.
+        The budget of all tables together. rho asks for Gaussian noise, and epsilon alone, which is
+        pure, for Laplace noise. epsilon with delta takes the kind whose tables have the least
+        product of standard deviations.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
 
     Attributes
     ----------
-    laws : dict of str to DiscreteGaussian
+    laws : dict of str to DiscreteGaussian or DiscreteLaplace
         The noise of each count of a table.
     noise : dict of str to Calibration
         The noise of each table with its cost.
@@ -173,11 +176,12 @@ class Plan(WithCost):
             raise ParameterValueError("share must be given for all tables or for none")
         require_whole(self._shares)
         budget = Budget(rho=rho, epsilon=epsilon, delta=delta)
-        noise, self.cost = calibrations(budget, counting, self._shares, report_delta, person)
+        changed = joint(person, counting)
+        noise, self.cost = calibrations(budget, changed, self._shares, report_delta, counting)
         self.noise = dict(zip(self.tables, noise, strict=True))
 
     @property
-    def laws(self) -> dict[str, DiscreteGaussian]:
+    def laws(self) -> dict[str, NoiseOfTable]:
         """The noise of each count of a table."""
         return {name: one.law for name, one in self.noise.items()}
 

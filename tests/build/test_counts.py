@@ -60,7 +60,7 @@ def test_a_release_of_twenty_rows_takes_no_detour(tmp_path: Path) -> None:
     table.write_text("g,n\n" + "".join(f"x{i},{7 * i}\n" for i in range(20)))
     run = partial(dg.release.release_table, table, "n", tmp_path / "out.csv", rho="0.1", force=True)
     run()
-    assert len(calls(run)) <= 850
+    assert len(calls(run)) <= 860
 
 
 # --- public names ----------------------------------------------------------------------------

@@ -118,7 +118,9 @@ def test_no_neighbour_costs_more_than_the_plan_says() -> None:
         plan = Plan(person, tables, rho="0.1")
         wanted = [asked(name, x.counting, x.columns, person) for name, x in tables.items()]
         l1 = [change(person, one.counting).l1 for one in tables.values()]
-        sigma2 = [Fraction(law.sigma2) for law in plan.laws.values()]
+        laws = list(plan.laws.values())
+        assert all(isinstance(law, dg.DiscreteGaussian) for law in laws)
+        sigma2 = [Fraction(law.sigma2) for law in laws if isinstance(law, dg.DiscreteGaussian)]
         base = [_record(draw, draw.randint(1, 4)) for _ in range(draw.randint(0, 8))]
         library, salt = draw.choice(["pandas", *["polars"] * 9]), draw.random()
         costs, sums = [], []

@@ -125,7 +125,7 @@ class Plan(WithCost):
 
     Notes
     -----
-    `docs/person.md` has the derivation and the proofs.
+    `docs/person.md` has the derivation, and `docs/concepts/person.md` the proofs.
 
     Examples
     --------

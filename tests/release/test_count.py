@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discretegauss import privacy
+from discretegauss import DiscreteGaussian, privacy
 from discretegauss.data.person import change
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.release import Counts, Person, Plan, Table
@@ -119,8 +119,8 @@ def test_no_neighbour_costs_more_than_the_plan_says() -> None:
         wanted = [asked(name, x.counting, x.columns, person) for name, x in tables.items()]
         l1 = [change(person, one.counting).l1 for one in tables.values()]
         laws = list(plan.laws.values())
-        assert all(isinstance(law, dg.DiscreteGaussian) for law in laws)
-        sigma2 = [Fraction(law.sigma2) for law in laws if isinstance(law, dg.DiscreteGaussian)]
+        assert all(isinstance(law, DiscreteGaussian) for law in laws)
+        sigma2 = [Fraction(law.sigma2) for law in laws if isinstance(law, DiscreteGaussian)]
         base = [_record(draw, draw.randint(1, 4)) for _ in range(draw.randint(0, 8))]
         library, salt = draw.choice(["pandas", *["polars"] * 9]), draw.random()
         costs, sums = [], []

@@ -208,9 +208,11 @@ class Joint:
 
     def _is_worst_of_all(self, sigma2: Sequence[Fraction]) -> bool:
         """Return whether the same person is the worst case of each, by equal parts."""
-        weights = [1 / one for one in sigma2]
         of_parts = None not in [table.parts for table in self.tables]
-        return of_parts and self._together(weights) == self._sum(weights)
+        if not of_parts or self._together == self._sum:
+            return of_parts
+        weights = [1 / one for one in sigma2]
+        return self._together(weights) == self._sum(weights)
 
     def _as_one(self, sigma2: Sequence[Fraction]) -> Sensitivity | None:
         """Return all tables as queries to one law; None if laws or changes differ or are norms."""

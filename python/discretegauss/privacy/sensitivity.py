@@ -64,7 +64,7 @@ class Sensitivity(NamedTuple):
     counts: int
     #: The most rows of a table that change.
     rows: int = 1
-    #: The largest change is so many changes of norm `each`. None if it is not of that form.
+    #: The number of changes of norm `each` that make the largest one. None if none do.
     parts: int | None = None
 
     @classmethod

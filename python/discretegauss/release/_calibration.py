@@ -98,7 +98,7 @@ class Calibration(Cost):
     std: Decimal
     #: The smallest k such that the noise is within -k .. k with a probability of at least 0.95.
     bound95: int
-    #: What the table counts, if the plan has a statement about a person.
+    #: Of the table, if the plan has a statement about a person.
     counting: Counting | None = None
 
     @property

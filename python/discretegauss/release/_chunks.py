@@ -64,8 +64,8 @@ class FileTable(Protocol):
     #: The names of the columns that are neither read nor published.
     left_out: tuple[str, ...]
 
-    #: What errors count, rows or lines, and the number of the first row. An editor shows the header
-    #: of a text as line 1.
+    #: Whether errors count rows or lines, and the number of the first row. An editor shows the
+    #: header of a text as line 1.
     place: tuple[str, int]
 
     def chunks(self) -> Iterator[Chunk]:

@@ -36,7 +36,7 @@ Sums = Mapping[str, tuple[int, int]]
 
 
 class Counted(NamedTuple):
-    """What the query found: records of people with few, together, and with many, by name."""
+    """The records that the query found: of people with few together, of others by name."""
 
     few: Records
     named: Records

@@ -30,6 +30,9 @@ _T = TypeVar("_T")
 
 _WORDS = np.iinfo(np.int64)
 
+#: Up to this number float64 holds every integer.
+_EXACT = 2**53
+
 _PIECE = 2**16
 _PART = 2**20
 
@@ -99,6 +102,8 @@ class ParameterColumn:
     ends: tuple[Any, Any] | None = None
     #: Whether the C core can read `words`: no long numbers, and no floats beyond 2**62.
     fit_words: bool = True
+    #: Whether the values are the exact squares of `words`, which are floats.
+    are_roots: bool = False
 
     @classmethod
     def read(
@@ -174,7 +179,8 @@ class ParameterColumn:
         """Return a value as an exact fraction."""
         if self.fractions is not None:
             return self.fractions[value]
-        return Fraction(self.words[value].item())
+        number = Fraction(self.words[value].item())
+        return number * number if self.are_roots else number
 
     def value_at(self, place: int, shape: tuple[int, ...]) -> int:
         """Return the index into `words` for draw number `place` of a shape."""
@@ -209,6 +215,16 @@ class ParameterColumn:
         row = own.shape[1:]
         every = np.broadcast_to(own.reshape(self.shape + row), shape + row)
         return np.ascontiguousarray(every).reshape(-1, *row)
+
+    def squared(self) -> ParameterColumn | None:
+        """Return the column of the exact squares, or None unless floats hold the values."""
+        if self.fractions is not None or not self.fit_words:
+            return None
+        if self.words.dtype == np.int64 and self.ends is not None and self.ends[1] > _EXACT:
+            return None
+        ends = self.ends and (Fraction(self.ends[0]) ** 2, Fraction(self.ends[1]) ** 2)
+        words = self.words.astype(np.float64, copy=False)
+        return replace(self, words=words, ends=ends, are_roots=True)
 
     def rows(self, first: int, end: int, axes: int) -> ParameterColumn:
         """Return the column for rows [first, end) of draws that have `axes` axes."""

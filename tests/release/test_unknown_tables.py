@@ -223,7 +223,7 @@ def test_the_budget_is_divided_by_shares(tmp_path: Any) -> None:
         Person(2, id="id"),
         {"towns": Table(by=["town"], share="4/7"), "nation": Table(by=[], share="3/7")},
         epsilon="7/4",
-        delta="7/8e5" if False else Fraction(7, 8 * 10**5),
+        delta=Fraction(7, 8 * 10**5),
     )
     assert plan.laws == alone.laws
     assert plan.rules == {"jobs": keep_rule("1/4", Fraction(1, 8 * 10**5), 2)}

@@ -37,20 +37,12 @@ Sums = Mapping[str, tuple[int, int]]
 
 
 class Counted(NamedTuple):
-    """What the query found: records of people with few, together, and of people with many, by name.
-
-    Parameters
-    ----------
-    ids : ndarray of integers
-        Whose the named records are.
-    combinations : Combinations
-        What the codes of records stand for.
-    """
+    """The records that the query found: of people with few together, of others by name."""
 
     few: Records
     named: Records
-    ids: NDArray[np.integer[Any]]
-    combinations: Combinations
+    ids: NDArray[np.integer[Any]]  # whose the named records are
+    combinations: Combinations  # what the codes of records stand for
 
 
 def narwhals() -> Any:

@@ -18,23 +18,13 @@ OURS = ("error", "low", "high")
 
 
 class Asked(NamedTuple):
-    """A table that is asked for.
-
-    Parameters
-    ----------
-    column : str or None
-        The column that is summed.
-    label : str
-        The name of the column of numbers in the result.
-    unknown : bool
-        Whether nobody listed its groups.
-    """
+    """A table that is asked for."""
 
     name: str
     counting: Counting
-    column: str | None
-    label: str
-    unknown: bool = False
+    column: str | None  # the column that is summed
+    label: str  # the name of the column of numbers in the result
+    unknown: bool = False  # whether nobody listed its groups
 
 
 class Tally(NamedTuple):

@@ -19,16 +19,8 @@ from ._categories import Categories, Codes, Column
 class Combinations:
     """What the codes of records stand for: a listed combination, and values of unknown keys.
 
-    Parameters
-    ----------
-    categories : Categories
-        What is listed, and the columns of unknown tables.
-    cells : ndarray
-        The listed combination of each row that the query found.
-    columns : mapping of str to Column
-        The columns of unknown tables, for the same rows.
-    found : narwhals.DataFrame
-        The rows.
+    `found` has the rows of the query, `cells` the listed combination of each, and `columns` the
+    columns of unknown tables.
     """
 
     def __init__(

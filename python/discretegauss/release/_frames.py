@@ -121,7 +121,7 @@ class Plan(WithCost):
     rho, epsilon, delta : number, optional
         The budget of all tables together. rho asks for Gaussian noise, and epsilon alone, which is
         pure, for Laplace noise. epsilon with delta takes the kind whose tables have the least
-        product of standard deviations.
+        product of standard deviations. Unknown tables need epsilon with delta, which shares divide.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
 

@@ -56,7 +56,7 @@ def test_the_table_of_budgets() -> None:
 def test_the_numbers_in_the_text() -> None:
     """The rows for a person in three counts, and for an epsilon of 2.56, agree with the library."""
     wrong = dg.privacy.calibrate(dg.DiscreteGaussian, rho="0.1")
-    cost, right = re.findall(r"cost rho (\S+), and (\d+) guesses in 100", PAGE)[0]
+    cost, right = re.findall(r"cost rho (\S+), not 0.1, and (\d+) guesses in 100", PAGE)[0]
     assert Fraction(cost) == dg.privacy.rho(wrong, [1, 1, 1])
     assert int(right) == up(of_a_coin(wrong, 3), 0)
     law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon="2.56", delta="1e-6")

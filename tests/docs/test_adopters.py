@@ -23,7 +23,7 @@ from programs import printed
 
 import discretegauss as dg
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "elsewhere"
 RECIPES = {
     name: text
     for page in ("adopters.md", "training.md")

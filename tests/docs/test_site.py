@@ -29,6 +29,10 @@ def test_every_document_is_in_a_list_of_pages() -> None:
     assert listed - documents == {ROOT / "CHANGELOG"}
 
 
+GALLERY = re.compile(r"```{code-cell} python3\n(?:---\n(.*?)---\n)?(.*?)```", re.DOTALL)
+"""The options and the code of its cells."""
+
+
 def run_in_docs(program: str) -> None:
     """Run code in the page's folder, without a screen, and fail if it fails."""
     program = f"import matplotlib; matplotlib.use('Agg', force=True)\n{program}"
@@ -53,9 +57,23 @@ def test_the_notebooks_run(name: str) -> None:
 
 def test_the_figures_of_the_gallery_are_drawn() -> None:
     pytest.importorskip("matplotlib")
-    cells = re.findall(r"```{code-cell} python3\n(.*?)```", text_of(DOCS / "gallery.md"), re.DOTALL)
+    cells = GALLERY.findall(text_of(DOCS / "gallery.md"))
     assert len(cells) >= 5
-    run_in_docs("\n".join(cells))
+    run_in_docs("\n".join(code for _, code in cells))
+
+
+def test_pictures_have_a_sentence_as_alternative_text() -> None:
+    """A picture in Markdown, and one that a cell of a page draws."""
+    texts = [alt for page in PAGES for alt in re.findall(r"!\[(.*?)\]\(", text_of(page))]
+    texts += [
+        head for head, code in GALLERY.findall(text_of(DOCS / "gallery.md")) if "show()" in code
+    ]
+    for page in DOCS.glob("*.ipynb"):
+        for cell in json.loads(page.read_text(encoding="utf-8"))["cells"]:
+            if "plt.show()" in "".join(cell["source"]):
+                texts.append(cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", ""))
+    assert len(texts) > 15
+    assert [text for text in texts if len(text.split()) < 8] == []
 
 
 def test_the_reference_has_every_public_name() -> None:

@@ -84,3 +84,21 @@ def test_the_reference_has_every_public_name() -> None:
     assert missing == set()
     for name in shown:
         assert hasattr(dg, name) or importlib.import_module(f"discretegauss.{name}")
+
+
+SEARCHED = {
+    "for_you.md": "suppress k-anonymity GDPR household",
+    "cross_tables.md": "crosstab percentage margins median",
+    "budget.md": "delta",
+    "noise/laws.md": "Laplace",
+    "noise/drawing.md": "seed",
+}
+
+
+def test_the_search_finds_the_words_that_newcomers_look_for() -> None:
+    """Each is in the glossary, in an entry that leads to a page which has it, too."""
+    entries = text_of(DOCS / "glossary.md").lower().split("\n\n")
+    for page, words in SEARCHED.items():
+        for word in words.lower().split():
+            assert word in text_of(DOCS / page).lower(), (page, word)
+            assert any(word in entry and f"]({page}" in entry for entry in entries), (page, word)

@@ -23,9 +23,9 @@ extern "C" __global__ void count(const ITEM *in, u64 n, i64 low, i64 step, u64 *
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
     cipher(unsigned *out, u64 n, const call_t *call)
 {
-    cipher_key key;
+    unsigned key[8];
     for (int i = 0; i < 8; i++) {
-        key.word[i] = call->key[i];
+        key[i] = call->key[i];
     }
     for (u64 b = blockIdx.x * (u64)THREADS + threadIdx.x; b < n; b += gridDim.x * (u64)THREADS) {
         unsigned x[BLOCK_WORDS];

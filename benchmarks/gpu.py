@@ -3,15 +3,17 @@
     pip install ".[cuda]" scipy        # and torch, for its rows
     python benchmarks/gpu.py           # or --items 1e6 --draws 1e9 for a look
 
-It prints the compiler's facts, and compares every item with the CPU's, under the key of its call.
-Then come the rates of whole calls, beside the cipher alone and torch, and at last a chi-square test
-of each law. It ends with 1 if an item differs or a p-value is below 1e-9, and with 77 without a
-GPU. docs/elsewhere/gpu.md says what the kernel does.
+It prints the compiler's facts and the known answers of ``discretegauss verify --gpu``, and compares
+every item of longer calls with the CPU's, under their keys. Then come the rates of whole calls,
+beside the cipher alone and torch, and at last a chi-square test of each law. It ends with 1 if an
+item differs or a p-value is below 1e-9, and with 77 without a GPU. docs/elsewhere/gpu.md says what
+the kernel does.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import sys
 import time
@@ -26,7 +28,9 @@ from numpy.typing import NDArray
 
 import discretegauss as dg
 from discretegauss._drawing import cuda, native
-from discretegauss._inputs.tensors import in_memory
+from discretegauss._drawing import cuda_driver as driver
+from discretegauss._inputs.tensors import DEFAULT_STREAM
+from discretegauss.verify._gpu import known_answers
 
 LAWS: dict[str, tuple[Any, str]] = {
     "gaussian, sigma 1": (dg.DiscreteGaussian(1), "int32"),
@@ -36,66 +40,76 @@ LAWS: dict[str, tuple[Any, str]] = {
     "laplace, scale 2^50": (dg.DiscreteLaplace(2**50), "int64"),
     "generalised, scale 1000, beta 3/2": (dg.GeneralizedGaussian(1000, "3/2"), "int32"),
 }
-RATES = [(sigma, dtype) for sigma in (1, 30, 2**16) for dtype in ("int32", "int64")]
+RATES = [(sigma, dtype) for sigma in (1, 100, 10**6) for dtype in ("int32", "int64")]
 RATES.append((10**9, "int64"))  # its draws do not fit int32
 N_BINS = 64
 SMALL = 10**6
 
 
 class Array:
-    """Memory of the current device, with CUDA's array interface."""
+    """Memory of the first device, with CUDA's array interface."""
 
     def __init__(self, n: int, dtype: str) -> None:
-        self.device = cuda._cuda_core().Device()
-        self.device.set_current()
-        self.stream = self.device.default_stream
-        self.n, self.dtype = n, np.dtype(dtype)
-        self.buffer = self.device.allocate(n * self.dtype.itemsize, stream=self.stream)
-        self.stream.sync()
-        self.address = int(self.buffer.handle)
+        self.device, self.n, self.dtype = driver.devices()[0], n, np.dtype(dtype)
+        with self.device.current():
+            self.memory = driver.Memory(self.device, n * self.dtype.itemsize)
+        self.address = self.memory.address
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         told = {"shape": (self.n,), "typestr": self.dtype.str, "data": (self.address, False)}
-        return told | {"strides": None, "version": 3, "stream": 1}
+        return told | {"strides": None, "version": 3, "stream": DEFAULT_STREAM}
 
     def to_host(self) -> NDArray[Any]:
-        pinned, array = cuda._pinned(self.n * self.dtype.itemsize)
-        self.buffer.copy_to(pinned, stream=self.stream)
-        self.stream.sync()
-        return array.view(self.dtype).copy()
+        array = np.empty(self.n, self.dtype)
+        self.copy("cuMemcpyDtoHAsync_v2", array.ctypes.data, self.address)
+        return array
 
-    def zero(self) -> None:
-        self.buffer.fill(0, stream=self.stream)
-        self.stream.sync()
+    def from_host(self, array: NDArray[Any]) -> None:
+        self.copy("cuMemcpyHtoDAsync_v2", self.address, array.ctypes.data)
+
+    def copy(self, name: str, to: int, of: int) -> None:
+        with self.device.current():
+            driver.call(name, to, of, self.n * self.dtype.itemsize, DEFAULT_STREAM)
+            driver.call("cuStreamSynchronize", DEFAULT_STREAM)
 
 
 def launch(array: Array, name: str, *arguments: int) -> None:
     """Run a kernel of gpu.cu."""
-    core = cuda._cuda_core()
-    kernel = compiled(array.device.arch, cuda._ITEMS[array.dtype]).get_kernel(name)
-    blocks = 4 * array.device.properties.multiprocessor_count
-    core.launch(array.stream, core.LaunchConfig(grid=blocks, block=256), kernel, *arguments)
-    array.stream.sync()
+    device = array.device
+    with device.current():
+        kernel = compiled(device, cuda._ITEMS[array.dtype])[name]
+        driver.launch(kernel, 4 * device.processors, 256, DEFAULT_STREAM, *arguments)
 
 
 @cache
-def compiled(arch: str, item: str) -> Any:
-    core = cuda._cuda_core()
-    macros = [("ITEM", item), ("WORDS", "1")]
+def compiled(device: driver.Device, item: str) -> dict[str, Any]:
+    import cuda.core as core
+
     options = core.ProgramOptions(
-        arch=f"sm_{arch}", std="c++17", include_path=native.FOLDER, define_macro=macros
+        arch=f"sm_{device.arch}",
+        std="c++17",
+        include_path=native.FOLDER,
+        define_macro=[("ITEM", item), ("WORDS", "1")],
     )
     source = Path(__file__).with_suffix(".cu").read_text("utf-8")
-    return core.Program(source, "c++", options).compile("cubin")
+    code = core.Program(source, "c++", options).compile("cubin").code
+    return driver.functions(code, "count", "cipher")
 
 
 def draw_and_tell_key(out: Array, law: Any) -> bytes:
     """Fill an array as `law.sample` does, and return the key of this one call."""
-    memory: Any = in_memory(out, "out")
-    with cuda._Launches(memory, law._spec) as launches:
-        launches.draw(memory, None)
-        return bytes(launches._call["key"].tobytes())
+    with out.device.block(DEFAULT_STREAM, cuda._BLOCK_BYTES) as block:
+        call = cuda._Call(out.device, block, DEFAULT_STREAM, out.dtype, law._spec)
+        call.draw(out.address, 0, out.n)
+        return call.key.tobytes()
+
+
+def locked(n_bytes: int) -> driver.Memory:
+    """Return page-locked memory of the host."""
+    device = driver.devices()[0]
+    with device.current():
+        return driver.Memory(device, n_bytes, on_host=True)
 
 
 def by_cpu(law: Any, dtype: str, n: int, key: bytes) -> NDArray[Any]:
@@ -109,6 +123,12 @@ def by_cpu(law: Any, dtype: str, n: int, key: bytes) -> NDArray[Any]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(draw, range(0, n, piece)))
     return out
+
+
+def answers() -> Iterator[str]:
+    """Ask for known answers of many laws."""
+    for fact, is_right in known_answers():
+        yield f"{fact}; {'right' if is_right else 'WRONG'}"
 
 
 def compare(n: int) -> Iterator[str]:
@@ -134,7 +154,7 @@ def chi_square(n: int, a_call: int) -> Iterator[str]:
         step = max(1, int(law.std() * 10 / N_BINS))
         low = round(law.mu) - step * (N_BINS // 2)
         out, counts = Array(min(n, a_call), dtype), Array(N_BINS + 2, "int64")
-        counts.zero()
+        counts.from_host(np.zeros(counts.n, np.int64))
         for _ in range(max(1, n // out.n)):
             law.sample(out=out)
             launch(out, "count", out.address, out.n, low, step, counts.address)
@@ -167,27 +187,23 @@ def rates(n: int) -> Iterator[str]:
     for sigma, dtype in RATES:
         law, out, small = dg.DiscreteGaussian(sigma**2), Array(n, dtype), Array(SMALL, dtype)
         yield f"sigma {sigma}, {dtype}: {per_second(partial(law.sample, out=out), n)}"
-        out.zero()
+        out.from_host(np.zeros(n, dtype))
         added = per_second(partial(dg.add_noise, out, law, out=out), n)
         yield f"sigma {sigma}, {dtype}, added in place: {added}"
         some = per_second(partial(law.sample, out=small), small.n)
         yield f"sigma {sigma}, {dtype}, {SMALL}: {some}"
-    pinned = per_second(lambda: cuda._pinned(cuda._CALL.itemsize), 1)
-    yield f"of each call, page-locked memory: {pinned}"
-    out = Array(n // 4096 * 4096, "int32")
-    call, _ = cuda._pinned(cuda._CALL.itemsize)
-    arguments = out.address, out.n // 16, int(call.handle)
+    out, call = Array(n // 4096 * 4096, "int32"), locked(cuda._BLOCK_BYTES)
+    arguments = out.address, out.n // 16, call.address
     yield f"the cipher alone: {per_second(lambda: launch(out, 'cipher', *arguments), out.n)}"
     yield from beside_torch(n)
-    n, law, threads = n // 10, dg.DiscreteGaussian(2**32), os.cpu_count() or 1
-    (staged, array), target = cuda._pinned(4 * n), Array(n, "int32")
+    n, law, threads = n // 10, dg.DiscreteGaussian(10**12), os.cpu_count() or 1
+    staged, target = locked(4 * n), Array(n, "int32")
 
     def on_cpu() -> None:
-        law.sample(out=array.view(np.int32), threads=threads)
-        target.buffer.copy_from(staged, stream=target.stream)
-        target.stream.sync()
+        law.sample(out=staged.array.view(np.int32), threads=threads)
+        target.from_host(staged.array)
 
-    yield f"sigma 2^16 on {threads} processors, and copied: {per_second(on_cpu, n)}"
+    yield f"sigma 10^6 on {threads} processors, and copied: {per_second(on_cpu, n)}"
 
 
 def beside_torch(n: int) -> Iterator[str]:
@@ -200,39 +216,44 @@ def beside_torch(n: int) -> Iterator[str]:
     floats = torch.empty(n, dtype=torch.float32, device="cuda")
 
     def normal() -> None:
-        floats.normal_(0, 2**16)
+        floats.normal_(0, 10**6)
         torch.cuda.synchronize()
 
     def rounded() -> None:
-        floats.normal_(0, 2**16).round_().to(torch.int32)
+        floats.normal_(0, 10**6).round_().to(torch.int32)
         torch.cuda.synchronize()
 
     yield f"torch.normal_, neither exact nor secure: {per_second(normal, n)}"
     yield f"torch.normal_, rounded, as int32: {per_second(rounded, n)}"
-    tensor, law = torch.zeros(n, dtype=torch.int32, device="cuda"), dg.DiscreteGaussian(2**32)
-    yield f"a tensor of torch, sigma 2^16: {per_second(lambda: law.sample(out=tensor), n)}"
+    tensor, law = torch.zeros(n, dtype=torch.int32, device="cuda"), dg.DiscreteGaussian(10**12)
+    yield f"a tensor of torch, sigma 10^6: {per_second(lambda: law.sample(out=tensor), n)}"
 
 
 def facts() -> Iterator[str]:
     """Return registers, memory and occupancy of the kernels."""
-    device = cuda._cuda_core().Device()
-    processors = device.properties.multiprocessor_count
-    yield f"{device.name}, sm_{device.arch}, {processors} multiprocessors"
+    device = driver.devices()[0]
+    yield f"{device.name}, sm_{device.arch}, {device.processors} multiprocessors"
+    asked = {"registers": 4, "bytes of local memory": 3, "shared": 1}
     for item, words in ((item, words) for item in ("int", "long long") for words in (1, 2)):
-        names = cuda._kernels(device.device_id, device.arch, native.FOLDER, item, words)
-        kernel = names["noise"]
-        found = kernel.attributes
-        blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(256, 0)
-        yield (
-            f"{item}, {words} words: {found.num_regs} registers, {found.local_size_bytes} bytes "
-            f"of local memory, {found.shared_size_bytes} shared; {blocks} blocks at a time"
-        )
+        with device.current():
+            kernel = cuda._kernels(device, native.FOLDER, item, words)["noise"]
+            of = {name: number("cuFuncGetAttribute", n, kernel) for name, n in asked.items()}
+            blocks = number("cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel, 256, 0)
+        told = ", ".join(f"{n} {name}" for name, n in of.items())
+        yield f"{item}, {words} words: {told}; {blocks} blocks at a time"
+
+
+def number(name: str, *given: Any) -> int:
+    """Return an integer that a function of the driver stores."""
+    stored = ctypes.c_int()
+    driver.call(name, ctypes.byref(stored), *given)
+    return stored.value
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--items", type=float, default=1e8, help="to compare, of each law")
-    parser.add_argument("--draws", type=float, default=1e11, help="of each law, for chi-square")
+    parser.add_argument("--draws", type=float, default=1e10, help="of each law, for chi-square")
     parser.add_argument("--call", type=float, default=1e9, help="draws of a call that is timed")
     sizes = parser.parse_args()
     try:
@@ -241,8 +262,8 @@ def main() -> int:
         print(f"no GPU: {error}", file=sys.stderr)
         return 77
     a_call, wrong = int(sizes.call), False
-    parts = facts(), compare(int(sizes.items)), rates(a_call), chi_square(int(sizes.draws), a_call)
-    for part in parts:
+    parts = facts(), answers(), compare(int(sizes.items)), rates(a_call)
+    for part in (*parts, chi_square(int(sizes.draws), a_call)):
         for line in part:
             print(line, flush=True)
             wrong |= line.endswith("WRONG")

@@ -15,9 +15,8 @@ typedef long long i64;
 
 const unsigned THREADS = 256, BLOCK_WORDS = 16, ITEMS = BLOCK_WORDS / WORDS, TILE = THREADS * ITEMS;
 const unsigned SPECIAL = 255, MOST_IN_DOUBT = 256;
-#ifndef QUEUE
-#define QUEUE                                                                                      \
-    (3 * THREADS) // at most 7 % of a tile's items are special, so the queue is hardly ever full
+#ifndef QUEUE // at most 7 % of a tile's items are special, so the queue is hardly ever full
+#define QUEUE (3 * THREADS)
 #endif
 enum { FAILED, ACCEPTED, IN_DOUBT };
 
@@ -28,10 +27,6 @@ struct call_t {
     i64 least, greatest;       // of the values that noise is added to
     u64 item[MOST_IN_DOUBT];
     i64 drawn[MOST_IN_DOUBT]; // the host's draws, for `finish`
-};
-
-struct cipher_key {
-    unsigned word[8];
 };
 
 // Cell k of a block x.
@@ -54,10 +49,10 @@ __device__ __forceinline__ void quarter(unsigned &a, unsigned &b, unsigned &c, u
 }
 
 // x = a block.
-__device__ __forceinline__ void chacha20(unsigned x[BLOCK_WORDS], const cipher_key &key, u64 number,
+__device__ __forceinline__ void chacha20(unsigned x[BLOCK_WORDS], const unsigned *k, u64 number,
                                          unsigned attempt, unsigned depth)
 {
-    const unsigned *k = key.word, low = (unsigned)number, high = (unsigned)(number >> 32);
+    const unsigned low = (unsigned)number, high = (unsigned)(number >> 32);
     const unsigned start[BLOCK_WORDS] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, k[0], k[1],
                                          k[2],       k[3],       k[4],       k[5],       k[6], k[7],
                                          low,        high,       attempt,    depth};
@@ -90,11 +85,6 @@ __device__ __forceinline__ u64 high(u64 a, u64 b)
     return __umul64hi(a << 12, b);
 }
 
-__device__ __forceinline__ u64 least_of(u64 a, u64 b)
-{
-    return a < b ? a : b;
-}
-
 // 2^-x of quarters and of sixteenths; 16/(17 + i) in units of 2^-8, and logarithms of those, of 2^-53.
 __constant__ u64 quarters[4] = {0x10000000000000, 0x0D744FCCAD69D6, 0x0B504F333F9DE6,
                                 0x09837F0518DB8A};
@@ -123,13 +113,12 @@ __device__ u64 height_of(u64 x)
     return x >> 52 > 63 ? 0 : (power + high(power, high(s, sum))) >> (x >> 52);
 }
 
-// log2(r), in units of 2^-53. Requires: 1 <= r < 2^52.
+// log2(r), in units of 2^-53, by log2(1 - u) = -log2(e) (u + u^2/2 + ...). Requires: 1 <= r < 2^52.
 __device__ u64 log2_of(u64 r)
 {
     const int zeros = __clzll(r) - 12;
     const u64 m = r << zeros, place = m >> 47 & 15;
-    const u64 u =
-        ((1ull << 59) - m * inverses[place]) >> 5; // log2(1 - u) = -log2(e) (u + u^2/2 + ...)
+    const u64 u = ((1ull << 59) - m * inverses[place]) >> 5;
     u64 sum = 0;
 #pragma unroll
     for (int k = 12; k > 0; k--) {
@@ -143,9 +132,9 @@ __device__ u64 exponent_at(i64 y, const dg_noise_law &law)
 {
     const u64 z = (u64)(y < 0 ? ~y : y);
     const i64 from_f = (i64)(z << law.units_up >> law.units_down) + law.offset[y < 0];
-    const u64 d = least_of((u64)(from_f < 0 ? 0 : from_f), law.farthest);
+    const u64 d = min((u64)(from_f < 0 ? 0 : from_f), law.farthest);
     if (law.kind == DG_NOISE_POWER) {
-        const u64 r = least_of(d + law.f, law.farthest);
+        const u64 r = min(d + law.f, law.farthest);
         if (r < law.nearest) {
             return 0 - law.at_centre;
         }
@@ -153,7 +142,7 @@ __device__ u64 exponent_at(i64 y, const dg_noise_law &law)
                   times_beta = __umul64hi(log2, law.rate) << 12 | log2 * law.rate >> 52;
         const u64 log = (times_beta << law.rate_shift) - law.log_scale;
         const u64 x = (8ull << 52) - log; // a power is below 2^8
-        return (height_of(x & ((1ull << 52) - 1)) << 8 >> least_of(x >> 52, 63)) - law.at_centre;
+        return (height_of(x & ((1ull << 52) - 1)) << 8 >> min(x >> 52, 63ull)) - law.at_centre;
     }
     u64 upper = d, carried = 0;
     if (law.kind == DG_NOISE_SQUARED) {
@@ -227,9 +216,7 @@ __device__ int decide(i64 *y, u64 cell, const unsigned x[BLOCK_WORDS], const u64
     number -= law.n_full;
     if (number < law.n_partial) {
         const dg_noise_partial of = ((const dg_noise_partial *)(bytes + law.partial_at))[number];
-        block = of.block;
-        m = of.level;
-        arc = of.arc;
+        block = of.block, m = of.level, arc = of.arc;
         reach = reach_of(block < 0 ? tick ^ last_tick : tick, law.tick_bits);
     } else {
         number -= law.n_partial;
@@ -276,8 +263,7 @@ __device__ __forceinline__ bool put(ITEM *out, i64 value, i64 a, i64 b)
 // The state of a thread block, in shared memory.
 struct work_t {
     u64 rows[DG_NOISE_ROWS];
-    cipher_key key;
-    unsigned n_queued;
+    unsigned key[8], n_queued;
     struct {
         u64 at, cell;
     } queue[QUEUE];
@@ -303,12 +289,11 @@ __device__ __noinline__ void put_special(u64 at, u64 cell, const work_t &work)
         }
         cell = (u64)x[5] << 32 | x[4];
         const unsigned code = code_of((unsigned)cell, work.rows);
-        if (code == SPECIAL) {
-            continue;
+        if (code != SPECIAL) {
+            y = (law.coded_first + (int)code) * (i64)(1ull << law.tick_bits) +
+                (i64)tick_of(cell, law.tick_bits);
+            outcome = ACCEPTED;
         }
-        y = (law.coded_first + (int)code) * (i64)(1ull << law.tick_bits) +
-            (i64)tick_of(cell, law.tick_bits);
-        outcome = ACCEPTED;
     }
     if (outcome == ACCEPTED && put(work.out + at, work.in == 0 ? 0 : work.in[at], law.c, y)) {
         return;
@@ -320,7 +305,7 @@ __device__ __noinline__ void put_special(u64 at, u64 cell, const work_t &work)
 }
 
 // The cell of an item, from its block.
-__device__ __noinline__ u64 cell_of(u64 item, const cipher_key &key)
+__device__ __noinline__ u64 cell_of(u64 item, const unsigned *key)
 {
     unsigned x[BLOCK_WORDS];
     chacha20(x, key, item / TILE * THREADS + item % THREADS, 0, 0);
@@ -340,12 +325,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4)
     __shared__ work_t work;
     work.rows[threadIdx.x] = ((const u64 *)law->row)[threadIdx.x];
     if (threadIdx.x < 8) {
-        work.key.word[threadIdx.x] = call->key[threadIdx.x];
+        work.key[threadIdx.x] = call->key[threadIdx.x];
     }
     if (threadIdx.x == 0) {
-        work.n_queued = 0;
-        work.out = out, work.in = in, work.first_item = first_item, work.law = law,
-        work.call = call;
+        work.n_queued = 0, work.out = out, work.in = in, work.first_item = first_item;
+        work.law = law, work.call = call;
     }
     __syncthreads();
     const unsigned tick_bits = law->tick_bits;
@@ -420,9 +404,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) ends(const ITEM *in, u64 n
     __syncthreads();
     i64 low = in[0], high = in[0];
     for (u64 i = blockIdx.x * (u64)THREADS + threadIdx.x; i < n; i += gridDim.x * (u64)THREADS) {
-        const i64 value = in[i];
-        low = value < low ? value : low;
-        high = value > high ? value : high;
+        low = min(low, (i64)in[i]), high = max(high, (i64)in[i]);
     }
     atomicMin(&least, low);
     atomicMax(&greatest, high);

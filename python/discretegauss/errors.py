@@ -9,6 +9,7 @@ __all__ = [
     "ContradictionError",
     "DiscreteGaussError",
     "EntropyError",
+    "LedgerError",
     "MissingCoreError",
     "OutputError",
     "ParameterOverflowError",
@@ -67,6 +68,10 @@ class TableError(DiscreteGaussError, ValueError):
 
 class OutputError(DiscreteGaussError, ValueError):
     """The output of a release may not be written to the path that was given."""
+
+
+class LedgerError(DiscreteGaussError, ValueError):
+    """A ledger refuses a release, or the file is not the ledger that was written."""
 
 
 class PrivacyWarning(UserWarning):

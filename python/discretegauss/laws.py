@@ -192,6 +192,8 @@ class _Law(LawFunctions):
         ------
         TypeError, ValueError, OverflowError, OSError
             As `discretegauss.discrete_gaussian`.
+        ImportError, MemoryError, RuntimeError
+            For an array on a GPU: a package, a driver or memory is missing, or the driver fails.
         """
         if source is not CHACHA20:
             source = checked_source(source)

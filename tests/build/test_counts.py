@@ -73,10 +73,10 @@ PUBLIC = {
         "geometric_exp noise_for skellam uniform_below"
     ),
     "privacy": (
-        "Budget PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld renyi "
-        "renyi_delta rho zcdp_delta zcdp_delta_standard zcdp_epsilon zcdp_rho"
+        "Budget Ledger PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld "
+        "renyi renyi_delta rho zcdp_delta zcdp_delta_standard zcdp_epsilon zcdp_rho"
     ),
-    "release": "Person Plan PlanRelease Release Table release_plan release_table",
+    "release": "Person Plan PlanRelease Release Running Table release_plan release_table",
     "selection": (
         "TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
         "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"
@@ -96,9 +96,9 @@ PUBLIC = {
     "verify": "verify",
     "testing": "NotPrivateWarning TapeSource seeded_source",
     "errors": (
-        "ContradictionError DiscreteGaussError EntropyError MissingCoreError OutputError "
-        "ParameterOverflowError ParameterTypeError ParameterValueError PrivacyWarning RangeError "
-        "SourceError TableError"
+        "ContradictionError DiscreteGaussError EntropyError LedgerError MissingCoreError "
+        "OutputError ParameterOverflowError ParameterTypeError ParameterValueError PrivacyWarning "
+        "RangeError SourceError TableError"
     ),
     "compat": "NumpyNoise SystemBits",
 }
@@ -142,9 +142,9 @@ def test_help_names_ten_things() -> None:
     assert [name for name in named if not attrgetter(name)(dg).__doc__] == []
 
 
-def test_there_are_at_most_95_of_them() -> None:
+def test_there_are_at_most_97_of_them() -> None:
     """A name counts once if several modules have it, such as `add_noise`."""
-    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 96
+    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 97
 
 
 # --- words -----------------------------------------------------------------------------------

@@ -32,6 +32,15 @@ from tables import FLIGHTS
 from discretegauss import DiscreteGaussian, __version__, data, privacy
 
 
+def test_a_shell_completes_options(tmp_path: Path) -> None:
+    """argcomplete asks the command in this way; what it finds ends with a blank."""
+    pytest.importorskip("argcomplete")
+    line, found = "discretegauss release --rh", tmp_path / "found"
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    process(env=os.environ | asked | {"_ARGCOMPLETE_STDOUT_FILENAME": str(found)})
+    assert found.read_text() == "--rho "
+
+
 def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path) -> None:
     done = process(*release("noisy.csv", "--rho", "0.1"), cwd=tmp_path)
     assert (done.code, done.err) == (0, "")

@@ -166,7 +166,7 @@ def test_a_signal_before_the_output_has_its_name_leaves_no_file(
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize(
-    "place", ["_system.atomic_file._sync_folder", "release.PlanRelease.__str__"]
+    "place", ["_system.atomic_file.sync_folder", "release.PlanRelease.__str__"]
 )
 def test_a_signal_after_the_output_has_its_name_changes_nothing(
     run: Command,
@@ -210,7 +210,7 @@ def test_what_fails_when_the_table_is_written_says_so(
     def fail(_: Path) -> NoReturn:
         raise error
 
-    monkeypatch.setattr("discretegauss._system.atomic_file._sync_folder", fail)
+    monkeypatch.setattr("discretegauss._system.atomic_file.sync_folder", fail)
     done = run(*release(tmp_path / "o.csv", "--rho", 1))
     assert done.code == code
     assert done.is_one_line_with(message)

@@ -89,13 +89,34 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
     ("release", "--rows-per-person"): (whole, ["--rho", "1"]),
     ("release", "--records"): (whole, ["--rho", "1"]),
     ("verify", "--random"): (whole, []),
+    ("ledger", "--rho"): (positive, []),
+    ("ledger", "--epsilon"): (positive, ["--delta", "0.001"]),
+    ("ledger", "--delta"): (probability, ["--epsilon", "1"]),
+    ("ledger", "--own-delta"): (probability, ["--rho", "1"]),
 }
 """For each option, the condition on its number, and other arguments that make the call valid."""
 
 NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
-NO_NUMBERS |= {"--integral-floats"}
-NO_NUMBERS |= {"--delimiter", "--quick", "--consistent", "--unknown-groups", "--one-per-row"}
+NO_NUMBERS |= {
+    "--apart",
+    "--consistent",
+    "--day",
+    "--days",
+    "--delimiter",
+    "--gpu",
+    "--has",
+    "--integral-floats",
+    "--ledger",
+    "--neighbours",
+    "--one-per-row",
+    "--period",
+    "--quick",
+    "--running",
+    "--start",
+    "--unit",
+    "--unknown-groups",
+}
 """Other tests in tests/cli cover these options."""
 
 
@@ -146,6 +167,7 @@ def test_an_option_takes_what_the_table_says(
     files = {
         "release": [tmp_path / "counts.csv", "--column", "n", "--out", out],
         "sample": ["--size", "2", "--out", out],
+        "ledger": ["start", out, "--unit", "a person"],
     }
     for text, exact in TEXTS.items():
         done = run(command, *files.get(command, []), *others, f"{option}={text}")

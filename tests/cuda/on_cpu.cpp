@@ -26,6 +26,14 @@ template <class T> static T atomicAdd(T *p, T n)
     *p += n;
     return was;
 }
+template <class T> static T min(T a, T b)
+{
+    return a < b ? a : b;
+}
+template <class T> static T max(T a, T b)
+{
+    return a > b ? a : b;
+}
 template <class T> static T atomicMin(T *p, T n)
 {
     const T was = *p;

@@ -17,6 +17,9 @@ from mpmath import mp
 
 import discretegauss as dg
 from discretegauss.privacy import PrivacyLoss
+from discretegauss.privacy._loss_bounds import AdjacencyBounds
+from discretegauss.privacy._outcomes import OutcomeCells, Outcomes
+from discretegauss.privacy.loss_distribution import _outcomes
 
 
 @pytest.mark.parametrize(
@@ -137,3 +140,34 @@ def test_epsilon_of_very_many_releases_is_near_that_of_normal_losses(
     assert 0.999 * low <= found <= (1.1 if releases > 10**13 else 1.03) * low
     # beyond 10**14 releases sums of masses say nothing
     assert many.delta(1.1 * found) <= many.delta(found) <= 1e-6
+
+
+class _TwoPartitions(Outcomes):
+    """The same outcomes in fine cells, or all in one, as the tilt says."""
+
+    def cells(self, *, adding: bool, widest: float, tilt: float = 0.0) -> OutcomeCells:
+        found = super().cells(adding=adding, widest=widest, tilt=tilt)
+        if tilt < 3:
+            return found
+        low, high = found.loss.min(), (found.loss + found.spread).max()
+        parts = [np.array([low]), np.array([high - low])]
+        parts += [np.array([mass.sum()]) for mass in (found.p_low, found.p_up)]
+        moved = np.exp(low - found.loss)
+        parts += [np.array([(mass * moved).sum()]) for mass in (found.r_low, found.r_up)]
+        return OutcomeCells._make([*parts, *found[6:9], None])
+
+
+def test_masses_of_several_tilts_are_of_the_same_cells() -> None:
+    """The least masses of two partitions would have less mass than 1, and bound nothing."""
+    outcomes = _outcomes(["0.5", "0.3", "0.2"], ["0.4", "0.3", "0.3"], bounds=False)
+    release = _TwoPartitions(outcomes, Fraction(1))
+    masses, width, infinite = _for_removing(release).masses()
+    bottom, exact = min(masses), _for_removing(Outcomes(outcomes, Fraction(1)))
+    for e in (Fraction(1, 2), Fraction(2), Fraction(4)):
+        above = ((i * width, m) for i, m in masses.items() if i > bottom)
+        found = infinite + sum(m * max(-math.expm1(float(e) - loss), 0) for loss, m in above)
+        assert found >= exact.delta_below(e)
+
+
+def _for_removing(release: Outcomes) -> AdjacencyBounds:
+    return AdjacencyBounds([(release, 30)], adding=False, width=None, most=2**14)

@@ -59,3 +59,9 @@ def test_a_vector_beside_laplace_noise_is_refused_with_a_way_out() -> None:
     with pytest.raises(ValueError, match=r"noise for a vector.*; privacy.rho adds up"):
         privacy.epsilon([G, L], "1e-6", 2, dimension=3)
     assert privacy.rho([G, L]) == privacy.rho(G) + privacy.rho(L)
+
+
+def test_replacing_a_person_has_a_sentence_and_no_argument() -> None:
+    call: Any = privacy.epsilon
+    with pytest.raises(TypeError, match="double the sensitivity if a person is replaced, but not"):
+        call(G, "1e-6", neighbours="replace")

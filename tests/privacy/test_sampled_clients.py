@@ -444,3 +444,33 @@ def test_lists_and_samples_that_mean_nothing_are_refused() -> None:
         privacy.delta(law, 1, secret_sample=0)  # type: ignore[arg-type]
     both = privacy.epsilon([laplace, law], "1e-6")
     assert both == pytest.approx((privacy.loss(laplace) @ privacy.loss(law)).epsilon("1e-6"))
+
+
+@pytest.mark.parametrize(("sigma2", "rate"), [(1, 0.3), (2, 0.05), (4, 0.9)])
+@pytest.mark.parametrize("other", [-1, 0])
+def test_replacing_a_vector_in_several_rounds_is_enumerated(
+    sigma2: Any, rate: float, other: int
+) -> None:
+    """docs/concepts/shares.md: one of two rounds' moves by 1 and by -1 or 0, in both orders."""
+    x = np.arange(-25, 26)
+    without, one, there, twice = (
+        np.asarray(dg.DiscreteGaussian(sigma2).pmf([*(x - move)])) for move in (0, 1, other, 2)
+    )
+    here, there = ((1 - rate) * without + rate * moved for moved in (one, there))
+    mixed = (1 - rate) * without + rate * twice
+    far = mixed > without
+    loss = np.log(mixed[far] / without[far])
+    masses = np.concatenate([mixed[far], without[far]])
+    losses, masses = (
+        np.append(np.concatenate([loss, -loss]), 0),
+        np.append(masses, 1 - masses.sum()),
+    )
+    assert masses.min() >= 0
+    for e in np.linspace(-3, 3, 25):
+        gained = 1 - np.exp(np.minimum(e - np.add.outer(losses, losses), 0))
+        bound = float((np.multiply.outer(masses, masses) * gained).sum())
+        for p, q in ((here, there), (there, here)):
+            both = np.multiply.outer(p, p) - math.exp(e) * np.multiply.outer(q, q)
+            exact = float(np.maximum(both, 0).sum())
+            assert exact <= bound + 1e-12
+            assert bound <= 2 * exact + 1e-12 or e != 0 or other == 0

@@ -226,7 +226,7 @@ def test_a_plan_says_the_delimiter_of_a_table(plan: Path) -> None:
     release.release_plan(plan, consistent=plan.parent / "sums")
     assert (plan.parent / "a_noisy.csv").read_text().startswith("c;n\nx;")
     assert (plan.parent / "b_noisy.csv").read_text().startswith("d,c,n\n1,x,")
-    assert (plan.parent / "sums" / "a_noisy.csv").read_text().startswith("c,n,error\nx,")
+    assert (plan.parent / "sums" / "a_noisy.csv").read_text().startswith("c,n,error,low,high\nx,")
 
 
 def test_one_person_cannot_change_more_rows_than_a_table_has(plan: Path) -> None:
@@ -331,10 +331,10 @@ def test_tables_that_add_up_have_the_names_of_the_outputs_and_their_columns(tmp_
     laws = [one.law for one in done.tables]
     towns, _ = dg.estimate.consistent([one.to_pydict() for one in noisy], laws, "n")
     header, *rows = rows_of(folder / "towns_noisy.csv")
-    assert header == ["town", "state", "n", "error"]
+    assert header == ["town", "state", *(numbers := ["n", "error", "low", "high"])]
     assert [row[:2] for row in rows] == [["a", "N"], ["b", "N"], ["c", "S, T"]]
     assert [list(map(float, row[2:])) for row in rows] == list(
-        map(list, zip(towns["n"], towns["error"], strict=True))
+        map(list, zip(*(towns[name] for name in numbers), strict=True))
     )
     for out in outs.values():
         (tmp_path / out).unlink()

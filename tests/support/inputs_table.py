@@ -427,7 +427,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "integral_floats"): "a bool: tests/release/test_integral_floats.py",
     **{
         ("release_table", name): "a path, a name or a bool: tests/release/test_release.py"
-        for name in ("table", "out", "column", "force", "disjoint", "progress", "plot")
+        for name in ("table", "out", "column", "force", "disjoint", "progress", "plot", "ledger")
     },
     **{
         ("release_table", name): "a statement: tests/release/test_person_plans.py"
@@ -440,7 +440,28 @@ SKIPPED: dict[tuple[str, str], str] = {
     },
     **{
         ("Plan.add_noise", name): "frames: tests/release/test_person_plans.py"
-        for name in ("frames", "columns", "integral_floats", "source")
+        for name in ("frames", "columns", "integral_floats", "ledger", "source")
+    },
+    **{
+        (call, name): "a release: tests/privacy/test_ledger.py"
+        for call, names in {
+            "Ledger": ("path",),
+            "Ledger.line_of": ("hash_start",),
+            "Ledger.spend": ("rho", "epsilon", "delta", "what", "neighbours"),
+        }.items()
+        for name in names
+    },
+    **{
+        (name, part): "states and days: tests/release/test_running.py"
+        for name, parts in {
+            "Running": ("path",),
+            "Running.add": ("counts", "day", "source"),
+            "Running.published": ("day",),
+            "Running.deviation": ("steps", "window"),
+            "Running.interval": ("confidence", "window"),
+            "Running.epsilon": ("delta",),
+        }.items()
+        for part in parts
     },
     ("stream", "progress"): "a bool: tests/drawing/test_stream.py",
     **{(name, "bounds"): "any truth value" for name in (*AT_K, *MOMENTS, "bias")},
@@ -448,7 +469,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("release_table", "source"): "handed on to discrete_gaussian, after the table is read",
     **{
         ("release_plan", name): "as release_table: tests/release/test_plan.py"
-        for name in ("path", "force", "plot", "consistent", "progress", "source")
+        for name in ("path", "force", "plot", "consistent", "ledger", "progress", "source")
     },
 }
 
@@ -542,6 +563,12 @@ CALLS: dict[str, dict[str, Any]] = {
         "rho": "1/10",
     },
     "Plan.add_noise": {},
+    "Running": {},
+    **{f"Running.{name}": {} for name in ("add", "published", "deviation", "interval", "epsilon")},
+    "Ledger": {},
+    "Ledger.line_of": {},
+    "Ledger.refresh": {},
+    "Ledger.spend": {},
     "sample": {},  # of each law
     "rvs": {},
     "sum": {"clients": 3},
@@ -582,7 +609,8 @@ def everything_public() -> Iterator[Public]:
                 continue
             yield Public(name if isinstance(found, type) else prefix + name, found, None)
             if isinstance(found, type):
-                prefix_of_methods = f"{name}." if prefix or found is release.Plan else ""
+                own = found in (release.Plan, release.Running, dg.privacy.Ledger)
+                prefix_of_methods = f"{name}." if prefix or own else ""
                 for method, function in inspect.getmembers(found, _is_method):
                     if not method.startswith("_"):
                         yield Public(prefix_of_methods + method, function, found)

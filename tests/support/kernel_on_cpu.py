@@ -15,7 +15,8 @@ import parts
 import pytest
 from numpy.typing import NDArray
 
-__all__ = ["CALL", "MOST_IN_DOUBT", "TILE", "KernelOnCpu", "fresh_call", "head_of"]
+__all__ = ["CALL", "MOST_IN_DOUBT", "TILE", "KernelOnCpu"]
+__all__ += ["fresh_call", "head_of", "library_on_cpu"]
 
 MOST_IN_DOUBT = 256
 
@@ -67,7 +68,8 @@ def _passed(given: int | NDArray[Any] | None) -> Any:
 
 
 @cache
-def _library(*chosen: str) -> ctypes.CDLL:
+def library_on_cpu(*chosen: str) -> Path:
+    """Compile the kernels for the CPU, and return the library's path; `chosen` are options."""
     compiler = shutil.which("g++") or shutil.which("clang")
     if compiler is None:
         pytest.skip("needs a C++ compiler: g++ or clang")
@@ -76,7 +78,7 @@ def _library(*chosen: str) -> ctypes.CDLL:
     options = "-x c++ -std=c++17 -Wall -Wextra -Werror -Wno-unknown-pragmas -shared -fPIC"
     given = [*options.split(), *chosen, "-I", parts.kernel_folder()]
     subprocess.run([compiler, *given, "-o", str(target), str(source)], check=True)
-    return ctypes.CDLL(str(target))
+    return target
 
 
 class KernelOnCpu:
@@ -89,8 +91,8 @@ class KernelOnCpu:
         self, dtype: str, words: int, n_blocks: int = 3, seed: int = 0, *options: str
     ) -> None:
         item = {"int32": "int", "int64": "long long"}[dtype]
-        self.item = dtype
-        self._library = _library(f"-DITEM={item}", f"-DWORDS={words}", *(options or ("-O1",)))
+        chosen = f"-DITEM={item}", f"-DWORDS={words}", *(options or ("-O1",))
+        self._library = ctypes.CDLL(str(library_on_cpu(*chosen)))
         self._grid = ctypes.c_uint(n_blocks), ctypes.c_uint64(seed)
 
     def run(self, name: str, *given: int | NDArray[Any] | None) -> None:

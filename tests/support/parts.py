@@ -175,13 +175,33 @@ def before_each_call(patch: pytest.MonkeyPatch, name: str, act: Callable[..., ob
     patch.setattr(sampler, name, acting)
 
 
-def forget_gpus(patch: pytest.MonkeyPatch, items_a_launch: int | None = None) -> None:
-    """Forget compiled kernels and laws on GPUs; draw so many items a launch."""
+def forget_gpus(
+    patch: pytest.MonkeyPatch, driver: str | None = None, items_a_launch: int | None = None
+) -> None:
+    """Forget GPUs, their kernels and laws; take a library for the driver; draw so many a launch."""
     cuda = importlib.import_module("discretegauss._drawing.cuda")
-    for cached in (cuda._law_on, cuda._kernels):
+    of = importlib.import_module("discretegauss._drawing.cuda_driver")
+    for cached in (cuda._law_on, cuda._kernels, of._device, of._library):
         cached.cache_clear()
+    if driver is not None:
+        patch.setattr(of, "_LIBRARY", driver)
     if items_a_launch is not None:
         patch.setattr(cuda, "_LAUNCH", items_a_launch)
+
+
+def cuda_driver() -> Any:
+    """Return the module that calls the driver of GPUs."""
+    return importlib.import_module("discretegauss._drawing.cuda_driver")
+
+
+def gpu_launches() -> Any:
+    """Return the class of a call's launches on a GPU."""
+    return importlib.import_module("discretegauss._drawing.cuda")._Call
+
+
+def native_sampler() -> Any:
+    """Return the class of the core's samplers."""
+    return native.NativeSampler
 
 
 def kernel_folder() -> str:

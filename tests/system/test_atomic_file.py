@@ -202,7 +202,7 @@ def test_an_interrupt_that_comes_when_the_output_is_in_its_place_says_so(
             raise KeyboardInterrupt
 
     if when == "after it":
-        monkeypatch.setattr(_wholefile, "_sync_folder", raising(KeyboardInterrupt()))
+        monkeypatch.setattr(_wholefile, "sync_folder", raising(KeyboardInterrupt()))
     else:
         monkeypatch.setattr(os, name, interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:

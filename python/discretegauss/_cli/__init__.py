@@ -104,7 +104,12 @@ def program() -> int:
 def _main(argv: Sequence[str] | None, stops: StopSignals) -> int:
     arguments = argparse.Namespace(hold_signals=stops.hold)
     try:
-        _parser().parse_args(argv, arguments)
+        parser = _parser()
+        if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions (docs/install.md)
+            import argcomplete
+
+            argcomplete.autocomplete(parser)
+        parser.parse_args(argv, arguments)
         with warnings_as_lines():
             return int(arguments.run(arguments))
     except (KeyboardInterrupt, DiscreteGaussError, ImportError, MemoryError, OSError) as error:
@@ -151,14 +156,16 @@ combination, including those with count 0, or use --unknown-groups.
 - Their order is published: a table sorted by its counts reveals their true ranking.
 - All other columns are published: totals, shares or ranks computed from the counts reveal them.
 - Noisy counts may be negative. Leave them negative: rounding up to 0 adds a bias to every sum.
-- A second release of the same counts spends a second budget: the rho add up.
+- A second release of the same counts spends a second budget: the rho add up. With --ledger a file \
+adds them up, and no release exceeds its limit.
 
 More in docs/release.md.
 """
 _RELEASE_USAGE = """\
 %(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]
        %(prog)s --plan FILE [--consistent DIR] [--force] [--json] [--plot PLOT]
-       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D"""
+       %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D
+       %(prog)s TABLE --running STATE --day DAY --out FILE [--start --column NAME ...]"""
 _NEEDED = ("table", "column", "out")
 
 
@@ -184,6 +191,8 @@ def _add_release(commands: Any) -> None:
     add_value(parser, "--consistent", "DIR", partial(file_name, rule="must name a folder"), text)
     text = "for rows that exist because people are in them: write those with enough people, as CSV"
     add_flag(parser, "--unknown-groups", text)
+    text = "the ledger of these people: the release is a line in it before anything is drawn"
+    add_value(parser, "--ledger", "LEDGER", partial(file_name, rule="must name a file"), text)
     add_flag(parser, "--force", "replace FILE and PLOT if they exist")
     add_flag(parser, "--json", "print the report as JSON")
     text = "draw the noisy counts and their error bars to this .png, .pdf or .svg; the plot shows "
@@ -196,6 +205,18 @@ def _add_release(commands: Any) -> None:
     text = "at most K counts of a column change (default 1)"
     add_value(person, "--rows-per-person", "K", whole_number, text)
     add_flag(person, "--disjoint", "nobody changes counts in two of the columns")
+    running = parser.add_argument_group("counts that are published every day")
+    text = "the file that holds their state; TABLE has the counts of a day, FILE gets totals, too"
+    add_value(running, "--running", "STATE", partial(file_name, rule="must name a file"), text)
+    text = "the day after the last one: 2026-11-28, or a whole number"
+    add_value(running, "--day", "DAY", str, text)
+    add_flag(running, "--start", "make STATE; --column, a budget and these say for what")
+    text = "the longest sums that matter, in days (default 365); 1 is fresh noise"
+    add_value(running, "--period", "L", whole_number, text)
+    text = "one person is counted on at most K days (default 1)"
+    add_value(running, "--days", "K", whole_number, text)
+    text = "any two of these days are at least B days from each other (default 1)"
+    add_value(running, "--apart", "B", whole_number, text)
 
 
 def _release(arguments: argparse.Namespace) -> int:
@@ -206,6 +227,7 @@ def _release(arguments: argparse.Namespace) -> int:
       discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \
 --delta 1e-6 --out noisy.parquet
       discretegauss release --plan plan.toml --consistent added_up
+      discretegauss release today.csv --running flu.state --day 2026-11-28 --out today_noisy.csv
       discretegauss release groups.csv --unknown-groups --column people --epsilon 1 --delta 1e-6 \
 --out kept.csv
       zcat counts.csv.gz | discretegauss release - --column n --rho 0.1 --out - > noisy.csv
@@ -215,6 +237,10 @@ def _release(arguments: argparse.Namespace) -> int:
     """
     from ..release import commands as release
 
+    if arguments.running is not None:
+        return _release_day(arguments)
+    if found := present(arguments, ("day", "start", *_OF_START)):
+        raise ParameterValueError(f"{found[0]} needs --running")
     if arguments.unknown_groups:
         return _release_groups(arguments)
     to_stdout = arguments.out == "-"
@@ -226,6 +252,7 @@ def _release(arguments: argparse.Namespace) -> int:
         force=arguments.force,
         plot=arguments.plot,
         consistent=arguments.consistent,
+        ledger=arguments.ledger,
         progress=True,
         to_stdout=to_stdout,
         before_placing=arguments.hold_signals,
@@ -296,6 +323,41 @@ def _release_groups(arguments: argparse.Namespace) -> int:
         delimiter=arguments.delimiter,
         integral_floats=arguments.integral_floats,
         force=arguments.force,
+        ledger=arguments.ledger,
+        before_placing=arguments.hold_signals,
+    )
+    return _reported(str(result), f"{result.out} is")
+
+
+def _release_day(arguments: argparse.Namespace) -> int:
+    from ..release.commands import as_label, release_day
+
+    names = ("plan", "consistent", "unknown_groups", "plot", "json", "report_delta", "disjoint")
+    exclude("--running", arguments, names, "a day has one table with one column of counts")
+    require(arguments, ("table", "day", "out"))
+    if "-" in (arguments.table, arguments.out):
+        raise ParameterValueError("with --running, TABLE and --out must be files, got '-'")
+    start = None
+    if arguments.start:
+        who = _who(arguments)
+        if (person := who.get("person")) is not None:
+            who = {"sensitivity": person.records, "rows_per_person": 1}
+        start = {"budget": _budget(arguments), "period": arguments.period or 365}
+        start |= {"days": arguments.days or 1, "apart": arguments.apart or 1}
+        start |= {"ledger": arguments.ledger}
+        start |= {name: who[name] for name in ("sensitivity", "rows_per_person")}
+    elif found := present(arguments, (*_SPENT, *_OF_PERSON, *_OF_START, "ledger")):
+        raise ParameterValueError(f"{found[0]} needs --start: later the state has it")
+    result = release_day(
+        arguments.table,
+        arguments.out,
+        state=arguments.running,
+        day=as_label(arguments.day),
+        column=arguments.column,
+        start=start,
+        delimiter=arguments.delimiter,
+        integral_floats=arguments.integral_floats,
+        force=arguments.force,
         before_placing=arguments.hold_signals,
     )
     return _reported(str(result), f"{result.out} is")
@@ -304,6 +366,56 @@ def _release_groups(arguments: argparse.Namespace) -> int:
 def _reported(report: str, written: str, *, on_stderr: bool = False) -> int:
     failure = f"{written} written, the budget is spent, but the report could not be printed"
     return printed(report, failure, on_stderr=on_stderr, is_budget_spent=True)
+
+
+# --- ledger
+
+
+def _add_ledger(commands: Any) -> None:
+    summary = "show what the releases about the same people have spent of a limit, or start one"
+    usage = """\
+%(prog)s LEDGER [--has HASH]
+       %(prog)s start LEDGER --unit WHO (--rho R | --epsilon E [--delta D]) [options]"""
+    parser = add_command(commands, _ledger, summary, "More in docs/ledger.md.\n", usage)
+    add_value(parser, "names", "LEDGER", str, "the file, after start for a new one", nargs="+")
+    add_value(parser, "--has", "HASH", str, "find the line of a report, which an old copy lacks")
+    new = parser.add_argument_group("with start")
+    add_value(new, "--unit", "WHO", str, "whom the limit protects, in words")
+    add_value(new, "--rho", "R", POSITIVE, "the limit in zCDP")
+    text = "the limit: with --delta its largest rho, without for releases of pure epsilon"
+    add_value(new, "--epsilon", "E", POSITIVE, text)
+    add_value(new, "--delta", "D", PROBABILITY, "with --epsilon")
+    text = "what releases with a delta of their own may spend of it together (default 0)"
+    add_value(new, "--own-delta", "D", PROBABILITY, text)
+    text = "whether neighbours differ by one person, 'add or remove' (default), or by 'replace'"
+    add_value(new, "--neighbours", "N", str, text)
+
+
+def _ledger(arguments: argparse.Namespace) -> int:
+    """Keep one limit over all releases about the same people, in a file.
+
+    examples:
+      discretegauss ledger start people.ledger --rho 1 --unit "a resident of the register of 2026"
+      discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv --ledger people.ledger
+      discretegauss ledger people.ledger
+
+    A release beyond the limit is refused. One ledger is for one group of people.
+    """
+    from ..privacy import Ledger
+
+    *verb, name = arguments.names
+    options = ("unit", "rho", "epsilon", "delta", "own_delta", "neighbours")
+    if verb == ["start"]:
+        exclude("start", arguments, ("has",), "a new ledger has no lines")
+        require(arguments, ("unit",), "ledger")
+        given = {x: getattr(arguments, x) for x in options if present(arguments, (x,))}
+        return printed(str(Ledger.start(name, **given)), f"{name} is started, but not shown")
+    if verb:
+        raise ParameterValueError(f"give LEDGER, or start LEDGER; got {describe(verb[0])}")
+    exclude("LEDGER alone", arguments, options, "only start makes a limit")
+    ledger = Ledger(name)
+    text = str(ledger) if arguments.has is None else str(ledger.line_of(arguments.has))
+    return printed(text, "the ledger could not be printed")
 
 
 # --- calibrate
@@ -504,16 +616,18 @@ origin, destination and month.
 
 _VERIFY_NOTES = """\
 --quick takes a second: it draws from fixed bits and compares the draws with published ones.
+--gpu compares what each GPU draws with what the CPU draws under the same keys.
 The proof takes minutes and needs python-flint: pip install python-flint.
-Exit codes: 0 all is right, 1 something is wrong or not proven, 2 wrong arguments or no \
-python-flint, 3 the results could not be written.
+Exit codes: 0 all is right, 1 something is wrong or not proven, 2 wrong arguments, no \
+python-flint or no GPU, 3 the results could not be written.
 """
 
 
 def _add_verify(commands: Any) -> None:
-    summary, usage = "check the installed package", "%(prog)s [--quick | --random N] [--json]"
-    parser = add_command(commands, _verify, summary, _VERIFY_NOTES, usage)
+    usage = "%(prog)s [--quick | --gpu | --random N] [--json]"
+    parser = add_command(commands, _verify, "check the installed package", _VERIFY_NOTES, usage)
     add_flag(parser, "--quick", "check in a second that the draws are the published ones")
+    add_flag(parser, "--gpu", "check that GPUs draw what the CPU draws")
     add_flag(parser, "--json", "print the results as JSON")
     add_value(parser, "--random", "N", whole_number, "also prove the tables of N random laws")
 
@@ -528,9 +642,12 @@ def _verify(arguments: argparse.Namespace) -> int:
     from ..verify.proof import main
 
     if arguments.quick:
-        exclude("--quick", arguments, ("random",), "--quick proves nothing")
+        exclude("--quick", arguments, ("random", "gpu"), "--quick proves nothing")
+    if arguments.gpu:
+        exclude("--gpu", arguments, ("random",), "--gpu proves nothing")
     options = [] if arguments.random is None else ["--random", str(arguments.random)]
-    options += ["--quick"] * arguments.quick + ["--json"] * arguments.json
+    options += ["--quick"] * arguments.quick + ["--gpu"] * arguments.gpu
+    options += ["--json"] * arguments.json
     return main(options, "discretegauss verify")
 
 
@@ -560,6 +677,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="command", required=True)
     _add_release(commands)
+    _add_ledger(commands)
     _add_calibrate(commands)
     _add_sample(commands)
     add_command(commands, _example, "print an example table of counts")
@@ -568,6 +686,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _SPENT = ("rho", "epsilon", "delta", "report_delta")
+_OF_START = ("period", "days", "apart")
 _OF_PERSON = ("records", "one_per_row", "sensitivity", "rows_per_person")
 
 

@@ -83,11 +83,11 @@ def in_options(message: str, arguments: argparse.Namespace) -> str:
     return place + colon + subject + said
 
 
-def require(arguments: argparse.Namespace, names: Sequence[str]) -> None:
+def require(arguments: argparse.Namespace, names: Sequence[str], command: str = "release") -> None:
     """Raise argparse's error if one of these is missing."""
     missing = ", ".join(_shown(name) for name in names if not present(arguments, (name,)))
     if missing:
-        hint = "(help: discretegauss release --help)"
+        hint = f"(help: discretegauss {command} --help)"
         raise ParameterValueError(f"the following arguments are required: {missing} {hint}")
 
 

@@ -1,30 +1,28 @@
-"""Noise on a GPU: the kernel of csrc/cuda, compiled and launched by NVIDIA's cuda-core.
+"""Noise on a GPU: the kernel of csrc/cuda, compiled by NVIDIA's cuda-core.
 
 A call takes a key from the operating system, and wipes it before it returns. Until then the key is
-in page-locked memory of the host, which the GPU reads; the driver keeps no copy of it.
+in page-locked memory of the host, which the GPU reads; the driver keeps no copy of it. Before the
+first draw of a law on a device the kernels draw items of another key, and must draw the CPU's.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.tensors import NO_ROOM, DeviceArray
+from .._inputs.messages import describe
+from .._inputs.tensors import DEFAULT_STREAM, NO_ROOM, DeviceArray
 from .._law import LawSpec, fits_range
 from ..errors import ParameterOverflowError, ParameterValueError, RangeError
+from . import cuda_driver as driver
 from .add import NO_FIT
 from .engines import core, engine
 
-__all__ = ["add", "fill"]
-
-_THREADS = 256
+__all__ = ["fill", "require_known_answer"]
 
 #: Thread blocks that run on a multiprocessor at a time.
 _RESIDENT = 4
@@ -32,9 +30,8 @@ _RESIDENT = 4
 #: Items of a launch: whole tiles, and few enough that hardly one is in doubt.
 _LAUNCH = 2**32
 
-_MOST_IN_DOUBT = 256
-
-#: ``call_t`` of noise.cu.
+#: As in noise.cu. The last is its ``call_t``.
+_THREADS, _MOST_OF_A_TILE, _MOST_IN_DOUBT = 256, 4096, 256
 _CALL = np.dtype(
     [
         *(("key", "u4", 8), ("n_in_doubt", "u8"), ("n_refused", "u8")),
@@ -44,196 +41,169 @@ _CALL = np.dtype(
 )
 _ITEMS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 
+#: Items of a known answer, which follows the ``call_t`` of a block.
+_ANSWER = 4096
+_BLOCK_BYTES = _CALL.itemsize + 8 * _ANSWER
 
-def fill(out: DeviceArray, spec: LawSpec) -> None:
-    """Fill an array on a GPU with draws, on the caller's current stream, and wait for them.
 
-    Raises
-    ------
-    ImportError, RuntimeError
-        If cuda-core is not installed, or finds no driver.
-    ParameterValueError
-        If the stream is capturing a graph, or no GPU draws the law. Nothing was drawn.
-    RangeError
-        If a draw did not fit. The contents of `out` then mean nothing.
+def fill(out: DeviceArray, spec: LawSpec, values: DeviceArray | None = None) -> None:
+    """Set an array on a GPU to draws, plus values if given, which may be the array itself.
+
+    Nothing was drawn after a ParameterValueError (a stream captures a graph, no GPU draws the law),
+    a ParameterOverflowError (a sum might not fit), an ImportError or a MemoryError. After any other
+    error, from the driver or of a known answer, the contents of `out` mean nothing.
     """
-    with _Launches(out, spec) as launches:
-        launches.draw(out, None)
+    if not spec.kind.has_cells:
+        raise ParameterValueError("law must have a centre, mu, for an array on a GPU")
+    if not out.size:
+        return
+    device = driver.device_at(out.address, "out")
+    if values is not None:
+        if driver.device_at(values.address, "values") is not device:
+            raise ParameterValueError("out must be on the device of values")
+        _require_room(spec, out.dtype, 0, 0)
+        if values.stream != out.stream:  # it may still write the values
+            with device.current():
+                driver.require_stream(values.stream, "values")
+                driver.call("cuStreamSynchronize", values.stream)
+    with device.block(out.stream, _BLOCK_BYTES) as block:
+        call = _Call(device, block, out.stream, out.dtype, spec)
+        if values is not None:
+            _require_room(spec, out.dtype, *call.ends(values.address, values.size))
+        call.draw(out.address, 0 if values is None else values.address, out.size)
 
 
-def add(out: DeviceArray, values: DeviceArray, spec: LawSpec) -> None:
-    """Set an array on a GPU to values plus draws; it may be the array of the values itself.
-
-    Raises
-    ------
-    ParameterOverflowError
-        If a sum might not fit; nothing was drawn.
-    Exception
-        As `fill`.
-    """
-    with _Launches(out, spec) as launches:
-        launches.require_room(values)
-        launches.draw(out, values)
+def require_known_answer(device: driver.Device, spec: LawSpec, dtype: str) -> None:
+    """Raise an error if a GPU's items of a random key are not those of the CPU."""
+    with device.block(DEFAULT_STREAM, _BLOCK_BYTES) as block:
+        _Call(device, block, DEFAULT_STREAM, np.dtype(dtype), spec).require_known_answer()
 
 
-def _cuda_core() -> Any:
+def _require_room(spec: LawSpec, dtype: np.dtype[Any], least: int, greatest: int) -> None:
+    info = np.iinfo(dtype)
+    if not fits_range(spec, int(info.min) - least, int(info.max) - greatest):
+        raise ParameterOverflowError(NO_ROOM.format(dtype))
+
+
+def nvrtc() -> tuple[str, list[int]]:
+    """Return the version of NVRTC, and the devices for which it compiles: 90 is sm_90."""
+    part = "NVIDIA's cuda-core"
     try:
-        import cuda.core
-    except ImportError:
-        raise ImportError(
-            "noise on a GPU needs NVIDIA's cuda-core: pip install 'cuda-core[cu13]'"
-        ) from None
-    return cuda.core
+        import cuda.core  # noqa: F401
+        from cuda.bindings import nvrtc as by
 
-
-@contextmanager
-def _current(device: int | None) -> Iterator[Any]:
-    """Make a device the thread's current one within a ``with`` block."""
-    of = _cuda_core().Device
-    try:
-        before = of()
-        current = before if device is None else of(device)
-        current.set_current()
-    except Exception as error:  # cuda-core raises another type for each missing part
-        reason = str(error).partition("\n")[0]
-        raise RuntimeError(f"noise on a GPU needs NVIDIA's driver and a GPU; {reason}") from None
-    try:
-        yield current
-    finally:
-        before.set_current()
-
-
-def _refuse_capture(stream: int) -> None:
-    """Refuse a stream that is captured, because a replay would repeat the noise."""
-    from cuda.bindings import driver
-
-    status, state = driver.cuStreamIsCapturing(stream)
-    if int(status) or int(state):
-        raise ParameterValueError(
-            "out must not be on a stream that captures a graph, because replays would repeat the "
-            "noise; draw outside the capture"
-        )
+        part = "NVIDIA's compiler NVRTC"
+        (_, *version), (_, archs) = by.nvrtcVersion(), by.nvrtcGetSupportedArchs()
+    except Exception as error:  # cuda-core has its own type for a library that is not found
+        raise ImportError(f"noise on a GPU needs {part}: pip install 'cuda-core[cu13]'") from error
+    return ".".join(map(str, version)), list(archs)
 
 
 @lru_cache
-def _kernels(device: int, arch: str, folder: str, item: str, words: int) -> dict[str, Any]:
-    """Compile the kernels of a folder for a device, once for each kind of items."""
-    of = _cuda_core()
-    with open(os.path.join(folder, "noise.cu"), encoding="utf-8") as file:
-        source = file.read()
-    options = of.ProgramOptions(
-        arch=f"sm_{arch}",
-        std="c++17",
-        include_path=folder,
-        define_macro=[("ITEM", item), ("WORDS", str(words))],
+def _kernels(device: driver.Device, folder: str, item: str, words: int) -> dict[str, Any]:
+    """Compile the kernels of a folder for the current device, once for each kind of items."""
+    version, archs = nvrtc()
+    if device.arch not in archs:
+        raise RuntimeError(
+            f"NVRTC {version} does not compile for {device.name}, sm_{device.arch}: pip install "
+            "'cuda-core[cu12]' for a device before sm_75, or a newer 'cuda-core[cu13]'"
+        )
+    import cuda.core as by
+
+    source = Path(folder, "noise.cu").read_text("utf-8")
+    macros = {"ITEM": item, "WORDS": str(words)}
+    options = by.ProgramOptions(
+        arch=f"sm_{device.arch}", std="c++17", include_path=folder, define_macro=[*macros.items()]
     )
-    code = of.Program(source, "c++", options).compile("cubin")
-    return {name: code.get_kernel(name) for name in ("noise", "finish", "ends")}
+    code = by.Program(source, "c++", options).compile("cubin").code
+    return driver.functions(code, "noise", "finish", "ends")
 
 
-def _pinned(n_bytes: int) -> tuple[Any, NDArray[Any]]:
-    """Return zeroed memory that host and GPUs read and write, and the bytes as an array."""
-    buffer = _cuda_core().LegacyPinnedMemoryResource().allocate(n_bytes)
-    memory: Any = (ctypes.c_char * n_bytes).from_address(int(buffer.handle))
-    array = np.frombuffer(memory, np.uint8)
-    array[:] = 0
-    return buffer, array
+class _Law:
+    """A law in the memory of the current device, and the types whose known answer was right."""
+
+    def __init__(self, device: driver.Device, spec: LawSpec) -> None:
+        sampler: Any = engine(spec, "cells")
+        self.sampler, self.packed = sampler, sampler.packed()
+        self.memory = driver.Memory(device, self.packed.nbytes)
+        self.known: set[np.dtype[Any]] = set()
 
 
-@lru_cache(maxsize=32)
-def _law_on(device: int, spec: LawSpec) -> Any:
-    """Return a law in the memory of the current device."""
-    sampler: Any = engine(spec, "cells")
-    words = sampler.packed().view(np.uint8)
-    staging, array = _pinned(words.size)
-    array[:] = words
-    of = _cuda_core().Device(device)
-    stream = of.default_stream
-    law = of.allocate(words.size, stream=stream)
-    law.copy_from(staging, stream=stream)
-    stream.sync()
-    return law
+_law_on = lru_cache(maxsize=32)(_Law)
 
 
-class _Launches:
-    """The launches of one call, under one key."""
+class _Call:
+    """The launches of one call, whose keys are in a block of page-locked memory."""
 
-    def __init__(self, out: DeviceArray, spec: LawSpec) -> None:
-        if not spec.kind.has_cells:
-            raise ParameterValueError("law must have a centre, mu, for an array on a GPU")
-        self._spec = spec
+    def __init__(
+        self, device: driver.Device, block: driver.Memory, stream: int, dtype: Any, spec: LawSpec
+    ) -> None:
         self._core = core("noise on a GPU")
-        self._sampler: Any = engine(spec, "cells")
-        self._current = _current(out.device)
-        self._dtype = out.dtype
-        self._stream_handle = out.stream
-
-    def __enter__(self) -> _Launches:
-        of, device = _cuda_core(), self._current.__enter__()
-        try:
-            _refuse_capture(self._stream_handle)
-            self._law = _law_on(device.device_id, self._spec)
-            kind = self._core.FOLDER, _ITEMS[self._dtype], self._sampler.words
-            self._kernels = _kernels(device.device_id, device.arch, *kind)
-            self._most_blocks = _RESIDENT * device.properties.multiprocessor_count
-            self._stream = of.Stream.from_handle(self._stream_handle)
-            self._memory = _pinned(_CALL.itemsize)
-        except BaseException:
-            self._current.__exit__(None, None, None)
-            raise
-        self._call = self._memory[1].view(_CALL)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        try:
-            self._stream.sync()  # after this the GPU no longer uses the call's memory
-        finally:
-            self._memory[1][:] = 0
-            self._current.__exit__(None, None, None)
+        self._device, self._block, self._stream = device, block, stream
+        self._dtype, self._spec, self._law = dtype, spec, _law_on(device, spec)
+        self._law.memory.require()
+        self._words = self._law.sampler.words
+        self._kernels = _kernels(device, self._core.FOLDER, _ITEMS[dtype], self._words)
+        self._shared = block.array[: _CALL.itemsize].view(_CALL)
+        self.key: NDArray[np.uint8] = self._shared["key"][0].view(np.uint8)
+        if dtype not in self._law.known:
+            self.require_known_answer()
 
     def _launch(self, name: str, n: int, *arguments: int) -> None:
-        tile = _THREADS * 16 // self._sampler.words
-        blocks = min(-(-n // tile), self._most_blocks)
-        of = _cuda_core()
-        config = of.LaunchConfig(grid=blocks, block=_THREADS)
-        call = int(self._memory[0].handle)
-        of.launch(self._stream, config, self._kernels[name], *arguments, call)
-        self._stream.sync()
+        blocks = min(-(-n * self._words // _MOST_OF_A_TILE), _RESIDENT * self._device.processors)
+        to = self._kernels[name], blocks, _THREADS, self._stream
+        driver.launch(*to, *arguments, self._block.address)
 
-    def require_room(self, values: DeviceArray) -> None:
-        """Refuse values whose sums with draws might not fit."""
-        info = np.iinfo(self._dtype)
-        self._call["least"], self._call["greatest"] = 2**63 - 1, -(2**63)
-        if values.size:
-            self._launch("ends", values.size, values.address, values.size)
-        least, greatest = int(self._call["least"][0]), int(self._call["greatest"][0])
-        if values.size and not fits_range(
-            self._spec, int(info.min) - least, int(info.max) - greatest
-        ):
-            raise ParameterOverflowError(NO_ROOM.format(self._dtype))
+    def ends(self, values: int, n: int) -> tuple[int, int]:
+        """Return the least and the greatest of n >= 1 values."""
+        self._shared["least"], self._shared["greatest"] = 2**63 - 1, -(2**63)
+        self._launch("ends", n, values, n)
+        return int(self._shared["least"][0]), int(self._shared["greatest"][0])
 
-    def draw(self, out: DeviceArray, values: DeviceArray | None) -> None:
-        """Set `out` to draws, plus values if there are any."""
-        self._core.fill_words(self._call["key"][0], "getrandom")
-        step = out.dtype.itemsize
-        for first in range(0, out.size, _LAUNCH):
-            n = min(_LAUNCH, out.size - first)
-            to = out.address + step * first
-            of = 0 if values is None else values.address + step * first
-            self._call["n_in_doubt"] = 0
-            self._launch("noise", n, to, of, n, first, int(self._law.handle))
-            self._finish(to, of, first)
+    def draw(self, out: int, values: int, size: int) -> None:
+        """Set an array to draws under a fresh key, plus values unless their address is 0."""
+        self._core.fill_words(self._shared["key"][0], "getrandom")
+        for first in range(0, size, _LAUNCH):
+            n, skipped = min(_LAUNCH, size - first), first * self._dtype.itemsize
+            self._draw(out + skipped, values + skipped if values else 0, n, first)
 
-    def _finish(self, to: int, of: int, first: int) -> None:
-        """Draw the items in doubt."""
-        n = int(self._call["n_in_doubt"][0])
-        if n == 0:
+    def _draw(self, to: int, of: int, n: int, first: int) -> None:
+        """Set n items from `first` on. The host draws those in doubt."""
+        self._shared["n_in_doubt"] = self._shared["n_refused"] = 0
+        self._launch("noise", n, to, of, n, first, self._law.memory.address)
+        n_in_doubt = int(self._shared["n_in_doubt"][0])
+        if n_in_doubt == 0:
             return
-        if n > _MOST_IN_DOUBT:
+        if n_in_doubt > _MOST_IN_DOUBT:
             raise RuntimeError("more items are in doubt than chance explains; use none of them")
-        key, items, draws = (self._call[name][0] for name in ("key", "item", "drawn"))
-        for i in range(n):
-            self._sampler.noise_at(draws[i : i + 1], int(items[i]), key.view(np.uint8))
-        self._launch("finish", n, to, of, first)
-        if self._call["n_refused"][0]:
+        items, draws = self._shared["item"][0], self._shared["drawn"][0]
+        for i in range(n_in_doubt):
+            self._law.sampler.noise_at(draws[i : i + 1], int(items[i]), self.key)
+        self._launch("finish", n_in_doubt, to, of, first)
+        if self._shared["n_refused"][0]:
             raise RangeError(NO_FIT)
+
+    def require_known_answer(self) -> None:
+        """Put the law on the device, and raise an error if the kernels draw other items of it.
+
+        They draw items, find their ends, and add the same items to their negatives.
+        """
+        law, answer = self._law, self._block.array[_CALL.itemsize :].view(self._dtype)[:_ANSWER]
+        copied = law.memory.address, law.packed.ctypes.data, law.packed.nbytes
+        driver.call("cuMemcpyHtoDAsync_v2", *copied, self._stream)
+        to, expected = int(answer.ctypes.data), np.empty_like(answer)
+        self.draw(to, 0, _ANSWER)
+        law.sampler.noise_at(expected, 0, self.key)
+        is_right = bool((answer == expected).all())
+        is_right &= self.ends(to, _ANSWER) == (expected.min(), expected.max())
+        np.negative(expected, out=answer)
+        self._draw(to, to, _ANSWER, 0)
+        if is_right and not answer.any():
+            law.known.add(self._dtype)
+            return
+        device, spec = self._device, self._spec
+        told = ", ".join([spec.kind.name, *map(describe, spec[1:]), str(self._dtype)])
+        raise RuntimeError(
+            f"{device.name}, sm_{device.arch}, with driver {device.driver} and NVRTC {nvrtc()[0]} "
+            f"draws other noise than the CPU, so none of it is used; please report the law: {told}"
+        )

@@ -49,7 +49,12 @@ _OUR_NAMES = {
     "n_jobs": ("threads",),
     "workers": ("threads",),
 }
+_REPLACED = (
+    "neighbours differ by one person, added or removed; double the sensitivity if a person is "
+    "replaced, but not for several rounds on a secret sample"
+)
 _ABOUT = dict.fromkeys(("seed", "rng", "random_state", "generator", "prng", "key"), _NO_SEED)
+_ABOUT |= dict.fromkeys(("neighbours", "neighbors", "neighboring_relation"), _REPLACED)
 """Names of parameters that no function has, and why."""
 
 

@@ -14,10 +14,13 @@ from .draw_arguments import CHACHA20
 from .graphs import refuse_recorded
 from .messages import if_loaded
 
-__all__ = ["NO_ROOM", "DeviceArray", "in_memory", "is_tensor", "require_defaults"]
+__all__ = ["DEFAULT_STREAM", "NO_ROOM", "DeviceArray", "in_memory", "is_tensor", "require_defaults"]
 
 #: Values of DLPack's ``DLDeviceType``: memory that the host can read and write, and GPU memory.
 _HOST, _GPU = {1, 3}, {2, 13}
+
+#: The number of a device's default stream in the CUDA Array Interface, and for the driver.
+DEFAULT_STREAM = 1
 
 _JAX = (
     "{name} must be writable, but an array of jax never changes: draw into an array of numpy or "
@@ -33,21 +36,12 @@ _ELSEWHERE = (
 
 
 class DeviceArray(NamedTuple):
-    """An array of integers on a GPU that fills a block of memory, in any order of its axes.
+    """An array of int32 or int64 on a GPU that fills a block of memory, in any order of its axes.
 
-    Parameters
-    ----------
-    address, device, stream : int
-        The address, the device, and the current stream of the caller's library. If the library does
-        not tell the device, it is None, which means the current one.
-    shape, strides : tuple of int
-        `strides` is in bytes.
-    dtype : dtype
-        int32 or int64.
+    The driver knows the GPU; `stream` is the current one of the caller's library.
     """
 
     address: int
-    device: int | None
     stream: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -65,14 +59,11 @@ def is_tensor(array: object) -> bool:
     return hasattr(kind, "__cuda_array_interface__") or kind.__module__.startswith("jax.")
 
 
-def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
+def in_memory(tensor: Any, name: str, *, is_read_only: bool = False) -> NDArray[Any] | DeviceArray:
     """Return a numpy array that shares a tensor's memory, or its DeviceArray if it is on a GPU.
 
-    Raises
-    ------
-    ParameterTypeError, ParameterValueError
-        If it cannot take draws: it is immutable, has gaps, is on a GPU and neither int32 nor int64,
-        or a compiler would repeat the call. Nothing was drawn.
+    An error is raised if it cannot take draws: it is immutable unless `is_read_only`, has gaps, is
+    on a GPU and neither int32 nor int64, or a compiler would repeat the call.
     """
     root = type(tensor).__module__.partition(".")[0]
     if root in ("jax", "jaxlib"):
@@ -89,7 +80,13 @@ def in_memory(tensor: Any, name: str) -> NDArray[Any] | DeviceArray:
         return _on_host(tensor, name, is_torch=is_torch)
     if int(kind) not in _GPU:
         raise ParameterTypeError(f"{name} must be a tensor on the host or on an NVIDIA GPU")
-    return _on_gpu(tensor, name, None if device is None else int(device), is_torch=is_torch)
+    memory = _on_gpu(tensor, name, is_read_only=is_read_only)
+    if not is_torch:
+        return memory
+    if memory.size and tensor.data_ptr() != memory.address:
+        raise ParameterTypeError(_ELSEWHERE.format(name=name, kind=type(tensor).__name__))
+    stream = sys.modules["torch"].cuda.current_stream(device).cuda_stream
+    return memory._replace(stream=int(stream) or DEFAULT_STREAM)
 
 
 def _on_host(tensor: Any, name: str, *, is_torch: bool) -> NDArray[Any]:
@@ -104,7 +101,7 @@ def _on_host(tensor: Any, name: str, *, is_torch: bool) -> NDArray[Any]:
     return shared
 
 
-def _on_gpu(tensor: Any, name: str, device: int | None, *, is_torch: bool) -> DeviceArray:
+def _on_gpu(tensor: Any, name: str, *, is_read_only: bool) -> DeviceArray:
     try:
         interface = tensor.__cuda_array_interface__
     except Exception:  # a sparse tensor, or one with a gradient
@@ -115,23 +112,17 @@ def _on_gpu(tensor: Any, name: str, device: int | None, *, is_torch: bool) -> De
     dtype = np.dtype(interface["typestr"])
     if dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         raise ParameterTypeError(f"{rule}, got {dtype}")
-    shape, (address, is_read_only) = tuple(map(int, interface["shape"])), interface["data"]
+    shape, (address, is_fixed) = tuple(map(int, interface["shape"])), interface["data"]
     strides = interface.get("strides")
-    strides = _of_c_order(shape, dtype) if strides is None else tuple(map(int, strides))
-    if is_read_only or (not address and prod(shape)):
+    if strides is None:  # the order of C
+        strides = [dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape))]
+    strides = tuple(map(int, strides))
+    if is_fixed and not is_read_only:
         raise ParameterValueError(f"{name} must be writable")
     if not _is_dense(shape, strides, dtype.itemsize):
         raise ParameterValueError(f"{name} must fill a block of memory without gaps on a GPU")
-    stream = interface.get("stream")
-    if is_torch:
-        if prod(shape) and tensor.data_ptr() != address:
-            raise ParameterTypeError(_ELSEWHERE.format(name=name, kind=type(tensor).__name__))
-        stream = sys.modules["torch"].cuda.current_stream(device).cuda_stream
-    return DeviceArray(int(address), device, int(stream or 1), shape, strides, dtype)
-
-
-def _of_c_order(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
-    return tuple(dtype.itemsize * prod(shape[i + 1 :]) for i in range(len(shape)))
+    stream = interface.get("stream") or DEFAULT_STREAM
+    return DeviceArray(int(address or 0), int(stream), shape, strides, dtype)
 
 
 def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bool:
@@ -151,6 +142,4 @@ def require_defaults(method: object, source: object, threads: object) -> None:
     if not (isinstance(source, str) and source == CHACHA20):
         raise ParameterValueError("source must be 'chacha20' for an array on a GPU")
     if threads != 1:
-        raise ParameterValueError(
-            "threads must be 1 for an array on a GPU, which has its own threads"
-        )
+        raise ParameterValueError("threads must be 1 for an array on a GPU, which has its own")

@@ -169,6 +169,20 @@ def atomic_write(
         raise
 
 
+@contextmanager
+def probed(paths: Sequence[Path]) -> Iterator[None]:
+    """Refuse a path whose folder takes no new file, before the block begins."""
+    for folder in {path.parent for path in paths}:
+        probe = NewFile(folder / "probe", replace=False)
+        try:
+            with errors_name(folder), probe.content():
+                pass
+        finally:
+            with signals_deferred():
+                probe.discard()
+    yield
+
+
 def place_together(files: Sequence[NewFile]) -> None:
     """Give all of these files their final names.
 
@@ -196,7 +210,7 @@ def place_together(files: Sequence[NewFile]) -> None:
         for file in several:
             file.forget_old()
         for folder in {file.path.parent for file in files}:
-            _sync_folder(folder)
+            sync_folder(folder)
 
 
 def _create(path: Path, mode: int) -> FileIO:
@@ -241,7 +255,7 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make new names in a folder survive a power cut, if the file system supports that."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

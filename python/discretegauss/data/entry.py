@@ -236,6 +236,8 @@ def add_noise(
         drawn. No message shows a value or a draw.
     RangeError
         If a draw did not fit after all, with a probability below 2**-128. Nothing is returned.
+    ImportError, MemoryError, RuntimeError
+        For a tensor on a GPU, as `Law.sample`.
 
     Warns
     -----

@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from .._drawing.add import NO_FIT
 from .._inputs.draw_arguments import checked_out
 from .._inputs.tensors import NO_ROOM, DeviceArray, in_memory, is_tensor, require_defaults
-from ..errors import (
-    ParameterOverflowError,
-    ParameterTypeError,
-    ParameterValueError,
-    RangeError,
-)
+from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError, RangeError
 from ..laws import Law
 from .addition import AddOptions, noisy
 from .cells import Cells, Container
@@ -24,7 +19,7 @@ from .cells import Cells, Container
 
 def open_tensor(values: Any) -> tuple[Container, NDArray[Any] | DeviceArray]:
     """Return what a budget is for, and where the values lie."""
-    memory = in_memory(values, "values")
+    memory = in_memory(values, "values", is_read_only=True)
     if memory.dtype.kind not in "iu":
         raise ParameterTypeError(f"values must be integers, got {memory.dtype}")
     counted = np.broadcast_to(np.int64(0), memory.shape)  # as many, and no memory
@@ -46,19 +41,15 @@ def add_to_tensor(out: Any, values: NDArray[Any] | DeviceArray, law: Law, how: A
         return out
     if isinstance(target, np.ndarray) or isinstance(values, np.ndarray):
         raise ParameterValueError("out must be where values is: on the host, or on its GPU")
-    if (target.dtype, target.strides, target.device) != (
-        values.dtype,
-        values.strides,
-        values.device,
-    ):
-        raise ParameterValueError("out must have the dtype, the strides and the device of values")
+    if (target.dtype, target.strides) != (values.dtype, values.strides):
+        raise ParameterValueError("out must have the dtype and the strides of values")
     n_bytes = values.size * values.dtype.itemsize
     if 0 < abs(target.address - values.address) < n_bytes:
         raise ParameterValueError("out must be values itself, or share no memory with it")
     require_defaults(how.method, how.source, how.threads)
-    from .._drawing.cuda import add
+    from .._drawing.cuda import fill
 
-    add(target, values, law._spec)
+    fill(target, law._spec, values)
     return out
 
 

@@ -16,7 +16,8 @@ bounds; ``**`` and ``@`` compose it.
 `renyi` is the Renyi divergence, which adds up over releases. `renyi_delta` converts a sum.
 
 `Budget` holds a budget exactly, rho or (epsilon, delta), and `calibrate` returns noise of any kind
-for it. `pld` and `dp_event` give the laws to Google's dp-accounting for composition.
+for it. `Ledger` is a file that adds up all releases about the same people, under one limit. `pld`
+and `dp_event` give the laws to Google's dp-accounting for composition.
 
 Every number is on the safe side of the exact value. epsilon and delta are never below it. rho is
 exact or never below it as a cost, and never above it as a budget (`zcdp_rho`). sigma2 is exact or
@@ -28,6 +29,7 @@ from .._inputs.budget import Budget
 from .calibration import calibrate
 from .cost import delta, epsilon, log_delta
 from .dp_accounting import dp_event, pld
+from .ledger import Ledger
 from .loss_distribution import PrivacyLoss, loss
 from .renyi import renyi, renyi_delta
 from .zcdp import (
@@ -41,6 +43,7 @@ from .zcdp import (
 
 __all__ = [
     "Budget",
+    "Ledger",
     "PrivacyLoss",
     "calibrate",
     "compose",

@@ -76,6 +76,8 @@ class GridPlan(NamedTuple):
 class Choices:
     """All releases, for one adjacency, with choices of buckets for their bounds."""
 
+    aim = _AIM
+
     def __init__(
         self,
         releases: Sequence[tuple[RandomOutcome, int]],
@@ -208,7 +210,7 @@ class Choices:
         if self._width is not None:
             return Width.of(self._wider(self._width, unit if units else None, least))
         about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)
-        aim = _AIM_OF_ONE if self._count == 1 else _AIM
+        aim = _AIM_OF_ONE if self._count == 1 else self.aim
         target = math.sqrt(12 * aim / (self._count * s * (s + 1)))
         target = max(min(target, length), least, 1e-300)
         power = math.floor(math.log2(target) - math.log2(about))

@@ -25,8 +25,7 @@ exp(y) - 1 is at most y + y**2/2 exp(y).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -100,7 +99,7 @@ class AdjacencyBounds(Choices):
         self._divergence = lru_cache(maxsize=64)(self._new_divergence)
         self._chance = ZERO  # at least the probability of taking part at all, and so of delta
         for release, count in self._releases:
-            self._chance = _joint(self._chance, fraction_at_least(release.rate), count, up=True)
+            self._chance = joint(self._chance, fraction_at_least(release.rate), count, up=True)
 
     def _cells(self, release: RandomOutcome, plan: GridPlan) -> OutcomeCells:
         widest = plan.width.about / _PARTS
@@ -154,7 +153,7 @@ class AdjacencyBounds(Choices):
         for release, count in self._releases:
             one = pessimistic(self._cells(release, plan), release.unit, plan.width)
             parts.append(Summand(one.at, one.mass, count))
-            infinite = _joint(infinite, one.infinite, count, up=True)
+            infinite = joint(infinite, one.infinite, count, up=True)
         return parts, infinite
 
     def _new_optimistic(self, tilt: int) -> _OptimisticParts:
@@ -163,7 +162,7 @@ class AdjacencyBounds(Choices):
         for release, count in self._releases:
             one = optimistic(self._cells(release, plan), release.unit, plan.width)
             sets.append((one, count))
-            infinity_mass = _joint(infinity_mass, one.infinity_mass, count, up=False)
+            infinity_mass = joint(infinity_mass, one.infinity_mass, count, up=False)
             q_of_infinite += count * one.q_of_infinite * (1 + 2.0**-40)
         if self._count == 1:
             one = sets[0][0]
@@ -179,8 +178,8 @@ class AdjacencyBounds(Choices):
         low, up = ZERO, ZERO
         for release, count in self._releases:
             cells = release.cells(adding=self._adding, widest=math.inf)
-            low = _joint(low, cells.infinity_mass, count, up=False)
-            up = _joint(up, cells.mass_above, count, up=True)
+            low = joint(low, cells.infinity_mass, count, up=False)
+            up = joint(up, cells.mass_above, count, up=True)
         return low, up
 
     def masses(self) -> tuple[dict[int, float], float, float]:
@@ -189,30 +188,50 @@ class AdjacencyBounds(Choices):
         Each tilt gives upper bounds on all masses, and the least is taken.
         """
         tilts = [self._saddle(self.guess(delta)) for delta in _DELTAS]
-        windows = [self._window(s) for s in tilts]
-        bottom, top = min(w[0] for w in windows), max(w[1] for w in windows)
-        width = self._width_for(tilts[2], max(top - bottom, 1e-300))
+        width = self.width_for_all(tilts, tilts[2])
         width = Width.of(Fraction(width.about))  # the float that dp-accounting multiplies by
-        h = width.about
+        plan = GridPlan(width, tilts[2], 0.0, 0, 0, (0.0, 0.0))
+        parts, infinite = self._pessimistic_parts(plan)
+        if self._count == 1:
+            pairs = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
+            return dict(pairs), width.about, float_at_least(infinite)
+        start, found, above = self.least_masses(parts, width, tilts)
+        infinite = joint(infinite, above, 1, up=True)
+        masses = zip((start + np.arange(found.size)).tolist(), found.tolist(), strict=True)
+        return dict(masses), width.about, float_at_least(infinite)
+
+    def _windows(self, tilts: Sequence[float]) -> tuple[float, float, list[tuple[float, float]]]:
+        """Return the ends of the windows of all tilts together, and the Chernoff rates of each."""
+        bottoms, tops, rates = zip(*map(self._window, tilts), strict=True)
+        return min(bottoms), max(tops), list(rates)
+
+    def width_for_all(self, tilts: Sequence[float], s: float) -> Width:
+        """Return a width for a tilt s, and for the windows of all tilts together."""
+        bottom, top, _ = self._windows(tilts)
+        return self._width_for(s, max(top - bottom, 1e-300))
+
+    def least_masses(
+        self, parts: Sequence[Summand], width: Width, tilts: Sequence[float]
+    ) -> tuple[int, Floats, float]:
+        """Return an index, bounds on the masses of the sum from it on, and on the mass above.
+
+        Each tilt gives upper bounds on all masses, and the least is taken. The first mass is 1, and
+        counts for all below.
+        """
+        (bottom, top, rates), h = self._windows(tilts), width.about
         size = 1 << max(math.ceil(math.log2((top - bottom) / h + 64)), 5)
         start = math.floor((top + bottom) / 2 / h) - size // 2
-        found, infinite, above = np.ones(size), ZERO, 1.0
-        for s, (_, _, rates) in zip(tilts, windows, strict=True):
-            plan = GridPlan(width, s, few_bits(s * h), start, size, (rates[0] * h, rates[1] * h))
-            parts, infinite = self._pessimistic_parts(plan)
-            if self._count == 1:
-                pairs = zip(parts[0].at.tolist(), parts[0].mass.tolist(), strict=True)
-                return dict(pairs), h, float_at_least(infinite)
-            total = summed(parts, plan.tilt, start, size, plan.chernoff_rates)
-            log = float_at_least(total.log_scale.upper) + total.slack - total.tilt * total.index
-            with np.errstate(over="ignore"):
-                grown = exponential_in_floats(np.clip(log + 1e-9, -700.0, 700.0))
-            found = np.minimum(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
+        found, above = np.ones(size), 1.0
+        for s, (down, up) in zip(tilts, rates, strict=True):
+            total = summed(parts, few_bits(s * h), start, size, (down * h, up * h))
+            tilted = total.tilt * total.index
+            log = float_at_least(total.log_scale.upper) + total.slack - tilted
+            log += 1e-9 + 2.0**-50 * float(np.abs(tilted).max())
+            grown = exponential_in_floats(np.clip(log, -700.0, 700.0))
+            found = np.fmin(found, (np.maximum(total.mass, 0.0) + total.error) * grown)
             above = min(above, float(total.outside[1] * grown[-1]) * 1.001)
-        found[0] = 1.0  # this one and all below
-        infinite = _joint(infinite, above, 1, up=True)
-        masses = zip((start + np.arange(size)).tolist(), found.tolist(), strict=True)
-        return dict(masses), h, float_at_least(infinite)
+        found[0] = 1.0
+        return start, found, above
 
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""
@@ -231,18 +250,17 @@ class AdjacencyBounds(Choices):
             tilt //= 2  # near the largest loss the saddle point is so far out that weights overflow
 
     def _tilt_at(self, epsilon: Fraction) -> int:
-        return self._tilt(min(_float(epsilon), 2 * max(self._largest, 0.0) + 1))
+        return self._tilt(min(float_of(epsilon), 2 * max(self._largest, 0.0) + 1))
 
-    def plan_at(self, epsilon: Fraction) -> GridPlan:
-        """Return the buckets for a bound on delta(epsilon)."""
-        return self._plan(self._tilt_at(epsilon))
-
-    def is_mostly_rounding(self, epsilon: Fraction) -> bool:
-        """Return whether the errors of transforms are most of the bound on delta."""
+    def rounding_at(self, epsilon: Fraction) -> float:
+        """Return about how much the errors of transforms add to the bound on delta."""
         found = self._pessimistic(self._tilt_at(epsilon))
-        sums = (found.total, replace(found.total, error=0.0))
-        whole, exact = (_hockey_stick_sum(one, gmpy2.mpq(epsilon), found.width) for one in sums)
-        return bool(exact < _UP.div(whole, 2))
+        total, h = found.total, found.width.about
+        if not (total.counts and total.tilt > 0):
+            return math.inf
+        scale = _scale(total, math.floor(float_of(epsilon) / h) + 1, up=True)
+        # the sum of exp(-tilt k) (1 - exp(-k h)) over all k
+        return float(_UP.mul(scale, total.error * h / (total.tilt * (total.tilt + h))))
 
     def delta_below(self, epsilon: Fraction) -> Any:
         """Return a lower bound on delta(epsilon), epsilon >= 0."""
@@ -276,7 +294,7 @@ class AdjacencyBounds(Choices):
 
     def _epsilon_above(self, delta: Fraction, less: float) -> float:
         target = _DOWN.mul(_DOWN.add(gmpy2.mpq(delta), ZERO), 1 - less)
-        about = self.guess(_float(delta))
+        about = self.guess(float_of(delta))
         tilt, best = self._tilt(about), math.inf
         for _ in range(4):
             one = self._pessimistic(tilt)
@@ -305,7 +323,7 @@ class AdjacencyBounds(Choices):
         target = _UP.add(gmpy2.mpq(delta), ZERO)
         if self.infinite()[0] > target:
             return math.inf
-        about = self.guess(_float(delta))
+        about = self.guess(float_of(delta))
         found = self._optimistic(self._tilt(about))
         lines = _neyman_pearson(found, about)
         if lines is None:
@@ -323,11 +341,12 @@ class AdjacencyBounds(Choices):
         return max(float_at_most(_DOWN.add(log, about)), 0.0)
 
 
-def _float(exact: Fraction) -> float:
+def float_of(exact: Fraction) -> float:
+    """Return a float near to a fraction, and at most 2**1000."""
     return float(min(exact, Fraction(2**1000)))
 
 
-def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
+def joint(before: Any, one: float, count: int, *, up: bool) -> Any:
     """Return 1 - (1 - before)(1 - one)**count, rounded."""
     if one >= 1:
         return ONE
@@ -335,6 +354,19 @@ def _joint(before: Any, one: float, count: int, *, up: bool) -> Any:
     log = far.mul(far.log1p(-one), count)
     both = far.add(log, far.log1p(far.minus(before))) if before < 1 else -gmpy2.inf()
     return near.minus(far.expm1(both))
+
+
+def fall_at_most(x: Floats) -> Floats:
+    """Return an upper bound on 1 - exp(-x), x >= 0: for small x, x - x**2/2 + x**3/6 is one."""
+    share = 1 - exponential_in_floats(np.maximum(-x, -_FAR)) * (1 - 2.0**-50) + 2.0**-52
+    small = np.minimum(x, 2.0)
+    return np.minimum(share, small * (1 - small / 2 * (1 - small / 3)) * (1 + 2.0**-50))
+
+
+def fall_at_least(x: Floats) -> Floats:
+    """Return a lower bound on 1 - exp(-x), x >= 0."""
+    share = 1 - exponential_in_floats(np.maximum(-x, -_FAR)) * (1 + 2.0**-50) - 2.0**-52
+    return np.maximum(share, np.maximum(x - x * x / 2, x / (1 + x)) * (1 - 2.0**-50))
 
 
 def _summed(size: int) -> float:
@@ -353,10 +385,7 @@ def _scale(total: Sum, place: int, *, up: bool) -> Any:
 
 
 def _hockey_stick_sum(total: Sum, epsilon: Any, width: Width) -> Any:
-    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss).
-
-    For small x, 1 - exp(-x) is at most x - x**2/2 + x**3/6.
-    """
+    """Return an upper bound on the sum of masses times 1 - exp(epsilon - loss)."""
     h = width.about
     if epsilon > _FARTHEST_INDEX * h:  # beyond all finite losses
         return ONE
@@ -369,10 +398,7 @@ def _hockey_stick_sum(total: Sum, epsilon: Any, width: Width) -> Any:
     steps = (total.index[first:] - place).astype(np.float64)
     w = exponential_in_floats(np.maximum(-total.tilt * steps, -_FAR))
     gap = (float_at_least(place * exact - epsilon) + steps * h) * (1 + 2.0**-50)
-    share = 1 - exponential_in_floats(np.maximum(-gap, -_FAR)) * (1 - 2.0**-50) + 2.0**-52
-    small = np.minimum(gap, 2.0)
-    share = np.minimum(share, small * (1 - small / 2 * (1 - small / 3)) * (1 + 2.0**-50))
-    found = float((masses * w * share).sum()) * (1 + _summed(steps.size))
+    found = float((masses * w * fall_at_most(gap)).sum()) * (1 + _summed(steps.size))
     scale = _scale(total, place, up=True)
     sure = _UP.mul(found, scale)
     if place < total.bottom:  # mass in between counts at most as the lowest
@@ -482,7 +508,7 @@ def log_moment(cells: OutcomeCells, s: float) -> Any:
     start = exponential_in_floats(np.maximum(exponent, -_MOST_EXPONENT))
     power = exponential_in_floats(rise) * (1 + 2.0**-50)
     grown = np.minimum(rise + rise * rise / 2 * power, power - 1 + 2.0**-52)
-    fall = np.maximum(x - x * x / 2, x / (1 + x)) * (1 - 2.0**-50)
+    fall = fall_at_least(x)
     need = np.maximum(p - r * (1 - 2 * slip) * (1 - 2.0**-50), 0.0) * (1 + 2.0**-50)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.where(need < p * fall, need / fall, p)

@@ -427,6 +427,14 @@ def _rho_of_laplace(scale: Fraction, sensitivity: int) -> Fraction:
     return min(fraction_of(arithmetic(64).up.plus(found.upper)), pure**2 / 2)
 
 
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """Return epsilon tanh(epsilon/2), the least rho of all epsilon-DP releases, rounded up.
+
+    It is that of the discrete Laplace at sensitivity 1 (docs/concepts/over_time.md).
+    """
+    return _rho_of_laplace(1 / epsilon, 1)
+
+
 LEAST_SIGMA2 = Fraction(1, 4)
 _EACH = 512
 """tau takes its first _EACH terms one by one. Later terms are taken in blocks, each longer by 1 for

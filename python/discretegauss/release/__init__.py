@@ -5,6 +5,7 @@ from ..errors import OutputError, TableError
 from ._frames import Plan, Table
 from ._report import PlanRelease, Release
 from ._run import release_plan, release_table
+from ._running import Running
 
 __all__ = [
     "OutputError",
@@ -12,6 +13,7 @@ __all__ = [
     "Plan",
     "PlanRelease",
     "Release",
+    "Running",
     "Table",
     "TableError",
     "release_plan",

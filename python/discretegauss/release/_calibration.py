@@ -61,6 +61,13 @@ class Cost:
             least = min(self.epsilon, float_at_least(self.asked_epsilon))
             object.__setattr__(self, "epsilon", least)
 
+    @property
+    def of_ledger(self) -> dict[str, Fraction]:
+        """The cost as a ledger takes it: rho, or a pure epsilon."""
+        if self.delta == 0 and self.asked_epsilon is not None:
+            return {"epsilon": self.asked_epsilon}
+        return {"rho": self.rho}
+
 
 class WithCost:
     """Gives the fields of the common `cost` of several tables shorter names."""

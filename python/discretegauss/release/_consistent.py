@@ -23,6 +23,9 @@ from ._plan import PlannedTable
 
 _ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}
 
+_LABEL = "\0count"
+"""The name of the counts, for which tables may have different names."""
+
 
 class ConsistentTables:
     """Collects noisy tables while they are written, makes them add up, and writes them as CSV.
@@ -67,6 +70,7 @@ class ConsistentTables:
             for i, one in enumerate(tables, 1)
         ]
         self.folder = folder
+        self._given = tables, person
         self._counts = [one.columns[0] for one in tables]
         self._tables: list[_FileRows] = []
 
@@ -75,12 +79,19 @@ class ConsistentTables:
         self._tables.append(_FileRows(release.law, other_columns))
         return self._tables[-1]
 
+    def another(self) -> ConsistentTables:
+        """Return a collector for the same tables."""
+        return ConsistentTables(self.folder, *self._given)
+
+    def fitted(self) -> list[dict[str, Any]]:
+        """Return the tables that add up, or refuse them."""
+        tables = [table.as_columns(_LABEL) for table in self._tables]
+        return consistent(tables, [table.law for table in self._tables], _LABEL)
+
     def write(self, files: Sequence[NewFile]) -> tuple[tuple[Path, float], ...]:
         """Write the files, which get their names later. Return each with its gain in variance."""
-        label = "\0count"  # tables may have different names for their counts
-        tables = [table.as_columns(label) for table in self._tables]
         try:
-            fitted = consistent(tables, [table.law for table in self._tables], label)
+            fitted = self.fitted()
         except ContradictionError as error:
             error.add_note(
                 "no table is written, but this error depends on the noisy counts, so the budget is "
@@ -94,7 +105,7 @@ class ConsistentTables:
             with file.content() as write:
                 keys = table.other_columns
                 new = ("error", "low", "high")
-                rows = zip(*(columns[key] for key in (*keys, label, *new)), strict=True)
+                rows = zip(*(columns[key] for key in (*keys, _LABEL, *new)), strict=True)
                 write(csv_bytes([(*keys, count, *new), *rows]))
             mean = float(np.mean(np.square(columns["error"])))
             gains.append((file.path, float(table.law.var()) / mean))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from .._inputs.budget import Budget
-from .._inputs.draw_arguments import CHACHA20
+from .._inputs.draw_arguments import CHACHA20, checked_source
 from .._inputs.keywords import with_hints
 from .._inputs.messages import describe
 from .._inputs.numbers import positive
@@ -22,6 +23,7 @@ from ..data.person import Counted, Counting, Person, checked_counting, require_p
 from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import DiscreteGaussian
+from ..privacy.ledger import Ledger, open_ledger, recorded
 from ._calibration import Cost, WithCost, calibrations
 from ._groupings import (
     TableOfPlan,
@@ -186,6 +188,7 @@ class Plan(WithCost):
         columns: object = None,
         *,
         integral_floats: bool = False,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
         source: Source = CHACHA20,
     ) -> dict[str, Any]:
         """Return the tables with noise; `discretegauss.add_noise` does the same for one.
@@ -198,6 +201,9 @@ class Plan(WithCost):
             The one column of counts of those tables whose `Table` names none.
         integral_floats, source
             As for `discretegauss.add_noise`.
+        ledger : str or os.PathLike of str or privacy.Ledger, optional
+            The ledger of these people. The call is a line in it before anything is drawn, and is
+            refused beyond the ledger's limit.
 
         Returns
         -------
@@ -208,9 +214,9 @@ class Plan(WithCost):
         Raises
         ------
         TypeError, ValueError, OverflowError, OSError
-            As `discretegauss.add_noise`. Also if frames are not those of the plan, if a column of
-            `by` is missing or is counted by another table, or if two rows are one group. All tables
-            are checked before anything is drawn.
+            As `discretegauss.add_noise`, and LedgerError as `release_table`. Also if frames are not
+            those of the plan, if a column of `by` is missing or is counted by another table, or if
+            two rows are one group. All tables are checked before anything is drawn.
 
         Notes
         -----
@@ -224,6 +230,10 @@ class Plan(WithCost):
         if set(frames) != set(self.tables):
             names = ", ".join(map(repr, self.tables))
             raise ParameterValueError(f"frames must have the names of the plan's tables, {names}")
+        how, ledger = (
+            AddOptions(floats=integral_floats, source=checked_source(source)),
+            open_ledger(ledger),
+        )
         laws, opened = self.laws, dict[str, tuple[LabelledTable, Container]]()
         counted, values = list[TableOfPlan](), list[Values]()
         shared = shared_keys(table.counting for table in self.tables.values())
@@ -248,8 +258,15 @@ class Plan(WithCost):
                     tables[name] = open_container(rest, labels[name], floats=integral_floats)
         require_values(counted)
         require_one_grouping(counted, values)
-        how = AddOptions(floats=integral_floats, source=source)
-        return {name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()}
+        what = {
+            "tables": [{"table": name, "law": repr(law)} for name, law in laws.items()],
+            "person": str(self.person),
+        }
+        of_person = self.person.neighbours
+        with recorded(ledger, what=what, neighbours=of_person, **self.cost.of_ledger):
+            return {
+                name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()
+            }
 
 
 def _has_any(table: LabelledTable, labels: Collection[Any]) -> bool:

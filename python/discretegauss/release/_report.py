@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +19,7 @@ from .._system.json_report import json_report
 from ..data.person import Change, Person
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from ..privacy.joint import COROLLARY
+from ..privacy.ledger import Entry
 from ._calibration import Calibration, Cost, WithCost
 from ._plan import FilePlan
 
@@ -50,6 +51,8 @@ class Release(Calibration):
         Whether nobody changes counts in two of the columns.
     person : Person or None
         Who is protected. None: anybody who changes no more than `sensitivity` and `queries` say.
+    ledger : Entry or None
+        The line of the whole release in its ledger.
     """
 
     table: Path
@@ -61,10 +64,11 @@ class Release(Calibration):
     seconds: float
     person: Person | None = None
     left_out: tuple[str, ...] = ()
+    ledger: Entry | None = None
 
     def __str__(self) -> str:
         who = _person_lines(self.person) or _assumed_lines(self)
-        return aligned([*who, *_table_lines(self)])
+        return aligned([*who, *_table_lines(self), *ledger_lines(self.ledger)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,8 @@ class PlanRelease(WithCost):
         Each table's share of the plan's rho.
     person : Person or None
         The statement about every person.
+    ledger : Entry or None
+        The line of the release in its ledger.
     consistent : tuple[tuple[Path, float], ...]
         For each table that was made to add up: its file, and its old variance divided by the new.
     """
@@ -89,6 +95,7 @@ class PlanRelease(WithCost):
     cost: Cost
     person: Person | None = None
     consistent: tuple[tuple[Path, float], ...] = ()
+    ledger: Entry | None = None
 
     def __str__(self) -> str:
         if self.path is None:
@@ -99,7 +106,8 @@ class PlanRelease(WithCost):
         ]
         for part, (file, gain) in zip(parts, self.consistent, strict=False):
             part.append(("made to add up", f"{_name(file)}, variance 1/{gain:.3f} on average"))
-        return _with_total(parts, self.tables, f"{_name(self.path)}, ", self.cost, self.person)
+        text = _with_total(parts, self.tables, f"{_name(self.path)}, ", self.cost, self.person)
+        return "\n".join([text, *([aligned(ledger_lines(self.ledger))] if self.ledger else [])])
 
 
 def plan_text(plan: FilePlan) -> str:
@@ -149,11 +157,12 @@ def release_json(release: PlanRelease) -> str:
         }
         for one in release.tables
     ]
+    line = {} if release.ledger is None else {"ledger": release.ledger.fields}
     if release.path is None:
-        return json_report(_person_fields(release.person) | tables[0])
+        return json_report(_person_fields(release.person) | tables[0] | line)
     for fields, (file, gain) in zip(tables, release.consistent, strict=False):
         fields |= {"consistent": str(file), "variance_divided_by": gain}
-    return _total_json(release.path, release.cost, release.person, release.shares, tables)
+    return _total_json(release.path, release.cost, release.person, release.shares, tables, line)
 
 
 def plan_json(plan: FilePlan) -> str:
@@ -193,13 +202,14 @@ def _total_json(
     person: Person | None,
     shares: Sequence[Fraction],
     tables: Sequence[dict[str, Any]],
+    ledger: Mapping[str, Any] | None = None,
 ) -> str:
     with_shares = [
         {"share": _exact(share), **one} for share, one in zip(shares, tables, strict=True)
     ]
     epsilon = None if cost.asked_epsilon is None else _exact(cost.asked_epsilon)
     total = {"plan": str(path), **_cost_fields(cost), "asked_epsilon": epsilon}
-    return json_report({**total, **_person_fields(person), "tables": with_shares})
+    return json_report({**total, **(ledger or {}), **_person_fields(person), "tables": with_shares})
 
 
 def _person_fields(person: Person | None) -> dict[str, Any]:
@@ -276,6 +286,11 @@ def _with_total(
 
 def _person_lines(person: Person | None) -> Lines:
     return [] if person is None else [("person", printable(str(person)))]
+
+
+def ledger_lines(entry: Entry | None) -> Lines:
+    """Return the line of a release in its ledger."""
+    return [] if entry is None else [("ledger", printable(str(entry)))]
 
 
 def _assumed_lines(release: Release) -> Lines:

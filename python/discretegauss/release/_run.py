@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._inputs.budget import Budget
+from .._inputs.draw_arguments import checked_source
 from .._inputs.keywords import with_hints
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import require_rows
 from .._inputs.source import Source
-from .._system.atomic_file import NewFile, no_op, place_together
+from .._system.atomic_file import NewFile, Sink, no_op, place_together, probed
 from .._system.folders import folder_made
 from .._system.progress import Progress
 from .._system.signals import signals_deferred
 from ..data.addition import AddOptions, has_room, noisy
-from ..data.cells import INT64_RANGE
+from ..data.cells import INT64_RANGE, Cells
 from ..data.person import Person
 from ..data.totals import RunningTotal, refusal_of_row
 from ..errors import ParameterValueError, TableError
 from ..laws import DiscreteGaussian
+from ..privacy.ledger import Entry, Ledger, recorded
 from ._calibration import Calibration
 from ._chunks import Chunk, FileTable, RowsBy
 from ._consistent import ConsistentTables
@@ -65,6 +74,7 @@ def release_table(
     report_delta: object = None,
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
     progress: bool = False,
     source: Source = "chacha20",
 ) -> Release:
@@ -117,6 +127,9 @@ def release_table(
     plot : str or os.PathLike of str, optional
         A .png, .pdf or .svg file for a picture of the noisy counts and their error bars. It shows
         no true count. Needs matplotlib.
+    ledger : str or os.PathLike of str or privacy.Ledger, optional
+        The ledger of these people. The release is a line in it before anything is drawn, and is
+        refused beyond the ledger's limit.
     progress : bool
         Whether to show a progress bar on stderr, if that is a terminal.
     source : "getrandom", "chacha20" or callable
@@ -136,6 +149,8 @@ def release_table(
     OutputError
         If out or plot is the table, or the same file as the other; exists without force; is not a
         regular file; or is the file that stdout or stderr goes to.
+    LedgerError
+        If the ledger is not there or was changed, or if the release costs more than it has left.
     TypeError, ValueError, OverflowError
         If a parameter is wrong: `discretegauss.errors.ParameterTypeError` and so on.
     ImportError
@@ -176,6 +191,7 @@ def release_table(
         ),
         force=force,
         plot=plot,
+        ledger=ledger,
         progress=progress,
         source=source,
     ).tables[0]
@@ -188,6 +204,7 @@ def release_plan(
     force: bool = False,
     plot: str | os.PathLike[str] | None = None,
     consistent: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
     progress: bool = False,
     source: Source = "chacha20",
 ) -> PlanRelease:
@@ -205,7 +222,7 @@ def release_plan(
     consistent : str or os.PathLike of str, optional
         A folder for the same tables, as CSV, made to add up by `discretegauss.estimate.consistent`,
         with a column of standard errors. They are computed from the noisy tables alone.
-    progress, source : bool, "getrandom", "chacha20" or callable
+    ledger, progress, source
         As for `release_table`.
 
     Returns
@@ -215,7 +232,7 @@ def release_plan(
 
     Raises
     ------
-    TableError, OutputError, TypeError, ValueError, OverflowError, ImportError, OSError
+    TableError, OutputError, LedgerError, TypeError, ValueError, OverflowError, ImportError, OSError
         As `release_table`; messages about the plan name the file and the table's number.
     KeyboardInterrupt
         At Ctrl-C.
@@ -236,6 +253,7 @@ def release_plan(
         force=force,
         plot=plot,
         consistent=consistent,
+        ledger=ledger,
         progress=progress,
         source=source,
     )
@@ -262,6 +280,7 @@ def execute(
     force: bool,
     plot: str | os.PathLike[str] | None = None,
     consistent: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
     progress: bool = False,
     source: Source = "chacha20",
     to_stdout: bool = False,
@@ -279,6 +298,10 @@ def execute(
         with named_in_errors(one.where):
             out = one.table if to_stdout else one.out
             formats.append(formats_of(one.table, out, one.delimiter))
+    if ledger is not None:
+        source = checked_source(source)
+        ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        inputs.append(File(ledger.path, "the ledger"))
     streams: list[Stdout] = []
     observers: list[Observer] = []
     added_up = picture = None
@@ -310,21 +333,30 @@ def execute(
         counted = [(x.where, x.counting, x.columns) for x in plan.tables if x.counting]
         require_one_grouping(counted, values if counted else [])
     shares = tuple([one.share for one in plan.tables])
+    if ledger is not None:
+        _rehearse(runs, plan.person, added_up)
     try:
-        with nullcontext() if added_up is None else folder_made(added_up.folder):
+        with (
+            nullcontext() if added_up is None else folder_made(added_up.folder),
+            nullcontext() if ledger is None else probed(destinations),
+            nullcontext() if ledger is None else _recorded(ledger, plan) as entry,
+        ):
             try:
                 # No comprehension here: in Python 3.12 and 3.13 an exception that a trace function
                 # (of a debugger that quits) raises inside one skips the `finally` below.
                 tables = []
                 for run in runs:
-                    table = _write(run, source, observers, plan.person, progress=progress)
-                    tables.append(replace(table, person=plan.person))
+                    draw = partial(noisy, law=run.noise.law, how=AddOptions(source=source))
+                    to_file = run.file.content()
+                    table = _write(run, draw, to_file, observers, plan.person, progress=progress)
+                    tables.append(replace(table, person=plan.person, ledger=entry))
                 release = PlanRelease(
                     path=plan.path,
                     shares=shares,
                     tables=tuple(tables),
                     cost=plan.cost,
                     person=plan.person,
+                    ledger=entry,
                     consistent=() if added_up is None else added_up.write(files[n : 2 * n]),
                 )
                 if picture is not None:
@@ -342,7 +374,10 @@ def execute(
                     for file in files:
                         file.discard()
     except FileExistsError as error:  # another release made it after the check
-        raise exists_already(Path(error.filename)) from None
+        exists = exists_already(Path(error.filename))
+        for note in getattr(error, "__notes__", []):
+            exists.add_note(note)
+        raise exists from None
     except BaseException as error:
         if any(stream.is_placed() for stream in streams) or (
             files and all(file.is_placed() for file in files)
@@ -350,6 +385,59 @@ def execute(
             written = "the tables of the plan are" if plan.path else f"{plan.tables[0].out} is"
             error.add_note(f"{written} written; the budget is spent")
         raise
+
+
+def _recorded(ledger: Ledger, plan: FilePlan) -> AbstractContextManager[Entry | None]:
+    """Write the line of a release, in which nothing depends on a count, before the block."""
+    tables = [
+        {
+            "table": str(one.table),
+            "columns": one.columns,
+            "out": str(one.out),
+            "law": repr(noise.law),
+            "sensitivity": str(noise.sensitivity),
+            "queries": noise.queries,
+        }
+        for one, noise in zip(plan.tables, plan.noise, strict=True)
+    ]
+    what: dict[str, object] = {"tables": tables}
+    if (person := plan.person) is not None:
+        what["person"] = str(person)
+    neighbours = None if person is None else person.neighbours
+    return recorded(ledger, what=what, neighbours=neighbours, **plan.cost.of_ledger)
+
+
+def _rehearse(
+    runs: Sequence[_Run], person: Person | None, added_up: ConsistentTables | None
+) -> None:
+    """Write zeros nowhere, so that a table that cannot be written is refused before it costs.
+
+    A pipe can be read only once.
+    """
+    if any(_is_pipe(run.one.table) for run in runs):
+        added_up = None
+    observers = [] if added_up is None else [added_up.another()]
+    for run in runs:
+        if not _is_pipe(run.one.table):
+            _write(run, _zeros, nullcontext(_nowhere), observers, person, progress=False)
+    for tables in observers:
+        tables.fitted()
+
+
+def _zeros(columns: Sequence[Cells]) -> list[NDArray[Any]]:
+    kinds = [object if cells.integers.dtype == object else np.int64 for cells in columns]
+    return [np.zeros(x.integers.shape, kind) for x, kind in zip(columns, kinds, strict=True)]
+
+
+def _nowhere(_: bytes | memoryview) -> None:
+    """Discard the bytes."""
+
+
+def _is_pipe(path: Path) -> bool:
+    """Return whether a table can be read only once. Refuse one that is not there."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return not stat.S_ISREG(os.stat(path).st_mode) or path.parts[:2] == ("/", "dev")
 
 
 @contextmanager
@@ -377,8 +465,7 @@ def _look_through(run: _Run, person: Person | None, shared: frozenset[str]) -> V
     instead, by the same rules, if they need only one row at a time.
     """
     one, counts_have_no_limit = run.one, run.of_table.kind == "text"
-    is_pipe = not one.table.is_file() or one.table.parts[:2] == ("/", "dev")
-    if is_pipe:
+    if _is_pipe(one.table):
         return {}
     rows = 0
     with _open_planned(run) as table:
@@ -411,16 +498,16 @@ def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
 
 def _write(
     run: _Run,
-    source: Source,
+    draw: Callable[[Sequence[Cells]], list[NDArray[Any]]],
+    sink: AbstractContextManager[Sink],
     observers: Sequence[Observer],
     person: Person | None,
     *,
     progress: bool,
 ) -> Release:
-    """Write a table with noise on its counts to its output, which has no name yet."""
+    """Write a table to a sink, with the numbers of `draw` in place of its counts."""
     start, one, rows = time.perf_counter(), run.one, 0
-    how = AddOptions(source=source)
-    with _open_planned(run) as table, run.file.content() as whole:
+    with _open_planned(run) as table, sink as whole:
         release = Release(
             **vars(run.noise),
             table=one.table,
@@ -436,13 +523,13 @@ def _write(
         totals = RunningTotal() if alone_of(one, person).rows else None
         collectors = [each.next_table(release, table.other_columns) for each in observers]
         with (
-            compressed(whole, run.of_out.compression) as sink,
+            compressed(whole, run.of_out.compression) as file,
             Progress("rows", show=progress) as bar,
-            table.writer(sink) as write,
+            table.writer(file) as write,
         ):
             for chunk in table.chunks():
                 _require_room(chunk, run.noise.law, rows)
-                sums = noisy(chunk.cells, run.noise.law, how)
+                sums = draw(chunk.cells)
                 write(chunk.close(sums))
                 if by is not None:
                     by.add(chunk)

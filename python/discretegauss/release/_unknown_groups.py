@@ -10,19 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from .._inputs.decimal_text import rounded_up
+from .._inputs.draw_arguments import checked_source
 from .._inputs.messages import number_of, printable
-from .._inputs.numbers import checked_flag
+from .._inputs.numbers import checked_flag, exact_rational
 from .._inputs.paths import named_path
 from .._inputs.source import Source
-from .._system.atomic_file import atomic_write, no_op
+from .._system.atomic_file import atomic_write, no_op, probed
 from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
+from ..privacy.ledger import Entry, Ledger, open_ledger, recorded
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
 from ._destinations import File, checked_destinations
 from ._files import checked_delimiter, formats_of, open_table
 from ._plan import column_names
-from ._report import aligned
+from ._report import aligned, ledger_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,8 @@ class GroupsRelease:
         The epsilon of the budget, as typed.
     rule : KeepRule
         The noise, the threshold, and the delta that is spent.
+    ledger : Entry or None
+        The line of the release in its ledger.
     """
 
     table: Path
@@ -49,6 +53,7 @@ class GroupsRelease:
     groups_per_person: int
     epsilon: object
     rule: KeepRule
+    ledger: Entry | None = None
 
     def __str__(self) -> str:
         lines = [
@@ -60,7 +65,7 @@ class GroupsRelease:
             ("groups a person", str(self.groups_per_person)),
             ("(epsilon, delta)", f"({self.epsilon}, {rounded_up(Fraction(self.rule.delta))})"),
         ]
-        return aligned(lines)
+        return aligned([*lines, *ledger_lines(self.ledger)])
 
 
 def release_groups(
@@ -75,6 +80,7 @@ def release_groups(
     delimiter: str | None = None,
     integral_floats: bool = False,
     force: bool = False,
+    ledger: str | os.PathLike[str] | Ledger | None = None,
     source: Source = "chacha20",
     before_placing: Callable[[], None] = no_op,
 ) -> GroupsRelease:
@@ -85,7 +91,7 @@ def release_groups(
 
     Parameters
     ----------
-    table, delimiter, integral_floats, force, source
+    table, delimiter, integral_floats, force, ledger, source
         As for `release_table`. The table has one row for each group, and is held in memory.
     column : str
         The column of counts, which count people. All other columns are the key of the group.
@@ -104,7 +110,7 @@ def release_groups(
 
     Raises
     ------
-    TableError, OutputError, TypeError, ValueError, OverflowError, ImportError, OSError
+    TableError, OutputError, LedgerError, TypeError, ValueError, OverflowError, ImportError, OSError
         As `release_table`. Also a TableError if two rows are one group, or a count is negative.
     """
     if person is not None:
@@ -117,9 +123,11 @@ def release_groups(
         raise ParameterValueError(f"column must name one column of counts, got {len(names)}")
     delimiter = checked_delimiter(delimiter)
     of_table, _ = formats_of(read, read, delimiter)
-    (destination,) = checked_destinations(
-        [File(written, "the output")], [File(read, "the table itself")], force=force
-    )
+    inputs = [File(read, "the table itself")]
+    bits, ledger = checked_source(source), open_ledger(ledger)
+    if ledger is not None:
+        inputs.append(File(ledger.path, "the ledger"))
+    (destination,) = checked_destinations([File(written, "the output")], inputs, force=force)
     if written.suffix.lower() != ".csv":
         raise OutputError(f"{written} must end in .csv, because groups are written as CSV")
     floats = checked_flag(integral_floats, "integral_floats")
@@ -139,10 +147,22 @@ def release_groups(
         raise TableError(f"{read}: each group must have one row, but some have several")
     if min(groups.values(), default=0) < 0:
         raise TableError(f"{read}: column {names[0]!r} must not have negative counts")
-    groups = keep_groups(groups, epsilon, delta, groups_per_person, source=source)
-    rows = [header, *((*group, count) for group, count in groups.items())]
-    with atomic_write(destination, replace=force, before_placing=before_placing) as write:
-        write(csv_bytes(rows, delimiter or ","))
+    what = {"table": str(read), "column": names[0], "out": str(written), "law": repr(rule.law)}
+    spent = min(Fraction(rule.delta), exact_rational(delta, "delta"))
+    with (
+        probed([] if ledger is None else [destination]),
+        recorded(
+            ledger,
+            what=what,
+            epsilon=epsilon,
+            delta=spent,
+            neighbours="add or remove",
+        ) as entry,
+    ):
+        groups = keep_groups(groups, epsilon, delta, groups_per_person, source=bits)
+        rows = [header, *((*group, count) for group, count in groups.items())]
+        with atomic_write(destination, replace=force, before_placing=before_placing) as write:
+            write(csv_bytes(rows, delimiter or ","))
     return GroupsRelease(
         table=read,
         column=names[0],
@@ -151,6 +171,7 @@ def release_groups(
         groups_per_person=groups_per_person,
         epsilon=epsilon,
         rule=rule,
+        ledger=entry,
     )
 
 

@@ -21,7 +21,8 @@ are certain. They end, because exp of an algebraic number other than 0 is never 
 because the weight is exactly 1 if the exponent is 0.
 
 ``--quick`` proves nothing about tables. It draws from fixed bits and compares (``_quick``), in a
-second, and needs neither python-flint nor the compiled core.
+second, and needs neither python-flint nor the compiled core. ``--gpu`` asks each GPU for items of
+random keys, and compares them with the CPU's (``_gpu``).
 
 The proof needs python-flint (``pip install python-flint``). Exit codes: 0 all proven; 1 a table is
 wrong or not proven; 2 wrong arguments, or python-flint or the compiled core is missing. 3 (results
@@ -324,16 +325,14 @@ def _run(cases: Iterable[LawSpec], *, as_json: bool = False) -> int:
     return 0 if is_right else 1
 
 
-def _run_quick(*, as_json: bool = False) -> int:
-    from ._quick import quick_checks
-
+def _run_facts(checks: Iterable[tuple[str, bool]], *, as_json: bool = False) -> int:
     say = _silent if as_json else _print
     say(f"discretegauss {__version__}: {build_info()}")
     facts = []
-    for fact, holds in quick_checks():
+    for fact, holds in checks:
         facts.append({"fact": fact, "right": bool(holds)})
         say(f"{'right' if holds else 'WRONG'}: {fact}")
-    is_right = all(one["right"] for one in facts)
+    is_right = bool(facts) and all(one["right"] for one in facts)
     if as_json:
         _print(json_report({"right": is_right, "build": build_info(), "facts": facts}))
     return 0 if is_right else 1
@@ -373,14 +372,28 @@ def main(
         action="store_true",
         help="only check, in a second and without python-flint, that draws are as specified",
     )
+    parser.add_argument(
+        "--gpu", action="store_true", help="only compare what GPUs draw with what the CPU draws"
+    )
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args(arguments)
     if options.random < 0:
         parser.error(f"--random must be at least 0, got {options.random}")
+    if options.quick + options.gpu + bool(options.random) > 1:
+        parser.error("give only one of --quick, --gpu and --random")
     if options.quick:
-        if options.random:
-            parser.error("--random must not be given with --quick, which proves nothing")
-        return _written(partial(_run_quick, as_json=options.json), name)
+        from ._quick import quick_checks
+
+        return _written(partial(_run_facts, quick_checks(), as_json=options.json), name)
+    if options.gpu:
+        from ._gpu import known_answers
+
+        try:
+            answers = known_answers()
+        except (ImportError, RuntimeError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 2
+        return _written(partial(_run_facts, answers, as_json=options.json), name)
     for module, advice in _REQUIREMENTS.items():
         if find_spec(module) is None:
             print(f"{name} needs {advice}", file=sys.stderr)

@@ -50,10 +50,10 @@ def test_the_examples_return_what_is_shown(page: Path) -> None:
     assert (failed, tried > 2) == (0, True)
 
 
-def test_the_figures_of_the_paper_are_drawn_and_printed_as_utility_md_shows(tmp_path: Path) -> None:
+def test_the_figures_of_the_paper_are_drawn_and_printed_as_the_page_shows(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     program = DOCS.parent / "examples" / "paper_figures.py"
-    text = (DOCS / "concepts" / "utility.md").read_text(encoding="utf-8")
+    text = (DOCS / "concepts" / "which_law.md").read_text(encoding="utf-8")
     _, _, shown = text.partition("$ python examples/paper_figures.py --out figures\n")
     said = printed(sys.executable, program, "--out", "figures", cwd=tmp_path)
     assert said == shown.partition("```")[0]

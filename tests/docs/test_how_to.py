@@ -56,7 +56,7 @@ def run(page: Path, folder: Path) -> None:
     printed(*command, input=program(page, folder), cwd=folder, env=env)
 
 
-RUN_HERE = ["auditing", "concepts/teaching", "cross_tables"]
+RUN_HERE = ["concepts/teaching", "cross_tables", "why_believe_it"]
 
 
 @pytest.mark.parametrize("name", RUN_HERE)

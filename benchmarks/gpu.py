@@ -100,7 +100,7 @@ def compiled(device: driver.Device, item: str) -> dict[str, Any]:
 def draw_and_tell_key(out: Array, law: Any) -> bytes:
     """Fill an array as `law.sample` does, and return the key of this one call."""
     with out.device.block(DEFAULT_STREAM, cuda._BLOCK_BYTES) as block:
-        call = cuda._Call(out.device, block, DEFAULT_STREAM, out.dtype, law._spec)
+        call = cuda._KernelCall(out.device, block, DEFAULT_STREAM, out.dtype, law._spec)
         call.draw(out.address, 0, out.n)
         return call.key.tobytes()
 

@@ -109,7 +109,7 @@ html_theme_options = {
 }
 # Nothing stands beside pages that have none below them.
 alone = {"genindex", "search"}
-alone |= {f"docs/{name}" for name in ("README", "for_you", "person", "tutorial")}
+alone |= {f"docs/{name}" for name in ("README", "for_you", "count", "tutorial")}
 html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in sorted(alone)}}
 html_show_sourcelink = False
 html_copy_source = False

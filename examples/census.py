@@ -24,7 +24,6 @@ plan = dg.release.Plan(
         "towns": dg.release.Table(by=["state", "town"], share="1/2"),
     },
     epsilon=1,
-    delta="1e-6",
 )
 print(plan)  # prints the noise and its cost, and draws nothing
 

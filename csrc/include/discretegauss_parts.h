@@ -1,4 +1,4 @@
-/** What the Python package alone uses: counts in text, and, for tests, fuzzing, benchmarks and the verifier, options and
+/** The functions that only the Python package uses: counts in text, and, for tests, fuzzing, benchmarks and the verifier, options and
  *  facts of samplers.
  *
  *  This header is not installed, and the shared library does not export what it declares. The "cffi" marks have the

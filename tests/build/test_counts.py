@@ -60,7 +60,7 @@ def test_a_release_of_twenty_rows_takes_no_detour(tmp_path: Path) -> None:
     table.write_text("g,n\n" + "".join(f"x{i},{7 * i}\n" for i in range(20)))
     run = partial(dg.release.release_table, table, "n", tmp_path / "out.csv", rho="0.1", force=True)
     run()
-    assert len(calls(run)) <= 850
+    assert len(calls(run)) <= 860
 
 
 # --- public names ----------------------------------------------------------------------------
@@ -76,7 +76,7 @@ PUBLIC = {
         "Budget Ledger PrivacyLoss calibrate compose delta dp_event epsilon log_delta loss pld "
         "renyi renyi_delta rho zcdp_delta zcdp_delta_standard zcdp_epsilon zcdp_rho"
     ),
-    "release": "Person Plan PlanRelease Release Running Table release_plan release_table",
+    "release": ("Counts Person Plan PlanRelease Release Running Table release_plan release_table"),
     "selection": (
         "TruncatedLaplace exponential exponential_rho keep_groups keep_rule "
         "noisy_max_epsilon permute_and_flip permute_and_flip_rho report_noisy_max"
@@ -142,9 +142,9 @@ def test_help_names_ten_things() -> None:
     assert [name for name in named if not attrgetter(name)(dg).__doc__] == []
 
 
-def test_there_are_at_most_97_of_them() -> None:
+def test_there_are_at_most_98_of_them() -> None:
     """A name counts once if several modules have it, such as `add_noise`."""
-    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 97
+    assert len({name for names in PUBLIC.values() for name in names.split()}) <= 98
 
 
 # --- words -----------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import decimal
+import hashlib
 import io
 import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
@@ -56,9 +58,9 @@ def test_python_m_releases_the_real_table_into_the_current_folder(tmp_path: Path
 
 
 def test_epsilon_and_delta(run: Command, tmp_path: Path) -> None:
-    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "1e-6", "--sensitivity", 2))
+    done = run(*release(tmp_path / "o", "--epsilon", 1, "--delta", "0.1", "--sensitivity", 2))
     assert done.code == 0
-    assert "(1, 1e-6) as asked" in done.out
+    assert "(1, 0.1) as asked" in done.out
     assert "by at most 2)" in done.out
 
 
@@ -213,15 +215,16 @@ def test_version(run: Command) -> None:
     assert done.out.startswith(f"discretegauss {__version__} (engine ")
 
 
-ONE_BUDGET = "either --rho, or both --epsilon and --delta"
-ONCE_MORE = "--report-delta needs --rho and must not be given with --epsilon and --delta"
+ONE_BUDGET = "either --rho, or --epsilon, alone or with --delta"
+ONCE_MORE = "--report-delta needs --rho and must not be given with --epsilon"
 PAIR = ["--epsilon", "1", "--delta", "0.1"]
 
 OF_A_BUDGET: list[tuple[list[str], str]] = [
     ([], f"{ONE_BUDGET}; got none"),
     (["--rho", "1", "--epsilon", "1"], "; got --rho and --epsilon"),
     (["--rho", "1", "--delta", "0.1"], ONE_BUDGET),
-    (["--epsilon", "1"], ONE_BUDGET),
+    (["--epsilon", "0"], "--epsilon must be positive if delta is 0, got 0"),
+    (["--epsilon", "1", "--report-delta", "0.1"], ONCE_MORE),
     (["--delta", "0.1"], ONE_BUDGET),
     (["--rho", "0"], "--rho: must be positive, got '0'"),
     (["--rho=-1/3"], "--rho: must be positive"),
@@ -393,6 +396,18 @@ def test_an_output_may_end_as_its_table_does(run: Command, tmp_path: Path) -> No
     (tmp_path / "t.dat").write_text("flights\n1\n")
     for out in ("o.dat", "o.txt", "o", "o.tsv.gz"):
         assert run(*release(tmp_path / out, "--rho", 1, table=tmp_path / "t.dat")).code == 0
+
+
+def test_the_invented_people_are_always_the_same(run: Command) -> None:
+    """50 000 people, of whom some 8000 have two to six records."""
+    text = run("example", "--people").out
+    header, *lines = text.splitlines()
+    assert header == "person,town,age"
+    records = Counter(line.split(",")[0] for line in lines)
+    several = [n for n in records.values() if n > 1]
+    assert (len(records), min(several), max(several)) == (50_000, 2, 6)
+    assert 8000 < len(several) < 8700
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "3e237c6ec638b061"
 
 
 def test_the_example_is_the_table_that_the_package_has(run: Command, tmp_path: Path) -> None:

@@ -72,11 +72,11 @@ def test_a_plan_is_written_a_second_time_as_tables_that_add_up(run: Command, fli
     assert (done.code, done.err) == (0, "")
     tables = json.loads(done.out)["tables"]
     gains = [table["variance_divided_by"] for table in tables]
-    assert gains == pytest.approx([1.365, 1.409, 1.029], abs=0.002)
+    assert gains == pytest.approx([2.269, 1.582, 1.025], abs=0.002)
     totals = [sum(columns(Path(table["consistent"]))["flights"]) for table in tables]
     assert totals == pytest.approx([totals[0]] * 3, rel=1e-12)
     noisy = [columns(flights.parent / table["out"]) for table in tables]
-    laws = [dg.DiscreteGaussian(table["sigma2"]) for table in tables]
+    laws = [dg.DiscreteLaplace(table["scale"]) for table in tables]
     for table, expected in zip(tables, dg.estimate.consistent(noisy, laws, "flights"), strict=True):
         found = columns(Path(table["consistent"]))
         assert list(found) == list(expected)

@@ -20,7 +20,7 @@ ERRORS: list[tuple[tuple[object, ...], str]] = [
             "rows, got 4; did you mean --sensitivity 4?"
         ),
     ),
-    (("--epsilon", "1e-999", "--delta", "1e-999"), "--epsilon and --delta must be met by noise"),
+    (("--epsilon", 0, "--delta", "1e-999"), "--epsilon and --delta must be met by noise"),
     (("--epsilon", 1, "--delta", "0.1", "--sensitivity", "1.5"), "--sensitivity must be a whole"),
     (("--rho", 1, "--column", "n"), "--column must name each column once, got 'n' twice"),
     (("--rho", 1, "--delimiter", "x"), "--delimiter must be ','"),

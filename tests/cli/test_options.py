@@ -96,7 +96,7 @@ OPTIONS: dict[tuple[str, str], tuple[Callable[[Fraction], bool], list[str]]] = {
 }
 """For each option, the condition on its number, and other arguments that make the call valid."""
 
-NO_NUMBERS = {"-h", "--help", "--version", "--column", "--out", "--force"}
+NO_NUMBERS = {"-h", "--people", "--help", "--version", "--column", "--out", "--force"}
 NO_NUMBERS |= {"--json", "--plot", "--plan", "--disjoint", "--size", "--source", "--threads"}
 NO_NUMBERS |= {
     "--apart",

@@ -213,7 +213,7 @@ def test_an_argument_of_other_libraries_is_refused() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({}, TypeError, "give a law, or a budget: rho, or epsilon with delta"),
+    ({}, TypeError, "give a law, or a budget: rho, or epsilon, alone or with delta"),
     ({"law": 0.1}, TypeError, "pass a budget by name, rho=..."),
     ({"law": LAW, "rho": 1}, TypeError, "either a law or a budget: rho"),
     ({"law": LAW, "delta": 1e-6}, TypeError, "either a law or a budget: delta"),
@@ -221,7 +221,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"law": LAW, "rows_per_person": 2}, TypeError, "either a law or a budget: rows_per_person"),
     ({"law": LAW, "disjoint": True}, TypeError, "either a law or a budget: disjoint"),
     ({"rho": 1, "epsilon": 1, "delta": 0.1}, TypeError, "not both"),
-    ({"epsilon": 1}, TypeError, "epsilon with delta"),
+    ({"delta": 0.1}, TypeError, "epsilon, alone or with delta"),
     ({"rho": 1, "sensitivity": 0}, ValueError, "sensitivity must be at least 1"),
     ({"rho": 1, "rows_per_person": 0}, ValueError, "rows_per_person must be at least 1"),
     ({"rho": 1, "disjoint": 1}, TypeError, "disjoint must be True or False"),
@@ -273,7 +273,7 @@ def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
     """K = rows times columns, unless the columns are of different people."""
     row = np.arange(6)
     table, cube = np.arange(12).reshape(4, 3), row.reshape(1, 2, 3)
-    law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=6)
+    law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=12)
     cases: list[tuple[Any, Any, dict[str, Any]]] = [
         (row, 5, {}),
         (row, 45, {"sensitivity": 3}),
@@ -282,7 +282,7 @@ def test_a_budget_is_shared_by_all_that_one_person_changes() -> None:
         (table, 20, {"rows_per_person": 4, "disjoint": True}),
         (cube, 30, {}),
         ([1, 2], 5, {}),
-        (table, law.sigma2, {"epsilon": 1, "delta": "1e-6", "rows_per_person": 2}),
+        (table, law.sigma2, {"epsilon": 1, "delta": "1e-6", "rows_per_person": 4}),
     ]
     for values, sigma2, asked in cases:
         budget = asked if "epsilon" in asked else asked | {"rho": "1/10"}

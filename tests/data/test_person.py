@@ -25,6 +25,8 @@ from discretegauss.data.person import (
 )
 from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
+from discretegauss.privacy.joint import Joint
+from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
@@ -56,6 +58,14 @@ def _counts(people: NDArray[np.intp], cells: list[Record], keys: frozenset[str])
     for records in people.T:
         np.add.at(counts, (np.arange(len(people)), places[records]), 1)
     return counts[:, :-1]
+
+
+def _pure(changes: Sequence[NDArray[Any]], scales: Sequence[Fraction]) -> Fraction:
+    """Return the largest pure loss of a person, given each person's l1 norm of each table."""
+    people = np.unique(np.stack(changes, axis=1), axis=0).tolist()
+    return max(
+        sum((x / s for x, s in zip(one, scales, strict=True)), Fraction(0)) for one in people
+    )
 
 
 def _change(records: Sequence[Record], table: Counting, values: Sequence[int]) -> Any:
@@ -106,22 +116,26 @@ def _plan(draw: random.Random, replaced: bool) -> tuple[list[int], Person, list[
 
 
 def test_no_person_changes_tables_by_more_than_is_said() -> None:
-    """In 200 plans no person is above the bounds, and 7 of 10 plans reach the joint bound."""
+    """In 200 plans no person is above the bounds, and 7 of 10 plans reach rho, and epsilon."""
     draw = random.Random(1)
-    reached = of_tables = n_tables = 0
+    reached = reached_pure = of_tables = n_tables = 0
     for _ in range(200):
         levels, person, tables = _plan(draw, replaced=False)
         weights = [Fraction(draw.randint(1, 9)) for _ in tables]
         said = [change(person, table) for table in tables]
         people, cells = _people(levels, person)
-        squares = []
+        squares, sums = [], []
+        shares = [weight / sum(weights) for weight in weights]
+        scales = Joint(said).scales(shares, Fraction(1, 3))
         for table, bound in zip(tables, said, strict=True):
             counts = _counts(people, cells, table.keys)
             if table.counts == "people":
                 counts = np.minimum(counts, 1)
             squares.append((counts**2).sum(axis=1) * _columns(table))
-            assert counts.sum(axis=1).max() * _columns(table) <= bound.l1
-            assert counts.max() <= bound.cell
+            sums.append(counts.sum(axis=1) * _columns(table))
+            assert sums[-1].max() <= bound.l1
+            assert counts.max() <= bound.each
+            assert (counts > 0).sum(axis=1).max() * _columns(table) <= bound.counts
             rows = _counts(people, cells, frozenset(table.by)) > 0
             assert rows.sum(axis=1).max() <= bound.rows
         found = max(np.stack(squares, axis=1) @ [int(weight) for weight in weights])
@@ -130,11 +144,15 @@ def test_no_person_changes_tables_by_more_than_is_said() -> None:
         alone = sum((w * one.norm2 for w, one in zip(weights, said, strict=True)), Fraction(0))
         assert found <= most <= alone
         assert all(x <= one.norm2 for x, one in zip(worst, said, strict=True))
-        assert all(one.part is None or one.part[0] ** 2 * one.part[1] == one.norm2 for one in said)
+        assert all(one.parts is None or one.each**2 * one.parts == one.norm2 for one in said)
         reached += found == most
+        pure = _pure(sums, scales)
+        assert pure <= Fraction(1, 3)
+        reached_pure += pure == Fraction(1, 3)
         of_tables += sum(x == one.norm2 for x, one in zip(worst, said, strict=True))
         n_tables += len(tables)
     assert reached >= 140
+    assert reached_pure >= 140
     assert of_tables >= 0.85 * n_tables
 
 
@@ -149,9 +167,10 @@ def test_the_records_that_agree_are_all_that_fit() -> None:
     for records, alike in itertools.product(range(1, 9), range(1, 6)):
         said = change(Person(records, ["0"], alike), table)
         assert said.norm2 == 2 * most(records, alike)
-        assert said.cell == min(records, alike)
+        assert said.each == min(records, alike)
         assert said.l1 == 2 * records
-    assert change(Person(5, "0", 3), table) == (26, 10, 5, 3, None)
+    expected = Sensitivity(Fraction(26), Fraction(10), Fraction(3), counts=20, rows=5)
+    assert change(Person(5, "0", 3), table) == expected
 
 
 def test_nor_does_a_person_whose_records_are_replaced() -> None:
@@ -358,8 +377,8 @@ def test_an_array_has_no_names() -> None:
         dg.noise_for(counts, rho="0.1", person=Person(3, ["town"]))
     with pytest.raises(ParameterTypeError, match="by needs a frame or table"):
         dg.noise_for(counts, rho="0.1", person=Person(3), by=["town"])
-    law = dg.noise_for(counts, epsilon=1, delta="1e-6", person=Person(3))
-    assert dg.privacy.zcdp_rho(1, "1e-6") < float(18 / (2 * Fraction(law.sigma2)))
+    law = dg.noise_for(np.ones((2, 12), int), epsilon=1, delta="1e-6", person=Person(3))
+    assert dg.privacy.zcdp_rho(1, "1e-6") < float(108 / (2 * Fraction(law.sigma2)))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ def test_a_budget_is_exact_and_a_value() -> None:
         ({"rho": "1/3"}, "rho = 1/3"),
         ({"rho": 10**6}, "rho = 1000000"),
         ({"epsilon": 0, "delta": "1e-9"}, "(epsilon, delta) = (0, 1E-9)"),
-        ({"epsilon": 1, "delta": 0}, "(epsilon, delta) = (1, 0)"),
+        ({"epsilon": 1, "delta": 0}, "epsilon = 1"),
+        ({"epsilon": "1/3"}, "epsilon = 1/3"),
     ],
 )
 def test_it_is_printed_in_one_form(numbers: dict[str, Any], text: str) -> None:
@@ -39,8 +40,9 @@ def test_it_is_printed_in_one_form(numbers: dict[str, Any], text: str) -> None:
 @pytest.mark.parametrize(
     ("numbers", "error", "says"),
     [
-        ({}, ParameterTypeError, "give either rho, or epsilon with delta$"),
-        ({"epsilon": 1}, ParameterTypeError, "give either rho, or epsilon with delta$"),
+        ({}, ParameterTypeError, "give either rho, or epsilon, alone or with delta$"),
+        ({"delta": 0.1}, ParameterTypeError, "give either rho, or epsilon, alone or with delta$"),
+        ({"epsilon": 0}, ParameterValueError, "epsilon must be positive if delta is 0, got 0$"),
         ({"rho": 1, "delta": 1}, ParameterTypeError, "epsilon with delta, not both$"),
         ({"rho": 0}, ParameterValueError, "rho must be positive, got 0$"),
         ({"epsilon": -1, "delta": 0.1}, ParameterValueError, "epsilon must not be negative"),

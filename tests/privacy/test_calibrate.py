@@ -93,10 +93,17 @@ def test_from_rho_it_is_exact_and_counts_all_queries() -> None:
     assert calibrate(dg.DiscreteGaussian, rho="0.1").sigma2 == 5
 
 
-@pytest.mark.parametrize("budget", [{}, {"epsilon": 1}, {"delta": 0.1}, {"rho": 1, "delta": 0.1}])
-def test_a_budget_is_rho_or_epsilon_with_delta(budget: dict[str, float]) -> None:
-    with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta"):
+@pytest.mark.parametrize("budget", [{}, {"delta": 0.1}, {"rho": 1, "delta": 0.1}])
+def test_a_budget_is_rho_or_epsilon(budget: dict[str, float]) -> None:
+    with pytest.raises(ParameterTypeError, match="either rho, or epsilon"):
         calibrate(dg.DiscreteGaussian, **budget)  # type: ignore[arg-type]
+
+
+def test_a_gaussian_needs_delta() -> None:
+    """Only Laplace noise has a pure epsilon."""
+    with pytest.raises(ValueError, match="got 0, which is its default; for delta = 0 use"):
+        calibrate(dg.DiscreteGaussian, epsilon=1)
+    assert calibrate(dg.DiscreteLaplace, epsilon=1) == dg.DiscreteLaplace(1)
 
 
 @pytest.mark.parametrize(

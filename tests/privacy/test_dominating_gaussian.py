@@ -16,7 +16,7 @@ import discretegauss as dg
 from discretegauss import privacy
 from discretegauss.privacy import shares
 from discretegauss.privacy._known_sample import Sample
-from discretegauss.privacy.zcdp import SumOfGaussians
+from discretegauss.privacy.sensitivity import Sensitivity
 
 #: sigma2 of a share, shares, norm, dimension. Norms are short and long beside the dimension, or
 #: not whole; sums are narrow or wide.
@@ -45,8 +45,8 @@ def terms(s: Any, n: int, norm: Any, d: int, b: Fraction) -> tuple[Any, Any, Any
 @at_once("b", [Fraction(1, 5), Fraction(1, 2), Fraction(4)])
 def test_each_term_is_the_formula_rounded_up(case: tuple[Any, int, Any, int], b: Fraction) -> None:
     """Both sides: places that change, tau and eta, with everybody and on a sample."""
-    change = SumOfGaussians(*case[1:], None)
-    rounds = shares.Rounds(dg.DiscreteGaussian(case[0])._spec, change, 1)
+    change = Sensitivity.of_vector(*case[2:])
+    rounds = shares.Rounds(dg.DiscreteGaussian(case[0])._spec, case[1], change, 1)
     found = shares._of_width(rounds, b, Sample(Fraction(1)))
     sampled = shares._of_width(rounds, b, Sample(Fraction(3, 10)))
     with mpmath.workdps(60):

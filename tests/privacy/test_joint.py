@@ -11,11 +11,12 @@ from privacy_reference import mp
 from discretegauss import DiscreteGaussian
 from discretegauss.privacy import PrivacyLoss, joint, zcdp_rho
 from discretegauss.privacy import loss as loss_of
-from discretegauss.privacy.joint import Changed, Joint, JointLoss, Part, largest_rho
+from discretegauss.privacy.joint import Joint, JointLoss, largest_rho
+from discretegauss.privacy.sensitivity import Sensitivity
 
 
 def _joint(*parts: tuple[int | str, int]) -> Joint:
-    return Joint([Changed.of_part(Part(Fraction(change), n)) for change, n in parts])
+    return Joint([Sensitivity.of_parts(Fraction(change), n) for change, n in parts])
 
 
 def test_wide_noise_is_enclosed_as_narrow_noise_is(monkeypatch: pytest.MonkeyPatch) -> None:

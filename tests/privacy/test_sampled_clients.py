@@ -32,7 +32,7 @@ from discretegauss.privacy._known_sample import KnownSample, Sample
 from discretegauss.privacy._noise_outcomes import GaussianNoise
 from discretegauss.privacy._outcomes import Outcome, Outcomes
 from discretegauss.privacy.loss_distribution import loss_of_release
-from discretegauss.privacy.zcdp import SumOfGaussians
+from discretegauss.privacy.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
 
@@ -103,8 +103,8 @@ def bounds_of(
     law: Any, clients: int, how: dict[str, Any], deltas: tuple[float, ...], *, secret: bool
 ) -> list[tuple[str, float, float]]:
     """Return each bound by itself: its name, a delta asked for, and its epsilon."""
-    change = SumOfGaussians(clients, how["sensitivity"], how["dimension"], None)
-    rounds = [shares.Rounds(law._spec, change, how["queries"])]
+    change = Sensitivity.of_vector(how["sensitivity"], how["dimension"])
+    rounds = [shares.Rounds(law._spec, clients, change, how["queries"])]
     sample = Sample.of(how["sampling"], secret)
     bounds = [
         (type(bound).__name__, bound) for bound in shares.cost_of_shares(rounds, sample).bounds

@@ -134,8 +134,8 @@ def test_a_left_out_column_is_no_key_of_consistent_tables(tmp_path: Path) -> Non
     plan = write_plan(tmp_path, "rho = 1", {}, {"column": "m"})
     done = release_plan(plan, consistent=tmp_path / "sums")
     assert [rows_of(path)[0] for path, _ in done.consistent] == [
-        ["town", "n", "error"],
-        ["m", "error"],
+        ["town", "n", "error", "low", "high"],
+        ["m", "error", "low", "high"],
     ]
 
 
@@ -147,7 +147,9 @@ def test_each_of_three_tables_has_its_consistent_table_beside_a_plot(tmp_path: P
     plan = write_plan(tmp_path, "rho = 1", {}, {}, {})
     done = release_plan(plan, consistent=tmp_path / "sums", plot=tmp_path / "plan.png")
     assert len(done.consistent) == 3
-    assert all(rows_of(path)[0] == ["town", "n", "error"] for path, _ in done.consistent)
+    assert all(
+        rows_of(path)[0] == ["town", "n", "error", "low", "high"] for path, _ in done.consistent
+    )
 
 
 @pytest.mark.parametrize("key", ['by = ["m"]', 'by = []\nacross = "m"'])

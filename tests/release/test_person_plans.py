@@ -310,7 +310,7 @@ def _plan(**tables: Table) -> Plan:
 def test_a_plan_of_frames_is_that_of_files(folder: Path) -> None:
     """It has the same noise and cost, and each frame comes back in its own library."""
     plan = _plan()
-    assert [law.sigma2 for law in plan.laws.values()] == _sigma2(folder, NATION, TOWNS, CELLS)
+    assert [one.sigma2 for one in plan.noise.values()] == _sigma2(folder, NATION, TOWNS, CELLS)
     assert plan.rho == Fraction(1, 10)
     assert plan.epsilon == read_plan(folder / "plan.toml").cost.epsilon
     frames = _frames()
@@ -364,7 +364,7 @@ def test_a_wide_frame_names_its_columns() -> None:
     wide = pd.DataFrame({"town": ["A", "B"], "young": [5, 3], "old": [8, 4]})
     across = Table("town", ["young", "old"], across="age")
     plan = Plan(Person(3, ["town", "age"]), {"wide": across}, rho="0.1")
-    assert plan.laws["wide"].sigma2 == 15
+    assert plan.laws["wide"] == discretegauss.DiscreteGaussian(15)
     assert plan.add_noise({"wide": wide})["wide"].shape == (2, 3)
     one = Plan(Person(3, ["town"]), {"wide": Table("town")}, rho="0.1")
     with pytest.raises(ParameterValueError, match="columns must name one column, got 2"):
@@ -424,7 +424,7 @@ def test_one_table_takes_a_statement(tmp_path: Path) -> None:
         release.release_table(table, "n", out, by="town", **how)
     table.write_text("town,n\na,5\nb,6\n")
     done = release.release_table(table, "n", out, person=distinct, by=["town"], **how)
-    assert done.law == dg.DiscreteGaussian(15)
+    assert done.law == discretegauss.DiscreteGaussian(15)
 
 
 @pytest.mark.parametrize(

@@ -153,10 +153,7 @@ FROM_1 = "must be at least 1, because counts change by whole numbers"
 NO_PATHS = [b"/path/a.csv", _BytesPath(), 3, None, io.StringIO("n\n1\n"), np.arange(3), ["a.csv"]]
 
 WRONG_TYPES: list[tuple[dict[str, Any], str]] = [
-    *(
-        (budget, "rho")
-        for budget in ({"rho": None}, {"epsilon": 1}, {"delta": 0.1}, {"rho": 1, "epsilon": 1})
-    ),
+    *((budget, "rho") for budget in ({"rho": None}, {"delta": 0.1}, {"rho": 1, "epsilon": 1})),
     ({"rows_per_person": 1.5}, "rows_per_person must be an integer, got 1.5"),
     *(
         ({"column": column}, "column must be ")
@@ -177,7 +174,7 @@ WRONG_TYPES: list[tuple[dict[str, Any], str]] = [
 
 WRONG_VALUES: list[tuple[dict[str, Any], str]] = [
     *(({"rho": rho}, "rho must be ") for rho in (0, -1, float("nan"))),
-    *(({"epsilon": 1, "delta": delta}, "delta must ") for delta in (0, 1)),
+    *(({"epsilon": 1, "delta": delta}, "delta must ") for delta in (-1, 1)),
     ({"epsilon": 1, "delta": 0.1, "sensitivity": "3/2"}, "sensitivity must be "),
     ({"epsilon": 1, "delta": 0.1, "report_delta": "1e-6"}, "report_delta needs rho and must not"),
     ({"report_delta": 1}, "report_delta must "),
@@ -547,9 +544,10 @@ def test_the_report_says_where_no_column_is_left_without_noise(tmp_path: Path) -
 
 
 def test_the_report_of_an_epsilon_delta_budget(tmp_path: Path) -> None:
-    lines = report(tmp_path, epsilon=1, delta="1e-6", rows_per_person=3)
-    assert lines["sigma2"] == "267457/5000 = 53.4914"
-    assert lines["(epsilon, delta)"].startswith("(1, 1e-6) as asked; achieved: (1, 1e-6), by arXiv")
+    lines = report(tmp_path, epsilon=1, delta="0.1", rows_per_person=3)
+    assert lines["sigma2"] == "17431/5000 = 3.4862"
+    assert lines["(epsilon, delta)"].startswith("(1, 0.1) as asked; achieved: (")
+    assert lines["(epsilon, delta)"].endswith(", 0.1), by arXiv 2004.00010, Theorem 7")
     assert lines["sensitivity"].startswith("1 (one person changes at most 3 counts, each by")
 
 

@@ -26,7 +26,8 @@ from discretegauss.errors import (
     ParameterTypeError,
     ParameterValueError,
 )
-from discretegauss.privacy.joint import Changed, Joint
+from discretegauss.privacy.joint import Joint
+from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.release import Running
 from discretegauss.release._weights import error_of_sum, inverse, squared_change, weights
 from discretegauss.testing import seeded_source
@@ -167,7 +168,8 @@ def test_delta_holds_for_adaptive_people(
 
     found = worst_case(last, step, c, days, 1, 3, 0)
     norm2 = squared_change(np.array(c), days, 1)
-    loss = Joint([Changed(Fraction(norm2), norm2, None)]).loss([Fraction(sigma2)])
+    exact = Fraction(norm2)
+    loss = Joint([Sensitivity(exact, exact, exact, norm2)]).loss([Fraction(sigma2)])
     assert loss is not None
     assert found <= loss.delta(Fraction(epsilon)) * (1 + Fraction(1, 10**9)) <= 1.4 * found
 

@@ -312,7 +312,7 @@ RULES: dict[str, Rule | Other] = {
 """The rules by the parameter's name, whatever has it. BUT has the exceptions."""
 
 OF_A_BUDGET = ("calibrate", "Budget", "add_noise", "release_table", "Plan")
-"""They take rho, which CALLS gives them, or epsilon with delta."""
+"""They take rho, which CALLS gives them, or epsilon."""
 
 BUT: dict[tuple[str, str], Rule | Other] = {
     **{(name, "rho"): positive for name in OF_A_BUDGET},

@@ -196,7 +196,7 @@ def cuda_driver() -> Any:
 
 def gpu_launches() -> Any:
     """Return the class of a call's launches on a GPU."""
-    return importlib.import_module("discretegauss._drawing.cuda")._Call
+    return importlib.import_module("discretegauss._drawing.cuda")._KernelCall
 
 
 def native_sampler() -> Any:

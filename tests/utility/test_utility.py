@@ -271,7 +271,7 @@ def test_what_is_wrong_is_named() -> None:
     for other in ({"epsilon": 1}, {"delta": "1/2"}):
         with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
             privacy.calibrate(dg.DiscreteLaplace, rho=1, **other)
-    with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon with delta$"):
+    with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon, alone or with delta$"):
         privacy.calibrate(dg.DiscreteLaplace, delta="1/2")
     assert privacy.calibrate(dg.DiscreteLaplace, rho=2**4002).scale > 0
     assert privacy.calibrate(dg.DiscreteLaplace, rho=Fraction(1, 2**4002)).scale > 2**2000

@@ -162,7 +162,7 @@ adds them up, and no release exceeds its limit.
 More in docs/release.md.
 """
 _RELEASE_USAGE = """\
-%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E --delta D) [options]
+%(prog)s TABLE --column NAME --out FILE (--rho R | --epsilon E [--delta D]) [options]
        %(prog)s --plan FILE [--consistent DIR] [--force] [--json] [--plot PLOT]
        %(prog)s TABLE --unknown-groups --column NAME --out FILE --epsilon E --delta D
        %(prog)s TABLE --running STATE --day DAY --out FILE [--start --column NAME ...]"""
@@ -220,9 +220,10 @@ def _add_release(commands: Any) -> None:
 
 
 def _release(arguments: argparse.Namespace) -> int:
-    """Add discrete Gaussian noise to columns of counts and write the table to a new file.
+    """Add noise to columns of counts and write the table to a new file.
 
     examples:
+      discretegauss release counts.csv --column n --epsilon 1 --out noisy.csv
       discretegauss release counts.csv --column n --rho 0.1 --out noisy.csv
       discretegauss release counts.parquet --column men --column women --disjoint --epsilon 1 \
 --delta 1e-6 --out noisy.parquet
@@ -243,6 +244,8 @@ def _release(arguments: argparse.Namespace) -> int:
         raise ParameterValueError(f"{found[0]} needs --running")
     if arguments.unknown_groups:
         return _release_groups(arguments)
+    if arguments.plan is not None and release.counts_people(arguments.plan):
+        return _release_people(arguments)
     to_stdout = arguments.out == "-"
     if to_stdout:  # then the report, which has the same sentence, goes to stderr
         warnings.simplefilter("ignore", PrivacyWarning)
@@ -294,6 +297,21 @@ def _who(arguments: argparse.Namespace) -> dict[str, Any]:
         "rows_per_person": arguments.records or arguments.rows_per_person or 1,
         "disjoint": arguments.disjoint,
     }
+
+
+def _release_people(arguments: argparse.Namespace) -> int:
+    from ..release import commands as release
+
+    names = ("table", "out", "column", "delimiter", "integral_floats", "disjoint", "consistent")
+    exclude("--plan", arguments, (*names, *_OF_PERSON, *_SPENT), "the plan sets it")
+    exclude("--plan", arguments, ("json", "plot"), "the plan counts people")
+    result = release.count_file(
+        release.read_people_plan(arguments.plan),
+        force=arguments.force,
+        ledger=arguments.ledger,
+        before_placing=arguments.hold_signals,
+    )
+    return _reported(str(result), "the tables are")
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
@@ -421,11 +439,12 @@ def _ledger(arguments: argparse.Namespace) -> int:
 # --- calibrate
 
 _CALIBRATE_NOTES = """\
-With --rho, sigma2 is exact. With --epsilon and --delta, the noise meets both, by the tight delta \
-of the discrete Gaussian; for one query, sigma2 is the least that does so, rounded up. A larger \
-sigma2 may break the budget.
-With --error, the noise is the widest that keeps an answer within the error, and rho is its cost. \
-With --queries, all answers at once are within it.
+With --rho, the noise is discrete Gaussian and sigma2 is exact. With --epsilon alone, it is \
+discrete Laplace and the scale is exact. With --epsilon and --delta, it is the one of these two \
+with the smaller standard deviation. A Gaussian meets both by its tight delta; for one query, \
+sigma2 is the least that does so, rounded up. A larger sigma2 may break the budget.
+With --error, the noise is the widest discrete Gaussian that keeps an answer within the error, and \
+rho is its cost. With --queries, all answers at once are within it.
 With --records, the answers are the counts of one column in a table, as in release, and --error \
 holds for each of them.
 Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/cost/privacy.md.
@@ -433,7 +452,7 @@ Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/cost/privac
 
 
 def _add_calibrate(commands: Any) -> None:
-    usage = "%(prog)s (--rho R | --epsilon E --delta D | --error E | --plan FILE) [options]"
+    usage = "%(prog)s (--rho R | --epsilon E [--delta D] | --error E | --plan FILE) [options]"
     summary = "print the noise that a budget needs"
     parser = add_command(commands, _calibrate, summary, _CALIBRATE_NOTES, usage)
     text = "print the noise of each table of a plan; no table is read"
@@ -454,9 +473,10 @@ def _add_calibrate(commands: Any) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    """Print the discrete Gaussian noise that a budget needs, and its cost.
+    """Print the noise that a budget needs, and its cost.
 
     examples:
+      discretegauss calibrate --epsilon 1 --records 3
       discretegauss calibrate --epsilon 1 --delta 1e-6 --queries 100
       discretegauss calibrate --rho 0.1 --records 3
       discretegauss calibrate --error 5 --confidence 0.95
@@ -468,6 +488,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if arguments.plan is not None:
         names = (*_OF_PERSON, "queries", "error", "confidence", *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
+        if release.counts_people(arguments.plan):
+            exclude("--plan", arguments, ("json",), "the plan counts people")
+            return printed(str(release.read_people_plan(arguments.plan).plan), failure)
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if arguments.rows_per_person is not None:
@@ -602,15 +625,17 @@ def _law(arguments: argparse.Namespace) -> Law:
 
 def _example(arguments: argparse.Namespace) -> int:
     """Print a real table of counts: the flights that left New York City in 2013, by carrier, \
-origin, destination and month.
+origin, destination and month. Or print invented records of people, to count by a plan.
 
     examples:
       discretegauss example > flights.csv
       discretegauss release flights.csv --column flights --rho 0.1 --out noisy.csv
+      discretegauss example --people > people.csv
     """
-    from ..data import flights
+    from ..data.example import flights, invented_people
 
-    text = flights().read_text(encoding="ascii").removesuffix("\n")
+    table = flights().read_text(encoding="ascii").removesuffix("\n")
+    text = invented_people() if arguments.people else table
     return printed(text, "the table could not be printed")
 
 
@@ -680,7 +705,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_ledger(commands)
     _add_calibrate(commands)
     _add_sample(commands)
-    add_command(commands, _example, "print an example table of counts")
+    example = add_command(commands, _example, "print an example table of counts, or of people")
+    add_flag(example, "--people", "print records of invented people: person, town, age")
     _add_verify(commands)
     return parser
 
@@ -691,10 +717,12 @@ _OF_PERSON = ("records", "one_per_row", "sensitivity", "rows_per_person")
 
 
 def _add_budget(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("budget: either --rho, or both --epsilon and --delta")
-    add_value(group, "--rho", "R", POSITIVE, "zCDP budget")
-    add_value(group, "--epsilon", "E", NOT_NEGATIVE, "with --delta")
-    add_value(group, "--delta", "D", PROBABILITY, "with --epsilon")
+    group = parser.add_argument_group("budget: either --rho, or --epsilon, alone or with --delta")
+    add_value(group, "--rho", "R", POSITIVE, "zCDP budget, for Gaussian noise")
+    text = "without --delta: pure differential privacy, by Laplace noise"
+    add_value(group, "--epsilon", "E", NOT_NEGATIVE, text)
+    text = "with --epsilon: Gaussian or Laplace noise, whichever is less"
+    add_value(group, "--delta", "D", PROBABILITY, text)
     text = "with --rho: the delta at which epsilon is reported (default 1e-6)"
     add_value(group, "--report-delta", "D", PROBABILITY, text)
 
@@ -724,14 +752,14 @@ def _person(arguments: argparse.Namespace, others: Sequence[str]) -> Person | No
 
 def _budget(arguments: argparse.Namespace) -> Budget:
     """Return the budget, or raise an error in the words of the options."""
-    by_epsilon = (arguments.epsilon is not None, arguments.delta is not None)
-    if by_epsilon != ((True, True) if arguments.rho is None else (False, False)):
-        got = " and ".join(present(arguments, _SPENT[:3])) or "none"
-        raise ParameterTypeError(f"give either --rho, or both --epsilon and --delta; got {got}")
-    if arguments.rho is None and arguments.report_delta is not None:
-        raise ParameterValueError(
-            "--report-delta needs --rho and must not be given with --epsilon and --delta"
+    given = present(arguments, _SPENT[:3])
+    if given not in (["--rho"], ["--epsilon"], ["--epsilon", "--delta"]):
+        got = " and ".join(given) or "none"
+        raise ParameterTypeError(
+            f"give either --rho, or --epsilon, alone or with --delta; got {got}"
         )
+    if arguments.rho is None and arguments.report_delta is not None:
+        raise ParameterValueError("--report-delta needs --rho and must not be given with --epsilon")
     from .._inputs.budget import Budget
 
     return Budget(rho=arguments.rho, epsilon=arguments.epsilon, delta=arguments.delta)

@@ -53,7 +53,11 @@ def add_flag(group: Any, name: str, text: str) -> None:
 
 def present(arguments: argparse.Namespace, names: Sequence[str]) -> list[str]:
     """Return the options that the user gave, spelt as on the command line."""
-    return [_shown(name) for name in names if getattr(arguments, name) not in (None, False)]
+    return [_shown(name) for name in names if not _is_left_out(getattr(arguments, name))]
+
+
+def _is_left_out(value: object) -> bool:
+    return value is None or value is False  # 0 is given, and equal to False
 
 
 def _shown(name: str) -> str:

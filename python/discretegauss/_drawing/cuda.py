@@ -67,7 +67,7 @@ def fill(out: DeviceArray, spec: LawSpec, values: DeviceArray | None = None) -> 
                 driver.require_stream(values.stream, "values")
                 driver.call("cuStreamSynchronize", values.stream)
     with device.block(out.stream, _BLOCK_BYTES) as block:
-        call = _Call(device, block, out.stream, out.dtype, spec)
+        call = _KernelCall(device, block, out.stream, out.dtype, spec)
         if values is not None:
             _require_room(spec, out.dtype, *call.ends(values.address, values.size))
         call.draw(out.address, 0 if values is None else values.address, out.size)
@@ -76,7 +76,7 @@ def fill(out: DeviceArray, spec: LawSpec, values: DeviceArray | None = None) -> 
 def require_known_answer(device: driver.Device, spec: LawSpec, dtype: str) -> None:
     """Raise an error if a GPU's items of a random key are not those of the CPU."""
     with device.block(DEFAULT_STREAM, _BLOCK_BYTES) as block:
-        _Call(device, block, DEFAULT_STREAM, np.dtype(dtype), spec).require_known_answer()
+        _KernelCall(device, block, DEFAULT_STREAM, np.dtype(dtype), spec).require_known_answer()
 
 
 def _require_room(spec: LawSpec, dtype: np.dtype[Any], least: int, greatest: int) -> None:
@@ -119,7 +119,7 @@ def _kernels(device: driver.Device, folder: str, item: str, words: int) -> dict[
     return driver.functions(code, "noise", "finish", "ends")
 
 
-class _Law:
+class _KernelLaw:
     """A law in the memory of the current device, and the types whose known answer was right."""
 
     def __init__(self, device: driver.Device, spec: LawSpec) -> None:
@@ -129,10 +129,10 @@ class _Law:
         self.known: set[np.dtype[Any]] = set()
 
 
-_law_on = lru_cache(maxsize=32)(_Law)
+_law_on = lru_cache(maxsize=32)(_KernelLaw)
 
 
-class _Call:
+class _KernelCall:
     """The launches of one call, whose keys are in a block of page-locked memory."""
 
     def __init__(

@@ -18,15 +18,15 @@ _DIGITS = Context(prec=12)
 
 @dataclass(frozen=True, init=False, repr=False, slots=True)
 class Budget:
-    """A privacy budget: rho of zCDP, or epsilon with delta.
+    """A privacy budget: rho of zCDP, or epsilon, alone or with delta.
 
     Parameters
     ----------
     rho : number, optional
         The zCDP budget, positive.
     epsilon, delta : number, optional
-        In place of rho: epsilon at least 0, delta below 1. If delta = 0, which is pure differential
-        privacy, epsilon must be positive; only the discrete Laplace satisfies it.
+        In place of rho: epsilon at least 0, delta below 1, and 0 by default. If delta = 0, which is
+        pure differential privacy, epsilon must be positive; only the discrete Laplace satisfies it.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Budget:
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If a number breaks its rule, or if the call has neither rho nor epsilon with delta.
+        If a number breaks its rule, or if the call has neither rho nor epsilon.
 
     Examples
     --------
@@ -46,6 +46,8 @@ class Budget:
     (Budget(epsilon=1, delta='1/1000000'), True)
     >>> print(budget)
     (epsilon, delta) = (1, 0.000001)
+    >>> Budget(epsilon=1) == Budget(epsilon=1, delta=0)
+    True
     """
 
     rho: Fraction | None
@@ -59,8 +61,8 @@ class Budget:
             if epsilon is not None or delta is not None:
                 raise ParameterTypeError("give either rho, or epsilon with delta, not both")
             exact = positive_number(rho, "rho"), None, None
-        elif epsilon is None or delta is None:
-            raise ParameterTypeError("give either rho, or epsilon with delta")
+        elif epsilon is None:
+            raise ParameterTypeError("give either rho, or epsilon, alone or with delta")
         else:
             exact = None, at_least_zero(epsilon, "epsilon"), _below_one(delta)
             if not any(exact):
@@ -97,11 +99,13 @@ class Budget:
     def __str__(self) -> str:
         if self.rho is not None:
             return f"rho = {_short(self.rho)}"
+        if self.delta == 0:
+            return f"epsilon = {_short(self.epsilon)}"
         return f"(epsilon, delta) = ({_short(self.epsilon)}, {_short(self.delta)})"
 
 
 def _below_one(delta: object) -> Fraction:
-    exact = exact_rational(delta, "delta")
+    exact = Fraction(0) if delta is None else exact_rational(delta, "delta")
     if not 0 <= exact < 1:
         raise refused("delta", "lie between 0 and 1, both excluded", delta)
     return exact

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import (
     TYPE_CHECKING,
     Any,
+    NamedTuple,
     NotRequired,
     Protocol,
     SupportsIndex,
@@ -27,13 +28,13 @@ from .._inputs.draw_arguments import AUTO, CHACHA20, ONE_THREAD, Method, checked
 from .._inputs.graphs import outside_of_graphs
 from .._inputs.keywords import with_hints
 from .._inputs.messages import if_loaded
-from .._inputs.numbers import checked_flag, exact_rational, whole_number
-from .._inputs.privacy_arguments import require_rows
+from .._inputs.numbers import checked_flag, whole_number
+from .._inputs.privacy_arguments import integer_sensitivity, require_rows, whole_sensitivity
 from .._inputs.source import Source
 from .._inputs.tensors import is_tensor
 from .._law_functions.narrow import WIDE_FROM, warn_of_narrow
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian, Law
+from ..laws import Law
 from .addition import AddOptions, Overflow, noisy
 from .cells import Container, is_integer
 from .labelled_table import read_once
@@ -43,6 +44,7 @@ from .totals import Alone, alone_by
 
 if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
+    from ..privacy.joint import Joint
     from .person import Person
 
     class _Frame(Protocol):
@@ -99,12 +101,12 @@ class _Rho(_Options):
 
 class _EpsilonDelta(_Options):
     epsilon: object
-    delta: object
+    delta: NotRequired[object]
     rho: NotRequired[object]  # None, from a function that passes all three on
 
 
-# Overloads tell type checkers what comes back, and that there must be a law, rho, or epsilon with
-# delta: each for a numpy array, for a tensor, and for all other containers.
+# Overloads tell type checkers what comes back, and that there must be a law, rho, or epsilon: each
+# for a numpy array, for a tensor, and for all other containers.
 
 
 @overload
@@ -180,8 +182,9 @@ def add_noise(
     law : DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam or Budget, optional
         The noise, or the budget of all values together.
     rho, epsilon, delta : number, optional
-        The budget by name, rho or (epsilon, delta). `privacy.calibrate` chooses the noise, and
-        `noise_for` returns its law.
+        The budget by name. rho asks for discrete Gaussian noise, and epsilon alone, which is pure,
+        for discrete Laplace noise. epsilon with delta takes the law with the smaller standard
+        deviation. `noise_for` returns the law.
     sensitivity : number, optional
         With a budget: the most by which one person changes one value.
     rows_per_person : int, optional
@@ -251,7 +254,8 @@ def add_noise(
 
     References
     ----------
-    arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise.
+    arXiv:2004.00010, Theorem 14: the rho of several values, each with its own noise. The pure
+    epsilon of several values: docs/concepts/accounting.md.
 
     Examples
     --------
@@ -274,7 +278,7 @@ def add_noise(
     )
     check_law(law)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    is_lazy = False
+    memory, is_lazy = None, False
     if type(values) is np.ndarray:
         container = open_container(values, columns, floats=integral_floats)
     elif is_tensor(values):
@@ -283,17 +287,14 @@ def add_noise(
                 "columns, modulus, overflow and integral_floats must not be given with a tensor"
             )
         container, memory = open_tensor(values)
-        law = law_for(
-            container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
-        )
-        return add_to_tensor(out, memory, law, how)
     else:
         is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
         values = read_once(values)  # the law needs the rows, too
         container = open_container(values, columns, floats=integral_floats)
-    law = law_for(
-        container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
-    )
+    who = Who(sensitivity, rows_per_person, disjoint, person, by)
+    law = law_for(values, container, law, budget, who)
+    if memory is not None:
+        return add_to_tensor(out, memory, law, how)
     result = None if out is None else _checked_out(out, values)
     results = noisy(container.cells, law, how, out=result)
     if out is not None:
@@ -328,7 +329,7 @@ by, integral_floats
 
     Returns
     -------
-    DiscreteGaussian, or the law that was passed
+    DiscreteGaussian, DiscreteLaplace, or the law that was passed
         The law of each value's noise.
 
     Raises
@@ -344,6 +345,8 @@ by, integral_floats
     >>> law = dg.noise_for(np.array(rows), rho="0.1", rows_per_person=2)
     >>> law, law.interval(0.95)
     (DiscreteGaussian(sigma2=20), (-9.0, 9.0))
+    >>> dg.noise_for(np.array(rows), epsilon=1)
+    DiscreteLaplace(scale=2)
     """
     check_law(law)
     if is_tensor(values):
@@ -352,69 +355,86 @@ by, integral_floats
         values = read_once(values)
         container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    return law_for(
-        container, law, budget, sensitivity, rows_per_person, disjoint, (values, person, by)
-    )
+    who = Who(sensitivity, rows_per_person, disjoint, person, by)
+    return law_for(values, container, law, budget, who)
+
+
+class Who(NamedTuple):
+    """What one person changes, as the user of `add_noise` says it."""
+
+    sensitivity: object = 1
+    rows_per_person: object = 1
+    disjoint: object = False
+    person: Person | None = None
+    by: object = None
+
+    def given(self) -> list[str]:
+        """Return the parameters with other values than their defaults; all but `by` are checked."""
+        if self.person is None and self.by is not None:
+            raise ParameterTypeError("by needs person, which was not given")
+        if self.disjoint is not False:
+            checked_flag(self.disjoint, "disjoint")
+        rows = whole_number(self.rows_per_person, "rows_per_person", minimum=1)
+        of_one = type(self.sensitivity) is int and self.sensitivity == 1
+        named = {"sensitivity": not of_one, "rows_per_person": rows != 1}
+        named |= {"disjoint": self.disjoint is True, "person": self.person is not None}
+        return [name for name, is_given in named.items() if is_given]
+
+    def joint(self, values: Any, container: Container, *, whole: bool) -> Joint:
+        """Return how far one person changes these values; refuse totals, and rows of people.
+
+        `whole`: refuse a sensitivity that is not a whole number.
+        """
+        # here, because workers have a law and do not need these
+        from ..privacy.joint import Joint
+        from ..privacy.sensitivity import Sensitivity
+        from .groups import counting_of, require_counts
+        from .person import joint
+
+        if self.person is not None:
+            counting = counting_of(values, container, self.person, self.by)
+            keys = None if self.by is None else counting.by
+            require_counts(values, container, alone_by(self.person, counting), keys)
+            return joint(self.person, [counting])
+        rows = whole_number(self.rows_per_person, "rows_per_person", minimum=1)
+        require_rows(rows, container.n_rows, self.sensitivity)
+        checked = whole_sensitivity if whole else integer_sensitivity
+        each = Fraction(checked(self.sensitivity))
+        if not isinstance(values, np.ndarray | list):
+            # another sensitivity than a whole number is the norm of several changes
+            one_row = rows == 1 and each.denominator == 1
+            require_counts(values, container, Alone(one_row, bool(self.disjoint), has_person=False))
+        columns = 1 if self.disjoint else container.n_columns
+        return Joint([Sensitivity.of_parts(each, rows * columns)])
 
 
 def law_for(
+    values: Any,
     container: Container,
     law: Law | Budget | None,
     numbers: dict[str, object],
-    sensitivity: object,
-    rows_per_person: object,
-    disjoint: object,
-    statement: tuple[Any, Person | None, object],
+    who: Who,
 ) -> Law:
     """Return the law that was passed, or that a budget for all cells allows; warn if it is narrow.
 
-    `statement` is (values, person, by), as the user passed them.
+    `values` are as the user passed them, and `numbers` those of the budget.
     """
-    values, person, by = statement
-    if person is None and by is not None:
-        raise ParameterTypeError("by needs person, which was not given")
-    checked_flag(disjoint, "disjoint")
-    rows = whole_number(rows_per_person, "rows_per_person", minimum=1)
+    given = who.given()
     named = [name for name, number in numbers.items() if number is not None]
     if law is None and not named:
-        raise ParameterTypeError("give a law, or a budget: rho, or epsilon with delta")
-    of_one = type(sensitivity) is int and sensitivity == 1
-    all_others = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": disjoint}
-    others = [name for name, is_given in all_others.items() if is_given]
+        raise ParameterTypeError("give a law, or a budget: rho, or epsilon, alone or with delta")
     if law is not None and not isinstance(law, Budget):
-        named = others + ["person"] * (person is not None) + named
-        if named:
+        if named := given + named:
             raise ParameterTypeError(
                 f"give either a law or a budget: {named[0]} belongs to a budget"
             )
         found: Law = law
-    elif person is not None:
-        budget = Budget.of(law, **numbers)
-        if others:
-            raise ParameterTypeError(f"{others[0]} must not be given with person")
-        from .groups import counting_of, require_counts
-        from .person import joint
-
-        counting = counting_of(values, container, person, by)
-        keys = None if by is None else counting.by
-        require_counts(values, container, alone_by(person, counting), keys)
-        table = joint(person, [counting])
-        joint_rho = table.rho_of(budget, [Fraction(1)])
-        found = DiscreteGaussian(*table.sigma2([Fraction(1)], joint_rho))
     else:
         budget = Budget.of(law, **numbers)
-        # here, because workers have a law and do not need it
-        from ..privacy.calibration import law_of_budget
-
-        require_rows(rows, container.n_rows, sensitivity)
-        queries = rows * (1 if disjoint else container.n_columns)
-        found = law_of_budget(DiscreteGaussian, budget, sensitivity, queries)
-        if not isinstance(values, np.ndarray | list):
-            from .groups import require_counts
-
-            # another sensitivity than a whole number is the norm of several changes
-            one_row = rows == 1 and exact_rational(sensitivity, "sensitivity").denominator == 1
-            require_counts(values, container, Alone(one_row, bool(disjoint), has_person=False))
+        if "person" in given and len(given) > 1:
+            raise ParameterTypeError(f"{given[0]} must not be given with person")
+        whole = budget.epsilon is not None
+        [found] = who.joint(values, container, whole=whole).noise(budget, [Fraction(1)]).laws
     if found._spec.parameter < WIDE_FROM:
         warn_of_narrow([found])
     return found

@@ -72,17 +72,29 @@ class LabelledTable:
     def column(self, label: Any) -> list[Any]:
         """Return a column of keys as Python objects, or a level of the index if no column has it.
 
-        NaN becomes None, because it equals nothing.
+        NaN, and what pandas has for a null, become None, because they equal nothing.
         """
         return _keys(_listed(self._values(label)))
 
     def codes(self, label: Any) -> tuple[NDArray[np.intp], list[Any]]:
         """Return a column as codes from 0 on, and the value of each code."""
+        codes, values = self.factorized(label)
+        numbers: dict[Any, int] = {}  # a library may tell 0.0 from -0.0, or NaN from null
+        same = [numbers.setdefault(value, len(numbers)) for value in _keys(_listed(values))]
+        return np.array(same, np.intp)[codes], list(numbers)
+
+    def factorized(self, label: Any) -> tuple[NDArray[np.intp], Any]:
+        """Return a column as codes from 0 on, and the value of each code in the library's form."""
+        values = self.table[label]
         if self._library == "pandas":
             import pandas as pd
 
-            codes, values = pd.factorize(self.table[label], use_na_sentinel=False)
-            return codes.astype(np.intp, copy=False), _keys(values.tolist())
+            found, distinct = pd.factorize(values, use_na_sentinel=False)
+            return found.astype(np.intp, copy=False), distinct
+        if self._library == "polars" and not values.dtype.is_object():
+            return _codes_of_polars(values)
+        if self._library == "pyarrow" and (encoded := _encoded(values)) is not None:
+            return encoded
         numbers: dict[Any, int] = {}
         listed = [numbers.setdefault(value, len(numbers)) for value in self.column(label)]
         return np.array(listed, np.intp), list(numbers)
@@ -151,6 +163,41 @@ class LabelledTable:
         return table
 
 
+def _codes_of_polars(values: Any) -> tuple[NDArray[np.intp], Any]:
+    """Return a Series as codes, and the distinct values in the order of their first rows."""
+    import polars as pl
+
+    distinct = values.unique(maintain_order=True)
+    places = pl.DataFrame({"value": distinct, "code": np.arange(len(distinct))})
+    null = places.filter(pl.col("value").is_null())["code"]
+    rows = pl.DataFrame({"value": values, "row": np.arange(len(values))})
+    found = rows.join(places, on="value", how="left")  # in any order; nulls find nothing
+    codes = np.empty(len(values), np.intp)
+    of_null = int(null[0]) if len(null) else 0
+    codes[found["row"].to_numpy()] = found["code"].fill_null(of_null).to_numpy()
+    return codes, distinct
+
+
+def _encoded(values: Any) -> tuple[NDArray[np.intp], Any] | None:
+    """Return a column of Arrow as codes, and its dictionary; None if it cannot have one."""
+    import pyarrow as pa
+
+    try:
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(values.type.value_type)
+        encoded = (
+            pa.chunked_array([values.dictionary_encode("encode")])
+            if isinstance(values, pa.Array)
+            else values.dictionary_encode("encode").unify_dictionaries()
+        )
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return None
+    if not encoded.num_chunks:
+        return np.zeros(0, np.intp), []
+    codes = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    return np.concatenate(codes).astype(np.intp), encoded.chunk(0).dictionary
+
+
 def _library_of(table: object) -> str:
     return type(table).__module__.partition(".")[0]
 
@@ -186,4 +233,11 @@ def _exact_times(values: Any) -> Any:
 
 
 def _keys(values: Iterable[Any]) -> list[Any]:
-    return [None if isinstance(value, float) and value != value else value for value in values]
+    return [None if _is_null(value) else value for value in values]
+
+
+def _is_null(value: Any) -> bool:
+    """Return whether a value is a null of pandas, or NaN, which stands for one."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value

@@ -1,7 +1,7 @@
 """One statement about a person, and how far one person changes a table, exactly.
 
-`docs/person.md` proves these bounds. `tests/data/test_person.py` compares them with every possible
-person.
+`docs/concepts/person.md` proves these bounds. `tests/data/test_person.py` compares them with every
+possible person.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from .._inputs.keywords import with_hints
 from .._inputs.messages import describe, refused
 from .._inputs.privacy_arguments import word_count
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..privacy.joint import Changed, Joint, Part
+from ..privacy.joint import Joint
+from ..privacy.sensitivity import Sensitivity
 
 UNNAMED = "\0row"
 """The key of the rows in `Counting.by` if the columns by which they group records are unknown."""
@@ -40,6 +41,9 @@ class Person:
         With `distinct`: the most records of a person that agree in all of those columns.
     neighbours : "add or remove" or "replace", optional
         Whether neighbours differ by one person, or by the records of one person.
+    id : str, optional
+        The column that says whose record it is. `Plan.count` keeps no more of a person's records
+        than the statement says; without it the statement is a promise.
 
     Raises
     ------
@@ -49,13 +53,14 @@ class Person:
     Examples
     --------
     >>> Person(3, distinct=["town", "age"])
-    Person(records=3, distinct=('town', 'age'), per_cell=1, neighbours='add or remove')
+    Person(records=3, distinct=('town', 'age'), per_cell=1, neighbours='add or remove', id=None)
     """
 
     records: int
     distinct: tuple[str, ...]
     per_cell: int
     neighbours: Neighbours
+    id: str | None
 
     @with_hints
     def __init__(
@@ -64,6 +69,7 @@ class Person:
         distinct: str | Sequence[str] | None = None,
         per_cell: int = 1,
         neighbours: Neighbours = "add or remove",
+        id: str | None = None,  # noqa: A002  # the column's usual name
     ) -> None:
         most = word_count(records, "records")
         names = () if distinct is None else names_of(distinct, "distinct")
@@ -74,7 +80,10 @@ class Person:
             raise ParameterValueError(f"per_cell needs distinct, got {alike} without it")
         if not isinstance(neighbours, str) or neighbours not in ("add or remove", "replace"):
             raise refused("neighbours", "be 'add or remove' or 'replace'", neighbours)
+        if id is not None and (not isinstance(id, str) or not id):
+            raise refused("id", "be the name of a column", id, ParameterTypeError)
         values = {"records": most, "distinct": names, "per_cell": alike, "neighbours": neighbours}
+        values["id"] = id
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -134,29 +143,6 @@ class Counting:
     def at_once(self) -> int:
         """Return the number of columns in which one record is counted."""
         return 1 if self.across is not None else self.columns
-
-
-class Change(NamedTuple):
-    """The most by which one person changes a table.
-
-    Attributes
-    ----------
-    norm2, l1 : int
-        The square of the Euclidean norm of the change, and its L1 norm.
-    rows : int
-        The number of rows that change.
-    cell : int
-        The most by which one count changes.
-    part : Part or None
-        The same change as a number of equal ones, if it is that. Then ``part.queries *
-        part.sensitivity**2`` is `norm2`.
-    """
-
-    norm2: int
-    l1: int
-    rows: int
-    cell: int
-    part: Part | None
 
 
 def names_of(names: object, name: str) -> tuple[str, ...]:
@@ -233,29 +219,31 @@ def _range_of(values: Any) -> tuple[int, int]:
     return low, high
 
 
-def change(person: Person, table: Counting) -> Change:
-    """Return the most by which one person changes a table."""
+def change(person: Person, table: Counting) -> Sensitivity:
+    """Return how far one person changes a table."""
     k, signed = person.records, table.values is not None and table.values[0] < 0
     replaced = person.neighbours == "replace"
     sides = 2 if replaced else 1
     rows, cells = sides * k if table.by else 1, k if table.keys else 1
+    most = 2 * k * table.at_once
     if table.counts == "people":
-        counts = sides * cells * table.at_once
-        return Change(counts, counts, rows, 1, Part(Fraction(1), counts))
+        one = Sensitivity.of_parts(Fraction(1), sides * cells * table.at_once)
+        return one._replace(counts=most, rows=rows)
     alike = _alike(person, table)
     in_one = min(person.per_cell, k) if alike else k
     norm2 = (_most_pairs(person) if alike else k**2) * table.at_once * table.most**2
-    part = None
+    parts = None
     if in_one == 1 and not (signed and replaced):
-        part = Part(Fraction(table.most), sides * k * table.at_once)
+        parts = sides * k * table.at_once
     elif not table.keys and not replaced:
-        part = Part(Fraction(table.most * k), table.at_once)
-    return Change(
-        norm2=norm2 * _factor(person, table),
-        l1=sides * k * table.most * table.at_once,
+        parts = table.at_once
+    return Sensitivity(
+        norm2=Fraction(norm2 * _factor(person, table)),
+        l1=Fraction(sides * k * table.most * table.at_once),
+        each=Fraction(table.most * in_one * (2 if signed and replaced else 1)),
+        counts=most,
         rows=rows,
-        cell=table.most * in_one * (2 if signed and replaced else 1),
-        part=part,
+        parts=parts,
     )
 
 
@@ -279,12 +267,9 @@ def together(person: Person, tables: Sequence[Counting], weights: Sequence[Fract
 
 
 def joint(person: Person, tables: Sequence[Counting]) -> Joint:
-    """Return the tables as one person changes them together."""
-    changed = []
-    for table in tables:
-        most, counts = change(person, table), 2 * person.records * table.at_once
-        changed.append(Changed(Fraction(most.norm2), counts, most.part))
-    return Joint(changed, partial(together, person, tables))
+    """Return the tables as one person changes them together; refuse unknown columns."""
+    require_known(person, tables)
+    return Joint([change(person, table) for table in tables], partial(together, person, tables))
 
 
 def require_known(person: Person, tables: Sequence[Counting]) -> None:

@@ -11,7 +11,7 @@ from .._inputs.paths import path_text
 from ..errors import ParameterTypeError
 from ..laws import Law
 from .addition import AddOptions, noisy
-from .entry import check_law, law_for, open_container
+from .entry import Who, check_law, law_for, open_container
 
 
 class TaskNoise(NamedTuple):
@@ -73,8 +73,8 @@ def noise_of_tasks(
     check_law(law)
     container = open_container(template, floats=how.floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    who = (sensitivity, rows_per_person, disjoint)
-    noise = TaskNoise(law_for(container, law, budget, *who, (template, None, None)), how)
+    who = Who(sensitivity, rows_per_person, disjoint)
+    noise = TaskNoise(law_for(template, container, law, budget, who), how)
     return noise, container.close(noisy(container.cells, *noise))
 
 

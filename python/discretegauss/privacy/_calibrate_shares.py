@@ -9,11 +9,13 @@ import gmpy2
 
 from .._certified.euler_maclaurin import log_of
 from .._certified.interval import arithmetic, fraction_of
-from ..laws import Law
+from ..laws import Law, centred_simplest
 from ._known_sample import Sample
 from ._search import crossing
-from .cost import cost_of_sum
-from .zcdp import SumOfGaussians, rho_lower
+from .cost import cost_of_rounds
+from .sensitivity import Sensitivity
+from .shares import Rounds
+from .zcdp import rho_lower
 
 #: Floats for an infinite epsilon, and for an epsilon that is too large by less than a rounding.
 _LARGEST, _TOO_MUCH = 1e300, 1e-300
@@ -25,7 +27,8 @@ def calibrate_shares(
     law_of: Callable[[Fraction], Law],
     epsilon: Fraction,
     delta: Fraction,
-    change: SumOfGaussians,
+    clients: int,
+    change: Sensitivity,
     queries: int,
     sample: Sample,
 ) -> Law:
@@ -37,8 +40,10 @@ def calibrate_shares(
         The law of each sigma2, or variance.
     epsilon, delta : Fraction
         At least 0; and above 0. `epsilon` proves that the first is met, and `delta` the second.
-    change : SumOfGaussians
-        What one person changes, and how many shares are in a sum.
+    clients : int
+        How many shares are in a sum.
+    change : Sensitivity
+        What one person changes.
     queries : int
         The number of rounds.
     sample : Sample
@@ -54,7 +59,8 @@ def calibrate_shares(
 
     def excess(variance: Fraction) -> float:
         """Return how far the budget is missed: at most 0 if it is met, and only then."""
-        cost = cost_of_sum(law_of(variance), change, queries, sample)
+        spec = centred_simplest(law_of(variance))
+        cost = cost_of_rounds([Rounds(spec, clients, change, queries)], sample)
         found = Fraction(min(cost.epsilon(delta), _LARGEST)) if epsilon else epsilon
         if found > epsilon:
             return max(log_of(found / epsilon), _TOO_MUCH)
@@ -67,4 +73,4 @@ def calibrate_shares(
     moved = two_rho / (rate**2 * queries)
     if rate != 1:
         moved = fraction_of(_AT64.log1p(_AT64.rational(moved)).lower)
-    return law_of(crossing(excess, change.squared / (moved * change.clients), steep=1.0))
+    return law_of(crossing(excess, change.norm2 / (moved * clients), steep=1.0))

@@ -101,11 +101,11 @@ from ..laws import (
 from ._calibrate_shares import calibrate_shares
 from ._known_sample import Sample
 from ._search import crossing, decimal_at, decimal_ordinal, least_decimal, zero_of
-from ._sensitivity import Sensitivity, is_vector, refuse_vector
 from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
 from .renyi import RenyiCurve
-from .zcdp import SumOfGaussians, minus_log_upper, rho_lower
+from .sensitivity import Sensitivity, is_vector, refuse_vector
+from .zcdp import minus_log_upper, rho_lower, rho_of_shares
 from .zcdp import rho as rho_of
 
 _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam)
@@ -286,8 +286,6 @@ def calibrate(
         return law  # type: ignore[no-any-return]
     if confidence is not None:
         raise ParameterTypeError("confidence needs error, which was not given")
-    if kind is DiscreteLaplace and budget is None and rho is None and delta is None:
-        delta = None if epsilon is None else 0
     request = _Request(
         Budget.of(budget, rho=rho, epsilon=epsilon, delta=delta),
         sensitivity,
@@ -356,8 +354,8 @@ class _Request:
             )
         if not delta:
             raise ParameterValueError(
-                "delta must lie between 0 and 1, both excluded, got 0; for delta = 0 use "
-                "calibrate(DiscreteLaplace, ...)"
+                "delta must lie between 0 and 1, both excluded, got 0, which is its default; for "
+                "delta = 0 use calibrate(DiscreteLaplace, ...)"
             )
         return epsilon, delta
 
@@ -371,8 +369,12 @@ class _Request:
 
     def of_shares(self, law_of: Callable[[Fraction], Law]) -> Law:
         """Return the law of each share, or for a vector. Its parameter is a variance."""
-        sensitivity = SumOfGaussians(self.clients, self.sensitivity, *self.vector)
-        return calibrate_shares(law_of, *self.epsilon_delta, sensitivity, self.queries, self.sample)
+        epsilon_delta, how = self.epsilon_delta, (self.queries, self.sample)
+        return calibrate_shares(law_of, *epsilon_delta, self.clients, self.change(), *how)
+
+    def change(self) -> Sensitivity:
+        """Return how far one person changes a vector."""
+        return Sensitivity.of_vector(self.sensitivity, *self.vector)
 
     def is_of_shares(self) -> bool:
         """Return whether the noise is in shares, or for vectors."""
@@ -480,10 +482,10 @@ def _gaussian(request: _Request) -> Law:
     if request.sampling_rate != 1:
         return request.crossing(DiscreteGaussian, 2)
     if request.clients > 1 and rho is not None:
-        sensitivity = SumOfGaussians(request.clients, request.sensitivity, *request.vector)
-        each = rho / queries
-        guess = sensitivity.squared / (2 * sensitivity.clients * each)
-        return DiscreteGaussian(_least_variance(sensitivity.cost, each, guess, "the budget"))
+        clients, change, each = request.clients, request.change(), rho / queries
+        guess = change.norm2 / (2 * clients * each)
+        cost = partial(rho_of_shares, clients=clients, change=change)
+        return DiscreteGaussian(_least_variance(cost, each, guess, "the budget"))
     if rho is not None:
         squared = queries * integer_sensitivity(request.sensitivity) ** 2
         return DiscreteGaussian(squared / (2 * rho))
@@ -532,15 +534,15 @@ def _skellam(request: _Request) -> Law:
     of_a_number &= integer_sensitivity(request.sensitivity).denominator == 1
     if of_a_number and request.is_in_reach() and 2 * request.log_scale() < _MOST_CROSSED:
         return request.crossing(Skellam, 2)
-    sensitivity = Sensitivity(request.clients, request.sensitivity, *request.vector)
+    change = request.change()
     if not epsilon:
         raise refused("epsilon", "be above 0 for Skellam noise", epsilon)
 
     def cost(variance: Fraction) -> Any:
-        total = variance * sensitivity.clients
-        return RenyiCurve.of_skellam(sensitivity, total, queries).epsilon_upper(delta)
+        total = variance * request.clients
+        return RenyiCurve.of_skellam(change, total, queries).epsilon_upper(delta)
 
-    guess = queries * sensitivity.squared / (2 * sensitivity.clients * epsilon)
+    guess = queries * change.norm2 / (2 * request.clients * epsilon)
     return Skellam(_least_variance(cost, epsilon, guess, "epsilon"))
 
 

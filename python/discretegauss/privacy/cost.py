@@ -34,12 +34,11 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law, centred_simplest
 from ._known_sample import Sample
-from ._sensitivity import clients_of, is_vector, refuse_vector
 from .hockey_stick import HockeyStick
 from .loss_distribution import Known, PrivacyLoss, Query, loss_of_queries
 from .renyi import Bounds, RenyiCurve
+from .sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
 from .shares import Rounds, cost_of_shares
-from .zcdp import SumOfGaussians
 
 _ONE = Fraction(1)
 
@@ -280,40 +279,31 @@ def _cost(
     shares = Counter(clients_of(one) for one in laws)
     how = sensitivity, dimension, sum_norm
     if any(clients > 1 or _needs_a_norm(one, *how) for one, clients in shares):
+        for one, _ in shares if len(shares) > 1 else ():
+            _require_share(one._spec)
+        change = Sensitivity.of_vector(*how)
         rounds = [
-            (one, SumOfGaussians(clients, *how), count * times)
+            Rounds(centred_simplest(one), clients, change, count * times)
             for (one, clients), times in shares.items()
         ]
-        return _cost_of_rounds(rounds, sample)
+        return cost_of_rounds(rounds, sample)
     refuse_vector(dimension, sum_norm, "this law")
-    change, numbers = whole_sensitivity(sensitivity), Counter[LawSpec]()
+    whole, numbers = whole_sensitivity(sensitivity), Counter[LawSpec]()
     for (one, _), times in shares.items():
         numbers[centred_simplest(one)] += count * times
     if len(numbers) > 1:
-        return _cost_of_numbers(numbers, change, sample)
+        return _cost_of_numbers(numbers, whole, sample)
     [(spec, total)] = numbers.items()
-    return cost_of(spec, change, total, sample)
+    return cost_of(spec, whole, total, sample)
 
 
-def _cost_of_rounds(rounds: Sequence[tuple[Law, SumOfGaussians, int]], sample: Sample) -> _Cost:
-    """Return the cost of rounds, given the law of a share, what changes, and their number."""
-    if len(rounds) == 1:
-        one, change, count = rounds[0]
-        return cost_of_sum(one, change, count, sample)
-    for one, _, _ in rounds:
-        _require_share(one._spec)
-    return cost_of_shares(
-        [Rounds(centred_simplest(one), change, n) for one, change, n in rounds], sample
-    )
-
-
-def cost_of_sum(one: Law, change: SumOfGaussians, count: int, sample: Sample) -> _Cost:
-    """Return the cost of ``count`` sums of shares, each share with this law."""
-    spec = centred_simplest(one)
-    if spec.kind is not Kind.SKELLAM or not change.of_a_number:
-        return cost_of_shares([Rounds(spec, change, count)], sample)
-    total = spec._replace(parameter=spec.parameter * change.clients)
-    return cost_of(total, int(change.norm), count, sample)
+def cost_of_rounds(rounds: Sequence[Rounds], sample: Sample) -> _Cost:
+    """Return the cost of sums of shares."""
+    one = rounds[0]
+    if len(rounds) == 1 and one.is_skellam and one.change.of_a_number:
+        total = one.spec._replace(parameter=one.total)
+        return cost_of(total, int(one.change.each), one.times, sample)
+    return cost_of_shares(rounds, sample)
 
 
 def cost_of(spec: LawSpec, sensitivity: int, count: int, sample: Sample) -> _Cost:
@@ -335,8 +325,9 @@ def _cost_of_numbers(queries: Mapping[LawSpec, int], change: int, sample: Sample
     if any(map(_is_wide, queries)):
         for spec in queries:
             _require_share(spec)
-        of_number = SumOfGaussians(1, change, 1, None)
-        return cost_of_shares([Rounds(spec, of_number, n) for spec, n in queries.items()], sample)
+        of_number = Sensitivity.of_vector(change)
+        rounds = [Rounds(spec, 1, of_number, n) for spec, n in queries.items()]
+        return cost_of_shares(rounds, sample)
     return reduce(matmul, (loss_of_queries(one, change, n, *sample) for one, n in queries.items()))
 
 

@@ -1,7 +1,11 @@
-"""The cost of several tables with discrete Gaussian noise, together, and the noise for a budget.
+"""The cost of several tables with noise, together, and the noise for a budget.
 
-*rho* of all tables is half of the largest sum of abs(v)**2/sigma2, v one person's change of a table
-(Theorem 14 of arXiv 2004.00010). epsilon at delta is the least of these bounds:
+*Laplace noise* of the scales s has the pure epsilon that is the largest sum of l1/s, l1 the sum of
+the absolute changes of a table by one person (docs/concepts/accounting.md). The sum of each table's
+own largest l1/s is therefore a bound, and a person who reaches all of them loses exactly that.
+
+*Gaussian noise:* rho of all tables is half of the largest sum of abs(v)**2/sigma2, v one person's
+change of a table (Theorem 14 of arXiv 2004.00010). epsilon at delta is the least of these bounds:
 
 *From rho*, by Corollary 13, for all tables.
 
@@ -39,24 +43,33 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._certified.floats import float_at_least
+from .._certified.interval import ZERO, arithmetic, fraction_of
+from .._certified.moments import standard_deviation
 from .._inputs.budget import Budget
+from .._inputs.decimal_text import rounded
 from .._inputs.messages import describe
 from .._law import Kind, LawSpec
-from ..errors import ParameterValueError
-from ..laws import DiscreteGaussian
+from ..errors import ParameterOverflowError, ParameterValueError
+from ..laws import DiscreteGaussian, DiscreteLaplace
 from ._outcomes import fraction_at_least
 from .calibration import law_of_budget
 from .cost import epsilon as epsilon_of_law
 from .hockey_stick import as_one_query
 from .loss_distribution import PrivacyLoss, loss
 from .normal import normal_delta
+from .sensitivity import Sensitivity
 from .zcdp import zcdp_epsilon, zcdp_rho
 
 THEOREM, COROLLARY = "arXiv 2004.00010, Theorem 7", "arXiv 2004.00010, Corollary 13"
+LAPLACE = "the l1 norm of the changes"
 COMPOSED, NORMAL = "composition of the privacy losses", "nearly normal noise"
+
+NoiseOfTable = DiscreteGaussian | DiscreteLaplace
+
+_UP: Any = arithmetic(64).up
 
 _WIDE_FROM = 2**15
 """Noise whose sum has at least this variance is treated as nearly normal. This makes its rho larger
@@ -86,46 +99,12 @@ _CLOSE = Fraction(1, 10**6)
 _DIGITS = 9
 
 
-class Part(NamedTuple):
-    """A change of `queries` counts by at most `sensitivity` each; its noise has an exact cost.
-
-    A sensitivity that is not whole is the Euclidean norm of all that changes in one column.
-    """
-
-    sensitivity: Fraction
-    queries: int
-
-    @property
-    def norm2(self) -> Fraction:
-        """Return the square of the Euclidean norm of the change."""
-        return self.queries * self.sensitivity**2
-
-    @property
-    def counts(self) -> int:
-        """Return the most counts that change."""
-        whole = self.sensitivity.denominator == 1
-        return self.queries * (1 if whole else math.floor(self.sensitivity**2))
-
-
-class Changed(NamedTuple):
-    """One person's change of a table: its squared norm, the counts, and the part, if it is one."""
-
-    norm2: Fraction
-    counts: int
-    part: Part | None
-
-    @classmethod
-    def of_part(cls, part: Part) -> Changed:
-        """Return the change of a part."""
-        return cls(part.norm2, part.counts, part)
-
-
 class Joint:
     """Tables that one person changes together.
 
     Parameters
     ----------
-    tables : sequence of Changed
+    tables : sequence of Sensitivity
         The largest change of each table.
     together : callable, optional
         Returns the largest weighted sum of the squared norms of one person's changes, given the
@@ -134,7 +113,7 @@ class Joint:
 
     def __init__(
         self,
-        tables: Sequence[Changed],
+        tables: Sequence[Sensitivity],
         together: Callable[[Sequence[Fraction]], Fraction] | None = None,
     ) -> None:
         self.tables = tables
@@ -158,12 +137,68 @@ class Joint:
         scale = self.rho(alone) / rho
         return [scale * one for one in alone]
 
+    def noise(
+        self, budget: Budget, shares: Sequence[Fraction], pure: Sequence[Fraction] | None = None
+    ) -> JointNoise:
+        """Return the noise of each table that a budget allows.
+
+        rho asks for Gaussian noise, and epsilon alone for Laplace noise. epsilon with delta takes
+        the kind whose tables have the least product of standard deviations. A product does not
+        depend on the units of tables.
+
+        Parameters
+        ----------
+        budget : Budget
+            For all tables together.
+        shares, pure : sequence of Fraction
+            Each table's share of rho, and of epsilon; by default the same.
+        """
+        laplace = gaussian = None
+        if budget.epsilon:
+            scales = self.scales(pure or shares, budget.epsilon)
+            laplace = [DiscreteLaplace(one) for one in scales]
+        if budget.delta != 0:
+            try:
+                sigma2 = self.sigma2(shares, self.rho_of(budget, shares))
+                gaussian = [DiscreteGaussian(one) for one in sigma2]
+            except (ParameterValueError, ParameterOverflowError):
+                if laplace is None:
+                    raise
+        if laplace is None or gaussian is None:
+            return JointNoise(laplace or gaussian or [])
+        found, other = _log_mean(laplace), _log_mean(gaussian)
+        if found <= other:
+            return JointNoise(laplace, self._reason(found, other, "Gaussian"))
+        return JointNoise(gaussian, self._reason(other, found, "Laplace"))
+
+    def _reason(self, found: Any, other: Any, name: str) -> str:
+        """Return why noise of this kind was chosen, given two of `_log_mean`."""
+        here, there = (rounded(fraction_of(_UP.exp(one))) for one in (found, other))
+        mean = "the geometric mean of its standard deviations" if len(self.tables) > 1 else ""
+        it = mean or "its standard deviation"
+        return f"{it} is {here}, that of discrete {name} noise {there}"
+
+    def scales(self, shares: Sequence[Fraction], epsilon: Fraction) -> list[Fraction]:
+        """Return the scales of Laplace noise with this pure epsilon, each with its share of it."""
+        each = zip(self.tables, shares, strict=True)
+        return [table.l1 / (share * epsilon) for table, share in each]
+
+    def cost(self, laws: Sequence[NoiseOfTable], delta: Fraction) -> JointCost:
+        """Return what this noise costs: of Gaussian noise epsilon at delta."""
+        sigma2 = [law.sigma2 for law in laws if isinstance(law, DiscreteGaussian)]
+        if sigma2:
+            epsilon, by = self.epsilon(sigma2, delta)
+            return JointCost(self.rho(sigma2), epsilon, delta, by)
+        scales = [law.scale for law in laws if isinstance(law, DiscreteLaplace)]
+        each = zip(self.tables, scales, strict=True)
+        pure = sum((table.l1 / scale for table, scale in each), Fraction(0))
+        return JointCost(pure**2 / 2, float_at_least(pure), Fraction(0), LAPLACE)
+
     def epsilon(self, sigma2: Sequence[Fraction], delta: Fraction) -> tuple[float, str]:
         """Return an upper bound on epsilon at delta, for all tables together, and its proof."""
-        parts = self._parts(sigma2)
-        if parts is not None and (one := _as_one(parts, sigma2)) is not None:
+        if (one := self._as_one(sigma2)) is not None:
             law = DiscreteGaussian(sigma2[0])
-            return epsilon_of_law(law, delta, one.sensitivity, queries=one.queries), THEOREM
+            return epsilon_of_law(law, delta, one.each, queries=one.counts), THEOREM
         by_rho = zcdp_epsilon(self.rho(sigma2), delta), COROLLARY
         found = self.loss(sigma2)
         return by_rho if found is None else min(by_rho, (found.epsilon(delta), found.by))
@@ -172,30 +207,35 @@ class Joint:
         """Return the loss of all tables together; None if nothing but their rho is known."""
         if not _LEAST_RHO <= self.rho(sigma2) <= _LARGEST_RHO:
             return None
-        if (parts := self._parts(sigma2)) is not None:
-            return _composed(parts, sigma2)
+        if self._is_worst_of_all(sigma2):
+            return _composed(self.tables, sigma2)
         remainders = [_remainder(table.counts) for table in self.tables]
         if any(one <= 2 * r2 for one, r2 in zip(sigma2, remainders, strict=True)):
             return None
         weights = [1 / (one - r2) for one, r2 in zip(sigma2, remainders, strict=True)]
         return JointLoss(self._together(weights), len(sigma2) * _T)
 
-    def _parts(self, sigma2: Sequence[Fraction]) -> list[Part] | None:
-        """Return the parts if the same person is the worst case of each, else None."""
-        parts = [table.part for table in self.tables if table.part is not None]
+    def _is_worst_of_all(self, sigma2: Sequence[Fraction]) -> bool:
+        """Return whether the same person is the worst case of each, by equal parts."""
         weights = [1 / one for one in sigma2]
-        is_one = len(parts) == len(sigma2) and self._together(weights) == self._sum(weights)
-        return parts if is_one else None
+        of_parts = None not in [table.parts for table in self.tables]
+        return of_parts and self._together(weights) == self._sum(weights)
+
+    def _as_one(self, sigma2: Sequence[Fraction]) -> Sensitivity | None:
+        """Return all tables as queries to one law; None if laws or changes differ or are norms."""
+        each, parts = self.tables[0].each, [table.parts or 0 for table in self.tables]
+        alike = {(one, table.each) for one, table in zip(sigma2, self.tables, strict=True)}
+        if len(alike) > 1 or each.denominator != 1 or not self._is_worst_of_all(sigma2):
+            return None
+        return Sensitivity.of_parts(each, sum(parts))
 
     def rho_of(self, budget: Budget, shares: Sequence[Fraction]) -> Fraction:
         """Return the rho that a budget allows: for (epsilon, delta) about the largest proven."""
         if budget.epsilon is None or budget.delta is None:
             return budget.rho or Fraction(0)
         unit = self.sigma2(shares, Fraction(1))
-        parts = self._parts(unit)
-        if parts is not None and (one := _as_one(parts, unit)) is not None:
-            change, n = one
-            law = law_of_budget(DiscreteGaussian, budget, change, n)
+        if (one := self._as_one(unit)) is not None:
+            law = law_of_budget(DiscreteGaussian, budget, one.each, one.counts)
             return one.norm2 / (2 * law.sigma2)
         rho = largest_rho(
             lambda rho: self.loss([one / rho for one in unit]), budget.epsilon, budget.delta
@@ -206,6 +246,26 @@ class Joint:
                 f"{describe(budget.delta)}"
             )
         return rho
+
+
+class JointNoise(NamedTuple):
+    """The noise of each table, and why it is of this kind; "" if there was no choice."""
+
+    laws: Sequence[NoiseOfTable]
+    reason: str = ""
+
+
+class JointCost(NamedTuple):
+    """The cost of all tables: rho, epsilon at delta, and the proof of epsilon.
+
+    rho of Laplace noise is epsilon**2/2, a bound that holds for any pure epsilon (Bun and Steinke,
+    arXiv 1605.02065, Proposition 1.4).
+    """
+
+    rho: Fraction
+    epsilon: float
+    delta: Fraction
+    epsilon_by: str
 
 
 class JointLoss(NamedTuple):
@@ -247,37 +307,37 @@ class JointLoss(NamedTuple):
         return high if self.delta(Fraction(high)) <= delta else math.inf
 
 
-def _as_one(parts: Sequence[Part], sigma2: Sequence[Fraction]) -> Part | None:
-    """Return all tables as queries to one law; None if laws or changes differ, or are not whole."""
-    sensitivity = parts[0].sensitivity
-    alike = {(one, part.sensitivity) for one, part in zip(sigma2, parts, strict=True)}
-    if len(alike) > 1 or sensitivity.denominator != 1:
-        return None
-    return Part(sensitivity, sum(part.queries for part in parts))
+def _log_mean(laws: Sequence[NoiseOfTable]) -> Any:
+    """Return about the logarithm of the geometric mean of the standard deviations."""
+    total: Any = ZERO
+    for law in laws:
+        total = _UP.add(total, _UP.log(standard_deviation(law._simplest, 64).upper))
+    return _UP.div(total, len(laws))
 
 
-def _composed(parts: Sequence[Part], sigma2: Sequence[Fraction]) -> JointLoss | None:
-    """Return the loss of tables of which the same person is the worst case."""
+def _composed(tables: Sequence[Sensitivity], sigma2: Sequence[Fraction]) -> JointLoss | None:
+    """Return the loss of tables of which the same person is the worst case, by equal parts."""
     narrow: Counter[tuple[Fraction, Fraction]] = Counter()
     t = norm2 = Fraction(0)
-    for part, variance in zip(parts, sigma2, strict=True):
-        one, change, of_one = variance, part, None
+    for table, variance in zip(tables, sigma2, strict=True):
+        one, change, of_one = variance, table, None
+        whole, parts = table.each.denominator == 1, table.parts or 0
         t += _FACTOR
-        if part.sensitivity.denominator == 1:
+        if whole:
             law = LawSpec(Kind.DISCRETE_GAUSSIAN, variance)
-            of_one = as_one_query(law, int(part.sensitivity), part.queries)
+            of_one = as_one_query(law, int(table.each), parts)
         if of_one is not None:
-            one, change = of_one[0].parameter, Part(Fraction(of_one[1]), 1)
+            one, change = of_one[0].parameter, Sensitivity.of_parts(Fraction(of_one[1]), 1)
         if of_one is not None and one < _WIDE_FROM:
-            narrow[one, change.sensitivity] += 1
-        elif of_one is None and part.sensitivity.denominator == 1 and part.queries <= _MOST_POWERS:
-            narrow[variance, part.sensitivity] += part.queries
+            narrow[one, change.each] += 1
+        elif of_one is None and whole and parts <= _MOST_POWERS:
+            narrow[variance, table.each] += parts
         elif one > 2 * (r2 := _remainder(change.counts)):
             norm2 += change.norm2 / (one - r2)
             t += _T
         else:
             return None
-    rho = sum((part.norm2 / (2 * one) for part, one in zip(parts, sigma2, strict=True)), t)
+    rho = sum((table.norm2 / (2 * one) for table, one in zip(tables, sigma2, strict=True)), t)
     width = Fraction(2) ** math.floor(math.log2(math.sqrt(2 * rho) / _BUCKETS))
     losses = [
         loss(DiscreteGaussian(variance), change, width=width) ** power

@@ -61,7 +61,6 @@ from .._certified.interval import (
     Arithmetic,
     Interval,
     arithmetic,
-    fraction_of,
     relative_width_below,
 )
 from .._certified.laws_of_integers import formulas_of, normaliser, phi_at
@@ -81,7 +80,7 @@ from ..errors import ParameterOverflowError, ParameterTypeError
 from ..laws import Law, centred_simplest
 from ._known_sample import Sample
 from ._sampled_moment import sampled_moment
-from ._sensitivity import Sensitivity, clients_of, is_vector
+from .sensitivity import Sensitivity, clients_of, is_vector
 from .zcdp import (
     epsilon_upper,
     log_delta_at,
@@ -196,7 +195,7 @@ def renyi(
     elif norm is not None:
         raise ParameterTypeError("norm must not be given for a Skellam law or a sum of shares")
     elif is_skellam:
-        of_vector = Sensitivity(1, sensitivity, dimension, sum_norm)
+        of_vector = Sensitivity.of_vector(sensitivity, dimension, sum_norm)
         divergence = RenyiCurve.of_skellam(of_vector, one._spec.parameter, 1).divergence
     else:
         rho = rho_of_one(law, sensitivity, dimension, sum_norm)
@@ -422,12 +421,11 @@ class RenyiCurve(Bounds):
         return cls(((rho, Fraction(0)),))
 
     @classmethod
-    def of_skellam(cls, sensitivity: Sensitivity, variance: Fraction, queries: int) -> RenyiCurve:
+    def of_skellam(cls, change: Sensitivity, variance: Fraction, queries: int) -> RenyiCurve:
         """Return the curve (1) of several queries."""
-        squared, sum_norm = sensitivity.squared, fraction_of(sensitivity.sum_norm)
-        gaussian, square = squared / (2 * variance), 4 * variance**2
-        first = gaussian + 2 * squared / square, (6 * sum_norm - squared) / square
-        second = gaussian, 3 * sum_norm / (2 * variance)
+        gaussian, square = change.norm2 / (2 * variance), 4 * variance**2
+        first = gaussian + 2 * change.norm2 / square, (6 * change.l1 - change.norm2) / square
+        second = gaussian, 3 * change.l1 / (2 * variance)
         return cls(tuple((queries * a, queries * b) for a, b in (first, second)), whole=True)
 
     def divergence(self, order: Fraction) -> Fraction:

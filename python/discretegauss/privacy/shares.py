@@ -58,15 +58,15 @@ from ._noise_of_sum import noise_of_sum
 from ._noise_outcomes import GaussianNoise, IntegerNoise
 from ._outcomes import RandomOutcome
 from ._sampled_moment import sampled_moment
-from ._sensitivity import Sensitivity
 from .loss_distribution import MOST_COUNT_BITS, PrivacyLoss, loss_of_queries, loss_of_release
 from .renyi import Bounds, RenyiCurve
+from .sensitivity import Sensitivity
 from .zcdp import (
     LEAST_SIGMA2,
-    SumOfGaussians,
     epsilon_at,
     log_delta_at,
     minus_log_upper,
+    rho_of_shares,
     tau_upper,
 )
 
@@ -75,11 +75,17 @@ _UP: Any = _AT192.up
 
 
 class Rounds(NamedTuple):
-    """Equal rounds: the centred law of each share, what one person changes, and their number."""
+    """Equal rounds: the centred law and the number of shares, the change, the number of rounds."""
 
     spec: LawSpec
-    change: SumOfGaussians
+    clients: int
+    change: Sensitivity
     times: int
+
+    @property
+    def total(self) -> Fraction:
+        """The sum of all shares' variances, or of their sigma2."""
+        return self.spec.parameter * self.clients
 
     @property
     def is_skellam(self) -> bool:
@@ -89,9 +95,9 @@ class Rounds(NamedTuple):
     def curve(self) -> RenyiCurve:
         """Return the Renyi divergences of one round without sampling."""
         if self.is_skellam:
-            total = self.spec.parameter * self.change.clients
-            return RenyiCurve.of_skellam(self.change, total, 1)
-        return RenyiCurve.of_rho(fraction_of(self.change.cost(self.spec.parameter)))
+            return RenyiCurve.of_skellam(self.change, self.total, 1)
+        rho = rho_of_shares(self.spec.parameter, self.clients, self.change)
+        return RenyiCurve.of_rho(fraction_of(rho))
 
 
 # --- Theorem 1, and Theorem 3 by divergences
@@ -299,7 +305,7 @@ def bounds_by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBou
     def added(term: tuple[Fraction, list[tuple[_Excess, _Excess]]]) -> float:
         """Return about by how much epsilon is larger."""
         b, terms = term
-        narrow = min(one.spec.parameter * one.change.clients for one in rounds)
+        narrow = min(one.total for one in rounds)
         excess = (float(here.log_factor) / float(_SLOPE) + float(here.shift) for here, _ in terms)
         total = sum(_about(Fraction(one.times)) * x for one, x in zip(rounds, excess, strict=True))
         return total + log_of(1 + b / narrow)
@@ -307,10 +313,7 @@ def bounds_by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBou
     if not tried:
         return []
     b, terms = min(tried, key=added)
-    variances = []
-    for one in rounds:
-        total = one.spec.parameter * one.change.clients
-        variances.append(total**2 / (one.change.squared * (total + b)))
+    variances = [one.total**2 / (one.change.norm2 * (one.total + b)) for one in rounds]
     if sample.rate < 1:
         losses = [
             _dominating(partial(_gaussian_noise, variance), term, sample) ** one.times
@@ -334,13 +337,13 @@ def bounds_by_gaussian(rounds: Sequence[Rounds], sample: Sample) -> list[LossBou
 
 def _of_width(one: Rounds, b: Fraction, sample: Sample) -> tuple[_Excess, _Excess] | None:
     """Return the terms of (2) for a width b; None if they would say nothing."""
-    change, total = one.change, one.spec.parameter * one.change.clients
-    tau, eta = _tau(change, one.spec.parameter), _eta(total * b / (total + b))
+    norm2, total = one.change.norm2, one.total
+    tau, eta = _tau(one), _eta(total * b / (total + b))
     if tau is None or eta is None:
         return None
-    places = min(change.dimension, math.floor(change.squared))
+    places = min(one.change.counts, math.floor(norm2))
     log_m = _AT192.scale(_AT192.add(_AT192.log1p(eta), _AT192.scale(tau, Fraction(1, 2))), places)
-    kappa = _AT192.shift(_AT192.scale(tau, places), change.squared * b / (2 * total**2))
+    kappa = _AT192.shift(_AT192.scale(tau, places), norm2 * b / (2 * total**2))
     return _excess(log_m, kappa, sample)
 
 
@@ -372,11 +375,12 @@ def _eta(r: Fraction) -> Interval | None:
     return _AT192.scale(_AT192.div(first, _AT192.sub(_AT192.rational(1), first)), 2)
 
 
-def _tau(change: Sensitivity, sigma2: Fraction) -> Interval | None:
+def _tau(one: Rounds) -> Interval | None:
     """Return an interval whose upper end is at least tau; None if no tau is known."""
-    if change.clients == 1:
+    if one.clients == 1:
         return _AT192.rational(0)
-    return tau_upper(sigma2, change.clients) if sigma2 >= LEAST_SIGMA2 else None
+    sigma2 = one.spec.parameter
+    return tau_upper(sigma2, one.clients) if sigma2 >= LEAST_SIGMA2 else None
 
 
 # --- one number
@@ -387,19 +391,18 @@ _NEXT_TO_NOTHING = 1e-12
 
 def bounds_of_one_number(one: Rounds, sample: Sample) -> LossBound | None:
     """Return the loss of a sum of shares on one number that changes by an integer."""
-    spec, share, times = one
-    change = int(share.norm)
-    total = spec._replace(parameter=spec.parameter * share.clients)
+    spec, clients, _, times = one
+    change, total = int(one.change.each), spec._replace(parameter=one.total)
     if times.bit_length() > MOST_COUNT_BITS or (one.is_skellam and total.parameter > LARGEST_TABLE):
         return None
-    if one.is_skellam or share.clients == 1:
+    if one.is_skellam or clients == 1:
         return LossBound(loss_of_queries(total, change, times, *sample))
     terms = None
-    if (tau := _tau(share, spec.parameter)) is not None:
+    if (tau := _tau(one)) is not None:
         terms = _excess(_AT192.scale(tau, Fraction(1, 2)), tau, sample)
     if terms is None or _UP.mul(times, terms[1].log_factor) > _NEXT_TO_NOTHING:
         rate = sample.rate if sample.secret else Fraction(1)
-        noise = noise_of_sum(spec, share.clients, change, rate)
+        noise = noise_of_sum(spec, clients, change, rate)
         if noise is not None:
             release = noise if sample.secret else KnownSample(noise, sample.rate)
             return LossBound(loss_of_release(release) ** times)

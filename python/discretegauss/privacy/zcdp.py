@@ -88,7 +88,7 @@ from .._law import Kind, LawSpec
 from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ..laws import Law, centred_simplest
-from ._sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
+from .sensitivity import Sensitivity, clients_of, is_vector, refuse_vector
 
 
 @with_hints
@@ -390,8 +390,8 @@ def rho_of_one(
     one, clients = clients_of(law)
     spec = centred_simplest(one)
     if clients > 1:
-        of_shares = SumOfGaussians(clients, sensitivity, dimension, sum_norm)
-        return fraction_of(of_shares.cost(spec.parameter))
+        change = Sensitivity.of_vector(sensitivity, dimension, sum_norm)
+        return fraction_of(rho_of_shares(spec.parameter, clients, change))
     if is_vector(dimension, sum_norm) and spec.kind is not Kind.DISCRETE_GAUSSIAN:
         refuse_vector(dimension, sum_norm, "this law")  # a Gaussian needs the norm alone
     return rho_of_law(spec, sensitivity)
@@ -468,24 +468,20 @@ def tau_upper(sigma2: Fraction, clients: int) -> Interval:
     return at.scale(total, 10)
 
 
-class SumOfGaussians(Sensitivity):
-    """The sensitivity of a sum of discrete Gaussian shares, and its rho."""
-
-    def cost(self, sigma2: Fraction) -> Any:
-        """Return an upper bound on rho, the least of (2), (3) and (5)."""
-        at = arithmetic(128)
-        alone = at.rational(self.squared / (2 * sigma2)).upper
-        if sigma2 < LEAST_SIGMA2:
-            return alone
-        tau = tau_upper(sigma2, self.clients)
-        limit = self.squared / (self.clients * sigma2)
-        first = at.shift(at.scale(tau, self.dimension), limit / 2)
-        root = at.sqrt(at.rational(self.clients * sigma2))
-        sum_norm = Interval(self.sum_norm, self.sum_norm)
-        mixed = at.div(at.mul(at.scale(tau, 2), sum_norm), root)
-        square = at.scale(at.power(tau, 2), self.dimension)
-        second = at.scale(at.shift(at.add(mixed, square), limit), Fraction(1, 2))
-        return min(alone, first.upper, second.upper)
+def rho_of_shares(sigma2: Fraction, clients: int, change: Sensitivity) -> Any:
+    """Return an upper bound on the rho of a sum of discrete Gaussian shares: (2), (3) or (5)."""
+    at = arithmetic(128)
+    alone = at.rational(change.norm2 / (2 * sigma2)).upper
+    if sigma2 < LEAST_SIGMA2:
+        return alone
+    tau = tau_upper(sigma2, clients)
+    limit = change.norm2 / (clients * sigma2)
+    first = at.shift(at.scale(tau, change.counts), limit / 2)
+    root = at.sqrt(at.rational(clients * sigma2))
+    mixed = at.div(at.mul(at.scale(tau, 2), at.rational(change.l1)), root)
+    square = at.scale(at.power(tau, 2), change.counts)
+    second = at.scale(at.shift(at.add(mixed, square), limit), Fraction(1, 2))
+    return min(alone, first.upper, second.upper)
 
 
 # --- Proposition 12 and Corollary 13

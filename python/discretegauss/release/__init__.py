@@ -2,12 +2,14 @@
 
 from ..data.person import Person
 from ..errors import OutputError, TableError
+from ._counts import Counts
 from ._frames import Plan, Table
 from ._report import PlanRelease, Release
 from ._run import release_plan, release_table
 from ._running import Running
 
 __all__ = [
+    "Counts",
     "OutputError",
     "Person",
     "Plan",

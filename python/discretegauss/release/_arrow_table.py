@@ -180,7 +180,7 @@ class ArrowTable:
 
 
 def _first_rows(rows: Any, places: Sequence[int], most: int | None) -> list[Any]:
-    """Return at most so many rows of some columns of a Table or a RowGroup."""
+    """Return at most `most` rows of some columns of a Table or a RowGroup."""
     if isinstance(rows, RowGroup):
         return rows.first(places, most)
     return [rows.column(i).slice(0, most) for i in places]
@@ -269,7 +269,7 @@ class RowGroup:
         return self.read([place])[0]
 
     def first(self, places: Sequence[int], most: int | None) -> list[Any]:
-        """Return at most so many rows of some columns, without reading more of them."""
+        """Return at most `most` rows of some columns, without reading more of them."""
         new = [i for i in places if i not in self._read]
         if most is None or not new or not self._are_apart:
             return [column.slice(0, most) for column in self.read(places)]

@@ -22,15 +22,16 @@ from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability, whole_sensitivity
 from .._law_functions.narrow import warn_of_narrow
-from ..data.person import UNNAMED, Change, Counting, Person, change, joint, require_known
+from ..data.person import UNNAMED, Counting, Person, joint
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy.calibration import widest
-from ..privacy.joint import THEOREM, Changed, Joint, Part
+from ..privacy.joint import LAPLACE, THEOREM, Joint, NoiseOfTable
+from ..privacy.sensitivity import Sensitivity
 
 _DEFAULT_REPORT_DELTA = "1e-6"
 
-_SIGMA2_BELOW = 10**1200
+_SQUARE_BELOW = 10**1200
 """A table of decimal numbers has no use for noise of more than 600 digits."""
 
 
@@ -41,13 +42,16 @@ class Cost:
     Attributes
     ----------
     rho : Fraction
-        Exact.
+        Of Gaussian noise exact; of Laplace noise epsilon**2/2, which is a bound.
     epsilon : float
-        An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`.
+        An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`. Of
+        Laplace noise it is pure: ``delta`` is 0.
     epsilon_by : str
         The proof of that bound.
     asked_epsilon : Fraction or None
         The epsilon of the budget, or None if the budget was rho.
+    reason : str
+        Why the noise is of its kind, if epsilon with delta allowed both.
     """
 
     rho: Fraction
@@ -55,6 +59,7 @@ class Cost:
     delta: Fraction
     epsilon_by: str
     asked_epsilon: Fraction | None = None
+    reason: str = ""
 
     def __post_init__(self) -> None:
         if self.asked_epsilon is not None:  # the budget is met, which a computed bound may not show
@@ -92,54 +97,64 @@ class WithCost:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration(Cost):
-    """Discrete Gaussian noise for a budget, and its cost.
+    """Noise for a budget, and its cost.
 
     Attributes
     ----------
-    sensitivity : Fraction
-        The most by which one person changes one answer.
-    queries : int
-        The most answers that one person changes. Without `counting`, rho is queries *
-        sensitivity**2 / (2 sigma2).
+    change : Sensitivity
+        How far one person changes the answers. rho is change.norm2 / (2 sigma2) of Gaussian noise,
+        and epsilon is change.l1 / scale of Laplace noise.
     std : Decimal
         Standard deviation of the noise; 0 if it is below 1e-160.
     bound95 : int
         The smallest k such that the noise is within -k .. k with a probability of at least 0.95.
     counting : Counting or None
         What the table counts, if the plan has a statement about a person.
-    change : Change or None
-        The most by which one person changes it. Then rho is change.norm2 / (2 sigma2).
     """
 
-    law: DiscreteGaussian
-    sensitivity: Fraction
-    queries: int
+    law: NoiseOfTable
+    change: Sensitivity
     std: Decimal
     bound95: int
     counting: Counting | None = None
-    change: Change | None = None
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """The most by which one person changes one answer."""
+        return self.change.each
+
+    @property
+    def queries(self) -> int:
+        """The most answers that one person changes."""
+        columns = 1 if self.counting is None else self.counting.columns
+        return self.change.parts or self.change.rows * columns
 
     @property
     def sigma2(self) -> Fraction:
-        """The law's sigma2, exact."""
-        return Fraction(self.law.sigma2)
+        """The sigma2 of a discrete Gaussian, exact."""
+        return Fraction(self.law.sigma2)  # type: ignore[union-attr]  # or there is none
 
     @property
     def is_tight(self) -> bool:
-        """Return whether epsilon is the discrete Gaussian's own, not a bound from rho."""
-        return self.epsilon_by == THEOREM
+        """Return whether epsilon is the law's own, not a bound from rho."""
+        return self.epsilon_by in (THEOREM, LAPLACE)
+
+
+def sigma2_for_error(error: object, confidence: object, answers: int = 1) -> Fraction:
+    """Return the largest sigma2 whose noise is within the error with the confidence (None: 0.95).
+
+    The confidence holds for `answers` answers at once.
+    """
+    sure = "0.95" if confidence is None else confidence
+    return widest(DiscreteGaussian, error, confidence=sure, queries=answers)
 
 
 def budget_for_error(
     error: object, confidence: object, sensitivity: Fraction, queries: int, answers: int = 1
 ) -> Budget:
-    """Return the least rho whose noise is within the error with the confidence (None: 0.95).
-
-    The confidence holds for `answers` answers at once.
-    """
-    sure = "0.95" if confidence is None else confidence
-    sigma2 = widest(DiscreteGaussian, error, confidence=sure, queries=answers)
-    return Budget(rho=queries * sensitivity**2 / (2 * sigma2))
+    """Return the least rho of noise within the error, for answers that change by so much."""
+    change = Sensitivity.of_parts(sensitivity, queries)
+    return Budget(rho=change.norm2 / (2 * sigma2_for_error(error, confidence, answers)))
 
 
 def calibration(
@@ -152,21 +167,26 @@ def calibration(
     """Return noise for the budget; see `privacy.calibrate`, which checks the arguments.
 
     With rho, epsilon is reported at ``report_delta`` (None: 1e-6): by Theorem 7 if the sensitivity
-    is a whole number, else from rho. With epsilon and delta, ``report_delta`` must be None.
+    is a whole number, else from rho. With epsilon, ``report_delta`` must be None.
     With a person, all of the person's records may be in one row of the one column of counts.
     """
-    if person is None and budget.epsilon is not None:
+    if person is not None:
+        counting = Counting(by=(UNNAMED,))
+        changed = joint(person, [counting])
+        return calibrations(budget, changed, [Fraction(1)], report_delta, [counting])[0][0]
+    if budget.epsilon is not None:
         whole_sensitivity(sensitivity)
-    table = Part(sensitivity, queries) if person is None else Counting(by=(UNNAMED,))
-    return calibrations(budget, [table], [Fraction(1)], report_delta, person)[0][0]
+    changed = Joint([Sensitivity.of_parts(sensitivity, queries)])
+    return calibrations(budget, changed, [Fraction(1)], report_delta, [None])[0][0]
 
 
 def calibrations(
     budget: Budget,
-    tables: Sequence[Part | Counting],
+    changed: Joint,
     shares: Sequence[Fraction],
-    report_delta: object = None,
-    person: Person | None = None,
+    report_delta: object,
+    counting: Sequence[Counting | None],
+    pure_shares: Sequence[Fraction] | None = None,
 ) -> tuple[list[Calibration], Cost]:
     """Return the noise of each table, and the cost of all tables, which is exactly the budget's.
 
@@ -174,54 +194,37 @@ def calibrations(
     ----------
     budget : Budget
         For all tables together.
-    tables : sequence of Part or Counting
-        With a person: what each table counts. Without one: how far one person changes the table.
+    changed : Joint
+        The tables as one person changes them.
     shares : sequence of Fraction
-        The rho of each table by itself is in proportion to its share.
+        The rho, or the epsilon, of each table by itself is in proportion to its share.
     report_delta : number, optional
         As for `calibration`.
-    person : Person, optional
-        The statement about every person. It is refused if no table has a column of `distinct`.
+    counting : sequence of Counting or None
+        What each table counts, if there is a statement about a person.
+    pure_shares : sequence of Fraction, optional
+        The shares of epsilon, if others than those of rho.
     """
     delta = _delta_of_report(budget, report_delta)
-    parts = [table for table in tables if isinstance(table, Part)]
-    counting = [table for table in tables if isinstance(table, Counting)]
-    if person is None:
-        changed = Joint([Changed.of_part(part) for part in parts])
-        described: list[tuple[Counting | None, Change | None]] = [(None, None)] * len(parts)
-    else:
-        require_known(person, counting)
-        changes = [change(person, table) for table in counting]
-        described = list(zip(counting, changes, strict=True))
-        parts = [
-            most.part or Part(Fraction(most.cell), most.rows * table.columns)
-            for table, most in zip(counting, changes, strict=True)
-        ]
-        changed = joint(person, counting)
-    rho = changed.rho_of(budget, shares)
-    sigma2 = changed.sigma2(shares, rho)
-    noise = []
-    for i, (part, variance, (table, most)) in enumerate(zip(parts, sigma2, described, strict=True)):
-        alone = Joint([changed.tables[i]])
-        one = _calibration(_law(variance), part, alone, delta)
-        noise.append(replace(one, counting=table, change=most))
+    laws, reason = changed.noise(budget, shares, pure_shares)
+    each = zip(laws, changed.tables, counting, strict=True)
+    noise = [_calibration(law, change, table, delta) for law, change, table in each]
     warn_of_narrow([one.law for one in noise])
     if len(noise) == 1:
-        only = replace(noise[0], asked_epsilon=budget.epsilon)
+        only = replace(noise[0], asked_epsilon=budget.epsilon, reason=reason)
         return [only], only
-    epsilon, by = changed.epsilon(sigma2, delta)
-    asked = budget.epsilon
-    return noise, Cost(rho=rho, epsilon=epsilon, delta=delta, epsilon_by=by, asked_epsilon=asked)
+    cost = changed.cost(laws, delta)._asdict()
+    return noise, Cost(**cost, asked_epsilon=budget.epsilon, reason=reason)
 
 
-def _law(sigma2: Fraction) -> DiscreteGaussian:
-    if sigma2 >= _SIGMA2_BELOW:
-        digits = mpz(math.isqrt(int(sigma2))).num_digits()
+def _require_digits(law: NoiseOfTable) -> None:
+    square = law.sigma2 if isinstance(law, DiscreteGaussian) else law.scale**2
+    if square >= _SQUARE_BELOW:
+        digits = mpz(math.isqrt(int(square))).num_digits()
         raise ParameterOverflowError(
             "sensitivity, queries and the budget must be met by noise of at most 600 digits, "
             f"got a standard deviation of about {digits} digits"
         )
-    return DiscreteGaussian(sigma2)
 
 
 def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
@@ -231,15 +234,17 @@ def _delta_of_report(budget: Budget, report_delta: object) -> Fraction:
         return checked_probability(at, "report_delta")
     if report_delta is not None:
         raise ParameterValueError(
-            "report_delta needs rho and must not be given with epsilon and delta, "
+            "report_delta needs rho and must not be given with epsilon, "
             f"got {describe(report_delta)}"
         )
-    return checked_probability(budget.delta, "delta")
+    return budget.delta
 
 
-def _calibration(law: DiscreteGaussian, part: Part, alone: Joint, delta: Fraction) -> Calibration:
+def _calibration(
+    law: NoiseOfTable, change: Sensitivity, counting: Counting | None, delta: Fraction
+) -> Calibration:
     """Return the noise of one table, with the cost that it has by itself."""
-    epsilon, by = alone.epsilon([law.sigma2], delta)
+    _require_digits(law)
     enclosed = standard_deviation(law._simplest, 64)
     std = Decimal(0)
     if enclosed.upper >= 1e-160:  # a Decimal, because it may be too large for a float
@@ -247,12 +252,9 @@ def _calibration(law: DiscreteGaussian, part: Part, alone: Joint, delta: Fractio
         std = decimals(18).divide(Decimal(int(numerator)), Decimal(int(denominator)))
     return Calibration(
         law=law,
-        sensitivity=part.sensitivity,
-        queries=part.queries,
-        rho=alone.rho([law.sigma2]),
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_by=by,
+        change=change,
+        counting=counting,
+        **Joint([change]).cost([law], delta)._asdict(),
         std=std,
         bound95=lower_quantile(law._simplest, Fraction(39, 40)),  # the law is symmetric
     )

@@ -13,7 +13,7 @@ from .._system.atomic_file import NewFile
 from ..data.person import Person
 from ..errors import ContradictionError, OutputError, ParameterValueError
 from ..estimate import consistent
-from ..laws import DiscreteGaussian
+from ..laws import Law
 from ._calibration import Calibration
 from ._chunks import Chunk
 from ._csv_rows import csv_bytes
@@ -115,7 +115,7 @@ class ConsistentTables:
 class _FileRows:
     """The rows of a table: the cells of the other columns, and the noisy counts."""
 
-    def __init__(self, law: DiscreteGaussian, other_columns: Sequence[str]) -> None:
+    def __init__(self, law: Law, other_columns: Sequence[str]) -> None:
         self.law, self.other_columns = law, tuple(other_columns)
         self._cells: list[tuple[str, ...]] = []
         self._noisy: list[int] = []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from .._inputs.budget import Budget
@@ -19,12 +21,13 @@ from ..data.cells import Container
 from ..data.entry import open_container
 from ..data.groups import require_counts, require_grouped
 from ..data.labelled_table import LabelledTable
-from ..data.person import Counted, Counting, Person, checked_counting, require_person
+from ..data.person import Counted, Counting, Person, checked_counting, joint, require_person
 from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
-from ..laws import DiscreteGaussian
+from ..privacy.joint import NoiseOfTable
 from ..privacy.ledger import Ledger, open_ledger, recorded
 from ._calibration import Cost, WithCost, calibrations
+from ._counts import Counts, count
 from ._groupings import (
     TableOfPlan,
     Values,
@@ -35,7 +38,8 @@ from ._groupings import (
 )
 from ._left_out import refuse_keys
 from ._plan import column_names, named_in_errors, require_whole
-from ._report import noise_text
+from ._report import budget_text, noise_text
+from ._tallies import asked
 
 
 @dataclass(frozen=True, init=False)
@@ -56,7 +60,8 @@ class Table:
     counts : "records" or "people", optional
         "people": a person is counted once in a row, however many records there are.
     share : number, optional
-        The table's share of rho. Give it for all tables or for none; by default all are equal.
+        The table's share of rho or epsilon. Give it for all tables or for none; by default all are
+        equal.
 
     Raises
     ------
@@ -98,13 +103,15 @@ class Plan(WithCost):
     tables : mapping of str to Table
         What each table counts.
     rho, epsilon, delta : number, optional
-        The budget of all tables together: rho, or epsilon with delta.
+        The budget of all tables together. rho asks for Gaussian noise, and epsilon alone, which is
+        pure, for Laplace noise. epsilon with delta takes the kind whose tables have the least
+        product of standard deviations.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
 
     Attributes
     ----------
-    laws : dict of str to DiscreteGaussian
+    laws : dict of str to DiscreteGaussian or DiscreteLaplace
         The noise of each count of a table.
     noise : dict of str to Calibration
         The noise of each table with its cost.
@@ -118,7 +125,7 @@ class Plan(WithCost):
 
     Notes
     -----
-    `docs/person.md` has the derivation and the proofs.
+    `docs/person.md` has the derivation, and `docs/concepts/person.md` the proofs.
 
     Examples
     --------
@@ -169,11 +176,12 @@ class Plan(WithCost):
             raise ParameterValueError("share must be given for all tables or for none")
         require_whole(self._shares)
         budget = Budget(rho=rho, epsilon=epsilon, delta=delta)
-        noise, self.cost = calibrations(budget, counting, self._shares, report_delta, person)
+        changed = joint(person, counting)
+        noise, self.cost = calibrations(budget, changed, self._shares, report_delta, counting)
         self.noise = dict(zip(self.tables, noise, strict=True))
 
     @property
-    def laws(self) -> dict[str, DiscreteGaussian]:
+    def laws(self) -> dict[str, NoiseOfTable]:
         """The noise of each count of a table."""
         return {name: one.law for name, one in self.noise.items()}
 
@@ -258,15 +266,88 @@ class Plan(WithCost):
                     tables[name] = open_container(rest, labels[name], floats=integral_floats)
         require_values(counted)
         require_one_grouping(counted, values)
-        what = {
-            "tables": [{"table": name, "law": repr(law)} for name, law in laws.items()],
-            "person": str(self.person),
-        }
-        of_person = self.person.neighbours
-        with recorded(ledger, what=what, neighbours=of_person, **self.cost.of_ledger):
+        with self._recorded(ledger):
             return {
                 name: one.close(noisy(one.cells, laws[name], how)) for name, one in tables.items()
             }
+
+    def _recorded(self, ledger: Ledger | None) -> AbstractContextManager[object]:
+        """Write the line of a call, if there is a ledger, before the block draws."""
+        what = {
+            "tables": [{"table": name, "law": repr(law)} for name, law in self.laws.items()],
+            "person": str(self.person),
+        }
+        of_person = self.person.neighbours
+        return recorded(ledger, what=what, neighbours=of_person, **self.cost.of_ledger)
+
+    @with_hints
+    def count(
+        self,
+        people: Any,
+        categories: Mapping[Any, Iterable[Any]] | None = None,
+        *,
+        consistent: bool = False,
+        confidence: object = 0.95,
+        source: Source = CHACHA20,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
+    ) -> Counts:
+        """Count the records of people, and add noise.
+
+        Parameters
+        ----------
+        people : frame
+            One row for each record: a frame of pandas, polars (a LazyFrame, too), pyarrow, DuckDB,
+            Spark or Dask. Needs narwhals.
+        categories : mapping
+            For each column in `by` all of its values, in the order of the result; for columns that
+            belong together, such as ("state", "town"), all combinations. Choose them without a look
+            at the records. A list of pairs (low, high) puts numbers into bins, low <= number <
+            high; None at the ends is no limit. None is a null, `...` all that is not listed.
+        consistent : bool, optional
+            Make tables of records add up, and those that sum the same column, by
+            `estimate.consistent`.
+        confidence : number, optional
+            The probability that an interval holds its number.
+        source : "getrandom", "chacha20" or callable, optional
+            The source of bits for the noise and for the choice of records.
+        ledger : str or os.PathLike of str or privacy.Ledger, optional
+            As for `add_noise`.
+
+        Returns
+        -------
+        Counts
+            A mapping from names to frames; print it for the sentences to publish.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError, OSError, ImportError
+            If people or categories are wrong, or narwhals is missing. Nothing was drawn.
+
+        Notes
+        -----
+        Each call spends the budget again. Of a person with more records than `Person` says, chance
+        decides which are kept: all have the same chance, and first those count that agree in
+        `distinct`. Without `Person.id` all are counted, and the statement is a promise.
+
+        A record is counted in no table if a column of any `by` has a value that is not listed. A
+        `Table` with `values` sums the column of people that its `columns` names, clipped to them; a
+        null adds 0.
+        """
+        tables = [
+            asked(name, one.counting, one.columns, self.person) for name, one in self.tables.items()
+        ]
+        return count(
+            people,
+            self.person,
+            tables,
+            self.laws,
+            budget_text(self.cost),
+            categories,
+            partial(self._recorded, open_ledger(ledger)),
+            consistent=consistent,
+            confidence=confidence,
+            source=source,
+        )
 
 
 def _has_any(table: LabelledTable, labels: Collection[Any]) -> bool:

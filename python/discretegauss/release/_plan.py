@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import gmpy2
+
 from .._inputs.budget import Budget
 from .._inputs.keywords import hint_for
 from .._inputs.messages import describe, refused
@@ -25,15 +27,16 @@ from ..data.person import (
     UNNAMED,
     Counting,
     Person,
-    change,
     checked_counting,
     joint,
     names_of,
     require_person,
 )
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from ..privacy.joint import Part
-from ._calibration import Calibration, Cost, budget_for_error, calibrations
+from ..laws import DiscreteLaplace
+from ..privacy.joint import Joint
+from ..privacy.sensitivity import Sensitivity
+from ._calibration import Calibration, Cost, calibrations, sigma2_for_error
 from ._csv_rows import BLANKS
 from ._destinations import File, require_other_files
 from ._files import checked_delimiter
@@ -43,7 +46,7 @@ from ._left_out import left_out, refuse_keys
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}
-_OF_PERSON = {"records", "distinct", "per_cell", "neighbours"}
+_OF_PERSON = {"records", "distinct", "per_cell", "neighbours", "id"}
 _SHORT_FORM = ("sensitivity", "rows_per_person", "disjoint")
 _OF_COUNTING = ("by", "across", "values", "counts")
 _OF_TABLE = {"table", "column", "out", "share", "delimiter", "error", "weight", "cells"}
@@ -81,16 +84,10 @@ class PlannedTable:
         return self.counting is not None and self.counting.is_named
 
     @property
-    def part(self) -> Part:
+    def change(self) -> Sensitivity:
         """How far one person changes the table, if the plan has no statement about a person."""
         columns = 1 if self.disjoint else len(self.columns)
-        return Part(self.sensitivity, self.rows_per_person * columns)
-
-    def norm2(self, person: Person | None) -> Fraction:
-        """Return the square of the Euclidean norm of one person's change."""
-        if person is None or self.counting is None:
-            return self.part.norm2
-        return Fraction(change(person, self.counting).norm2)
+        return Sensitivity.of_parts(self.sensitivity, self.rows_per_person * columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,9 +151,13 @@ def plan_of_one(
 def read_plan(path: str | os.PathLike[str]) -> FilePlan:
     """Read a plan; paths in it are relative to its folder."""
     path = named_path(path, "path")
-    content = _content(path)
+    content = content_of(path)
     with named_in_errors(str(path)):
-        _require_keys(content, _OF_PLAN)
+        if "people" in content:
+            raise ParameterValueError(
+                "people are counted by `discretegauss release --plan`, in Python by release.Plan"
+            )
+        require_keys(content, _OF_PLAN)
         items = content.get("tables")
         if not isinstance(items, list) or not items:
             raise ParameterValueError("tables must be an array of at least one table, [[tables]]")
@@ -164,7 +165,7 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
             raise ParameterValueError(
                 f"tables must have at most {_MOST_TABLES} entries, got {len(items)}"
             )
-        person = _person(content["person"]) if "person" in content else None
+        person = person_of(content["person"]) if "person" in content else None
     tables = tuple(_table(path, i, item, len(items), person) for i, item in enumerate(items, 1))
     require_other_files(outputs_of(path, tables), inputs_of(path, tables))
     tables = tuple(_without_counts_of_others(tables))
@@ -173,6 +174,7 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
             [(f"table {i}", x.counting, x.columns) for i, x in enumerate(tables, 1) if x.counting]
         )
         budget = {key: content[key] for key in _OF_BUDGET if key in content}
+        pure_shares = None
         for key in ("share", "error"):
             if len({key in item for item in items}) > 1:
                 raise ParameterValueError(f"{key} must be given for all tables or for none")
@@ -184,9 +186,11 @@ def read_plan(path: str | os.PathLike[str]) -> FilePlan:
         elif "confidence" in content:
             raise ParameterValueError("confidence needs error, which no table has")
         elif "best" in [item.get("share") for item in items]:
-            tables = _best_shares(tables, items, person)
+            shares, pure_shares = _best_shares(tables, items, person)
+            tables = _with_shares(tables, shares)
         require_whole([one.share for one in tables])
-        return _calibrated(path, tables, Budget(**budget), content.get("report_delta"), person)
+        report_delta = content.get("report_delta")
+        return _calibrated(path, tables, Budget(**budget), report_delta, person, pure_shares)
 
 
 def _without_counts_of_others(tables: Sequence[PlannedTable]) -> Iterator[PlannedTable]:
@@ -209,14 +213,24 @@ def _calibrated(
     budget: Budget,
     report_delta: object,
     person: Person | None,
+    pure_shares: Sequence[Fraction] | None = None,
 ) -> FilePlan:
     for one in tables if budget.epsilon is not None else ():
         with named_in_errors(one.where):
             whole_sensitivity(one.sensitivity)
-    counted = [one.counting or one.part for one in tables]
-    shares = [one.share for one in tables]
-    noise, cost = calibrations(budget, counted, shares, report_delta, person)
+    counting, shares = [one.counting for one in tables], [one.share for one in tables]
+    changed = _joint(tables, person)
+    noise, cost = calibrations(budget, changed, shares, report_delta, counting, pure_shares)
+    if pure_shares is not None and isinstance(noise[0].law, DiscreteLaplace):
+        tables = _with_shares(tables, pure_shares)
     return FilePlan(path=path, tables=tables, noise=tuple(noise), cost=cost, person=person)
+
+
+def _joint(tables: Sequence[PlannedTable], person: Person | None) -> Joint:
+    """Return the tables as one person changes them together."""
+    if person is None:
+        return Joint([one.change for one in tables])
+    return joint(person, [one.counting for one in tables if one.counting is not None])
 
 
 def _for_errors(
@@ -226,31 +240,28 @@ def _for_errors(
     person: Person | None,
 ) -> tuple[tuple[PlannedTable, ...], Fraction]:
     """Return the tables with the shares that their errors need, and the rho of all of them."""
-    parts = []
+    sigma2 = []
     for one, item in zip(tables, items, strict=True):
         with named_in_errors(one.where):
-            of_one = budget_for_error(item["error"], confidence, Fraction(1), 1)
-            parts.append(Fraction(of_one.rho or 0) * one.norm2(person))
-    rho = total = sum(parts, Fraction(0))
-    if person is not None:
-        sigma2 = [one.norm2(person) / (2 * x) for one, x in zip(tables, parts, strict=True)]
-        counting = [one.counting for one in tables if one.counting is not None]
-        rho = joint(person, counting).rho(sigma2)
-    shares = [part / total for part in parts]
-    return _with_shares(tables, shares), rho
+            sigma2.append(sigma2_for_error(item["error"], confidence))
+    changed = _joint(tables, person)
+    alone = [x.norm2 / one for x, one in zip(changed.tables, sigma2, strict=True)]
+    return _with_shares(tables, [one / sum(alone) for one in alone]), changed.rho(sigma2)
 
 
 def _best_shares(
     tables: Sequence[PlannedTable], items: Sequence[dict[str, Any]], person: Person | None
-) -> tuple[PlannedTable, ...]:
-    """Return the tables with the shares that make the weighted sum of all variances least.
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Return the shares of rho, and of epsilon, that make the weighted sum of all variances least.
 
-    Each cell of a table has the variance norm2/(2 rho_t). By Cauchy's inequality the sum with the
-    weights w is least if each rho_t is in proportion to sqrt(norm2 cells w).
+    With Gaussian noise each cell of a table has the variance norm2/(2 rho_t). By Cauchy's
+    inequality the sum with the weights w is least if each rho_t is in proportion to
+    sqrt(norm2 cells w). With Laplace noise it is about 2 (l1/epsilon_t)**2. By Hoelder's inequality
+    the sum is least if each epsilon_t is in proportion to the cube root of l1**2 cells w.
     Shares are multiples of 1/10**4; the largest share takes the remainder.
     """
-    roots = []
-    for one, item in zip(tables, items, strict=True):
+    roots, cube_roots = list[int](), list[int]()
+    for one, item, change in zip(tables, items, _joint(tables, person).tables, strict=True):
         with named_in_errors(one.where):
             if item["share"] != "best":
                 raise ParameterValueError("share must be 'best' for all tables or for none")
@@ -261,11 +272,16 @@ def _best_shares(
             weight = positive(item.get("weight", 1), "weight")
             cells = whole_number(item["cells"], "cells", minimum=1)
             require_rows(one.rows_per_person, cells, one.sensitivity)
-            of_all = one.norm2(person) * cells * weight
-            roots.append(math.isqrt(math.floor(of_all * 2**128)))
-    shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(roots)))), 10**4) for x in roots]
+            of_all = cells * weight * 2**128
+            roots.append(math.isqrt(math.floor(change.norm2 * of_all)))
+            cube_roots.append(int(gmpy2.iroot(gmpy2.mpz(math.floor(change.l1**2 * of_all)), 3)[0]))
+    return _in_proportion(roots), _in_proportion(cube_roots)
+
+
+def _in_proportion(sizes: Sequence[int]) -> list[Fraction]:
+    shares = [Fraction(max(1, round(10**4 * Fraction(x, sum(sizes)))), 10**4) for x in sizes]
     shares[shares.index(max(shares))] += 1 - sum(shares)
-    return _with_shares(tables, shares)
+    return shares
 
 
 def _with_shares(
@@ -302,7 +318,8 @@ def named_in_errors(
         raise type(error)(f"{where}: {error}") from None
 
 
-def _content(path: Path) -> dict[str, Any]:
+def content_of(path: Path) -> dict[str, Any]:
+    """Return the content of a plan's file."""
     try:
         with errors_name(path):
             text = path.read_bytes().decode("utf-8-sig")  # some editors begin with a mark
@@ -315,11 +332,12 @@ def _content(path: Path) -> dict[str, Any]:
         raise ParameterValueError(f"{path} is not a TOML file{said}") from None
 
 
-def _person(keys: object) -> Person:
+def person_of(keys: object) -> Person:
+    """Return the statement of [person]."""
     with named_in_errors("person"):
         if not isinstance(keys, dict):
             raise ParameterTypeError(f"must be a table, [person], got {describe(keys)}")
-        _require_keys(keys, _OF_PERSON)
+        require_keys(keys, _OF_PERSON)
         if "records" not in keys:
             raise ParameterValueError("records, the most that one person has, must be given")
         return Person(**keys)
@@ -341,7 +359,8 @@ def _counting(item: Mapping[str, Any], columns: int, person: Person | None) -> C
     return checked_counting(columns=columns, **keys)
 
 
-def _require_keys(item: dict[str, Any], keys: set[str]) -> None:
+def require_keys(item: dict[str, Any], keys: set[str]) -> None:
+    """Refuse a part of a plan with other keys."""
     for key in item:
         if key not in keys:
             raise ParameterValueError(
@@ -355,7 +374,7 @@ def _table(plan: Path, number: int, item: Any, of: int, person: Person | None) -
     with named_in_errors(where):
         if not isinstance(item, dict):
             raise ParameterTypeError(f"each entry must be a table, got {type(item).__name__}")
-        _require_keys(item, _OF_TABLE)
+        require_keys(item, _OF_TABLE)
         for key in ("table", "column", "out"):
             if key not in item:
                 raise ParameterValueError(f"{key} must be given")

@@ -16,7 +16,7 @@ from .._inputs.decimal_text import rounded_up
 from .._inputs.messages import number_of, printable
 from ..errors import OutputError
 from ._chunks import Chunk
-from ._report import PlanRelease, Release, budget_text, law_and_budget
+from ._report import PlanRelease, Release, budget_text, law_and_budget, name_of
 
 _MOST_ROWS = 4096
 """The most rows in memory. A longer table is thinned to every second, fourth, eighth ... row."""
@@ -218,7 +218,8 @@ def _draw_plan(
         ax.set_ylim(len(names) - 0.4, -0.6)
         ax.grid(visible=False, axis="y")
     right.tick_params(axis="y", labelleft=False)
-    title = f"one budget over {number_of(len(names), 'table')}, discrete Gaussian noise"
+    law = name_of(release.tables[0])
+    title = f"one budget over {number_of(len(names), 'table')}, {law} noise"
     figure.suptitle(f"{title}\n{budget_text(release.cost)}", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=3)
 

@@ -16,14 +16,23 @@ from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
 from .._law_functions.narrow import narrow_noise
 from .._system.json_report import json_report
-from ..data.person import Change, Person
+from ..data.person import Person
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
-from ..privacy.joint import COROLLARY
+from ..privacy.joint import COROLLARY, LAPLACE
 from ..privacy.ledger import Entry
+from ..privacy.sensitivity import Sensitivity
 from ._calibration import Calibration, Cost, WithCost
 from ._plan import FilePlan
 
 _WIDTH = len("standard deviation")
+
+_NAMES = {
+    DiscreteGaussian: "discrete Gaussian",
+    DiscreteLaplace: "discrete Laplace",
+    GeneralizedGaussian: "generalized Gaussian",
+}
+
+_PURE = " (pure: delta = 0)"
 
 Lines = list[tuple[str, str]]
 """Names, and the text beside each."""
@@ -80,7 +89,7 @@ class PlanRelease(WithCost):
     path : Path or None
         The file of the plan, or None for one table that was released alone.
     shares : tuple[Fraction, ...]
-        Each table's share of the plan's rho.
+        Each table's share of the plan's rho, or of its epsilon.
     person : Person or None
         The statement about every person.
     ledger : Entry or None
@@ -101,7 +110,7 @@ class PlanRelease(WithCost):
         if self.path is None:
             return str(self.tables[0])
         parts = [
-            [_share(share), *(() if self.person else _assumed_lines(one)), *_table_lines(one)]
+            [_share(share, one), *(() if self.person else _assumed_lines(one)), *_table_lines(one)]
             for share, one in zip(self.shares, self.tables, strict=True)
         ]
         for part, (file, gain) in zip(parts, self.consistent, strict=False):
@@ -127,7 +136,7 @@ def noise_text(
 ) -> str:
     """Return the noise of named tables as text; `plan` stands before the number of tables."""
     parts = [
-        [("table", name), _share(share), *_noise_lines(one, "answer", "answer")]
+        [("table", name), _share(share, one), *_noise_lines(one, "answer", "answer")]
         for name, share, one in zip(names, shares, noise, strict=True)
     ]
     return _with_total(parts, noise, plan, cost, person)
@@ -186,13 +195,8 @@ def calibration_json(noise: Calibration, person: Person | None = None) -> str:
 
 def draws_json(law: Law, size: int, out: str, source: str) -> str:
     """Return what was drawn: the law with its parameters, how often, to which file."""
-    names = {
-        DiscreteGaussian: "discrete Gaussian",
-        DiscreteLaplace: "discrete Laplace",
-        GeneralizedGaussian: "generalized Gaussian",
-    }
     parameters = {name: _exact(getattr(law, name)) for name in law.__match_args__}
-    drawn = {"law": names[type(law)], **parameters, "size": size, "out": out, "source": source}
+    drawn = {"law": _NAMES[type(law)], **parameters, "size": size, "out": out, "source": source}
     return json_report(drawn)
 
 
@@ -213,28 +217,33 @@ def _total_json(
 
 
 def _person_fields(person: Person | None) -> dict[str, Any]:
-    return {} if person is None else {"person": asdict(person)}
+    if person is None:
+        return {}
+    fields = asdict(person)
+    if person.id is None:
+        del fields["id"]
+    return {"person": fields}
 
 
 def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
     """Return the fields of noise; ``queries`` is the name of the number of answers."""
     change: dict[str, Any] = {"sensitivity": _exact(noise.sensitivity), queries: noise.queries}
-    if noise.counting is not None and noise.change is not None:
-        counting, most = noise.counting, noise.change
+    if (counting := noise.counting) is not None:
         change = {
             "by": counting.by if counting.is_named else None,
             "across": counting.across,
             "values": counting.values,
             "counts": counting.counts,
-            "norm2": _exact(Fraction(most.norm2)),
-            "l1": _exact(Fraction(most.l1)),
-            "rows_per_person": most.rows,
+            "norm2": _exact(noise.change.norm2),
+            "l1": _exact(noise.change.l1),
+            "rows_per_person": noise.change.rows,
         }
     warning = narrow_noise(noise.law)
+    [parameter] = noise.law.__match_args__[:1]
     return {
         **({"warning": warning} if warning else {}),
-        "law": "discrete Gaussian",
-        "sigma2": _exact(noise.sigma2),
+        "law": name_of(noise),
+        parameter: _exact(getattr(noise.law, parameter)),
         "std": str(noise.std),
         "interval95": [-noise.bound95, noise.bound95],
         **change,
@@ -250,6 +259,7 @@ def _cost_fields(cost: Cost) -> dict[str, Any]:
         "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
         "delta": _exact(cost.delta),
         "epsilon_by": cost.epsilon_by,
+        **({"reason": cost.reason} if cost.reason else {}),
     }
 
 
@@ -278,9 +288,12 @@ def _with_total(
         more = f"; the sum by table is {rounded_up(alone)}: nobody is the worst case of every table"
     total = [
         ("plan", f"{plan}{number_of(len(parts), 'table')}"),
+        *_chosen_lines(noise[0], cost.reason),
         ("total rho", f"{rounded_up(cost.rho)} (zCDP){more}"),
         ("(epsilon, delta)", _achieved(cost, ", by")),
     ]
+    if _is_pure(cost):
+        total[-2:] = [("total epsilon", f"{_epsilon(cost)}{_PURE}, by {cost.epsilon_by}")]
     return "\n\n".join([aligned(one) for one in (_person_lines(person), *parts, total) if one])
 
 
@@ -312,8 +325,12 @@ def _name(path: Path | None) -> str:
     return printable(str(path))
 
 
-def _share(share: Fraction) -> tuple[str, str]:
-    return "share of rho", _exact(share)
+def _share(share: Fraction, noise: Calibration) -> tuple[str, str]:
+    return f"share of {'epsilon' if _is_pure(noise) else 'rho'}", _exact(share)
+
+
+def _is_pure(cost: Cost) -> bool:
+    return cost.epsilon_by == LAPLACE
 
 
 def _table_lines(release: Release) -> Lines:
@@ -342,22 +359,37 @@ def _noise_lines(noise: Calibration, drawn_for: str, changed: str) -> Lines:
     interval = f"-{bound} .. {bound} (of the noise)"
     if not bound:
         interval = "0 .. 0 (of the noise: nearly all answers are published unchanged)"
-    warning = narrow_noise(noise.law)
+    warning, law = narrow_noise(noise.law), noise.law
+    alone = "" if noise.counting is None else ", by itself"
+    if isinstance(law, DiscreteLaplace):
+        name, size = "discrete Laplace", ("scale", _fraction(law.scale))
+        epsilon = rounded_up(noise.change.l1 / law.scale)
+        cost = [("epsilon", f"{epsilon}{_PURE}{alone}, by {noise.epsilon_by}")]
+    else:
+        name, size = "discrete Gaussian N_Z(0, sigma2)", ("sigma2", _fraction(law.sigma2))
+        cost = [
+            ("rho", f"{rounded_up(noise.rho)} (zCDP){alone}"),
+            ("(epsilon, delta)", _achieved(noise, by)),
+        ]
     return [
         *([("warning", warning)] if warning else []),
-        ("law", f"discrete Gaussian N_Z(0, sigma2), one independent draw for each {drawn_for}"),
-        ("sigma2", _sigma2(noise.sigma2)),
+        ("law", f"{name}, one independent draw for each {drawn_for}"),
+        *_chosen_lines(noise, noise.reason),
+        size,
         ("standard deviation", _std(noise.std)),
         ("95 % interval", interval),
         *_change_lines(noise, changed),
-        ("rho", f"{rounded_up(noise.rho)} (zCDP){'' if noise.change is None else ', by itself'}"),
-        ("(epsilon, delta)", _achieved(noise, by)),
+        *cost,
     ]
 
 
+def _chosen_lines(noise: Calibration, reason: str) -> Lines:
+    """Return why the law is of this kind, if a budget allowed both."""
+    return [("chosen", f"{name_of(noise)}: {reason}")] if reason else []
+
+
 def _change_lines(noise: Calibration, changed: str) -> Lines:
-    counting, most = noise.counting, noise.change
-    if counting is None or most is None:
+    if (counting := noise.counting) is None:
         return [("sensitivity", _sensitivity(noise, changed))]
     lines, quantity = [], "counts"
     if counting.is_named:
@@ -369,23 +401,23 @@ def _change_lines(noise: Calibration, changed: str) -> Lines:
         lines.append(("values", f"each record adds {low} .. {high}, which no file can show"))
     if counting.counts == "people":
         lines.append(("counts", "people, each once in a row"))
-    return [*lines, ("one person", f"changes {quantity} by at most {_change(most)}")]
+    return [*lines, ("one person", f"changes {quantity} by at most {_change(noise.change)}")]
 
 
-def _change(most: Change) -> str:
-    l1, norm2, cell = (_rounded_down(Fraction(x)) for x in (most.l1, most.norm2, most.cell))
-    norm = math.isqrt(most.norm2)
+def _change(most: Sensitivity) -> str:
+    l1, norm2, each = map(_rounded_down, (most.l1, most.norm2, most.each))
+    norm = math.isqrt(int(most.norm2))
     text = _rounded_down(Fraction(norm)) if norm**2 == most.norm2 else f"the root of {norm2}"
-    return f"{l1} in all, each by at most {cell} (Euclidean norm {text})"
+    return f"{l1} in all, each by at most {each} (Euclidean norm {text})"
 
 
-def _sigma2(sigma2: Fraction) -> str:
-    decimal_text = rounded(sigma2)
-    relation = "=" if Fraction(decimal_text) == sigma2 else "~"
-    bits = max(sigma2.numerator.bit_length(), sigma2.denominator.bit_length())
+def _fraction(value: Fraction) -> str:
+    decimal_text = rounded(value)
+    relation = "=" if Fraction(decimal_text) == value else "~"
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
     if bits > _LONGEST_BITS:
         return f"a fraction of {bits} bits {relation} {decimal_text}"
-    exact = str(sigma2)
+    exact = str(value)
     return exact if exact == decimal_text else f"{exact} {relation} {decimal_text}"
 
 
@@ -420,17 +452,27 @@ def _achieved(cost: Cost, by: str) -> str:
 
 def budget_text(cost: Cost) -> str:
     """Return the cost on one line."""
+    if _is_pure(cost):
+        return f"epsilon = {_epsilon(cost)}{_PURE}"
     return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {_pair(cost)}"
+
+
+def name_of(noise: Calibration) -> str:
+    """Return the name of the law."""
+    return _NAMES[type(noise.law)]
 
 
 def law_and_budget(noise: Calibration) -> str:
     """Return the standard deviation of the law, and the cost, on two lines."""
-    return f"discrete Gaussian, standard deviation {_std(noise.std)}\n{budget_text(noise)}"
+    return f"{name_of(noise)}, standard deviation {_std(noise.std)}\n{budget_text(noise)}"
 
 
 def _pair(cost: Cost) -> str:
+    return f"({_epsilon(cost)}, {rounded_up(cost.delta)})"
+
+
+def _epsilon(cost: Cost) -> str:
     least: float | Fraction = cost.epsilon
     if cost.asked_epsilon is not None:  # it is met, and the float may be above it
         least = min(least, cost.asked_epsilon)
-    text = rounded_up(Fraction(least)) if least != math.inf else "inf"
-    return f"({text}, {rounded_up(cost.delta)})"
+    return rounded_up(Fraction(least)) if least != math.inf else "inf"

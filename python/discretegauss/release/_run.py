@@ -32,7 +32,7 @@ from ..data.cells import INT64_RANGE, Cells
 from ..data.person import Person
 from ..data.totals import RunningTotal, refusal_of_row
 from ..errors import ParameterValueError, TableError
-from ..laws import DiscreteGaussian
+from ..laws import Law
 from ..privacy.ledger import Entry, Ledger, recorded
 from ._calibration import Calibration
 from ._chunks import Chunk, FileTable, RowsBy
@@ -78,7 +78,7 @@ def release_table(
     progress: bool = False,
     source: Source = "chacha20",
 ) -> Release:
-    """Add discrete Gaussian noise to columns of counts and write the table to another file.
+    """Add noise to columns of counts and write the table to another file.
 
     Parameters
     ----------
@@ -94,12 +94,13 @@ def release_table(
         The file to write, other than the table. An ending that the table could have selects that
         format. Without one the output has the table's format.
     rho : number, optional
-        The zCDP budget, for all columns together. Either rho, or both of epsilon and delta.
+        The zCDP budget, for all columns together: discrete Gaussian noise.
     epsilon, delta : number, optional
-        The (epsilon, delta) budget, for all columns together.
+        In place of rho. epsilon alone is pure differential privacy, by discrete Laplace noise. With
+        delta the noise is of the kind that has the smaller standard deviation.
     sensitivity : number
-        The most by which one person changes one count, at least 1. With epsilon and delta it must
-        be a whole number. With rho and rows_per_person = 1 it may also be the Euclidean norm of all
+        The most by which one person changes one count, at least 1. With epsilon it must be a
+        whole number. With rho and rows_per_person = 1 it may also be the Euclidean norm of all
         that one person changes in a column, rounded up to a number that is not whole.
     rows_per_person : int
         The most rows in which one person changes counts, at most all of the table. If several
@@ -165,7 +166,7 @@ def release_table(
     Notes
     -----
     Guarantee: noisy count = count + draw, in exact integers of any size; the draws are independent
-    and have the law N_Z(0, sigma2); whatever fails, ``out`` is written whole or left as it was, and
+    and have the law of the report; whatever fails, ``out`` is written whole or left as it was, and
     ``plot`` with it.
     Memory does not grow with the table. A Parquet file is held one row group at a time.
 
@@ -484,7 +485,7 @@ def _look_through(run: _Run, person: Person | None, shared: frozenset[str]) -> V
         return look.finish()
 
 
-def _require_room(chunk: Chunk, law: DiscreteGaussian, rows: int) -> None:
+def _require_room(chunk: Chunk, law: Law, rows: int) -> None:
     """Refuse counts whose noise might not fit; `rows` rows come before the chunk."""
     for cells in chunk.cells:
         if not has_room(cells, law):

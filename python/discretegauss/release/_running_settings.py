@@ -21,8 +21,9 @@ from .._law import fits_range
 from .._law_functions.narrow import warn_of_narrow
 from ..errors import ParameterOverflowError
 from ..laws import DiscreteGaussian
-from ..privacy.joint import Changed, Joint
+from ..privacy.joint import Joint
 from ..privacy.ledger import Ledger, open_ledger, recorded
+from ..privacy.sensitivity import Sensitivity
 from ._running_inputs import ROOM, Key, checked_keys
 from ._state_file import StateFile
 from ._weights import MOST_DAYS, SCALE, Weights, error_of_sum, squared_change, weights
@@ -76,7 +77,8 @@ class Settings:
     def joint(self) -> Joint:
         """All weighted sums together, as one person changes them."""
         norm2 = self.change2 * squared_change(self.c, self.days, self.apart)
-        return Joint([Changed(norm2, math.floor(norm2), None)])
+        most = math.floor(norm2)  # of integers, whose sizes are at most their squares
+        return Joint([Sensitivity(norm2, Fraction(most), Fraction(most), most)])
 
     @cached_property
     def law(self) -> DiscreteGaussian:

@@ -1,0 +1,157 @@
+"""Plans in files whose tables are counted from a file of people."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Command
+
+from discretegauss import release
+from discretegauss.errors import DiscreteGaussError, OutputError, ParameterValueError, TableError
+from discretegauss.release.commands import count_file, read_people_plan
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("narwhals")
+
+pytestmark = pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
+
+PLAN = """
+rho = 20400
+[people]
+file = "people.csv"
+consistent = true
+[person]
+records = 2
+id = "who"
+[categories]
+town = ["Aix", "Bex", "..."]
+age = [[0, 18], [18, ""]]
+[[tables]]
+by = ["town", "age"]
+out = "cells.csv"
+share = "1/102"
+[[tables]]
+by = ["town"]
+out = "towns.csv"
+share = "1/102"
+[[tables]]
+by = []
+column = "income"
+values = [0, 10]
+out = "income.csv"
+share = "100/102"
+"""
+
+PEOPLE = (
+    "who,town,age,income\n01,Aix,9,7\n01,Aix,9,7\n01,Aix,9,7\n1,Bex,40,99\n,Aix,9,7\n2,Cux,18,\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path
+
+
+def _lines(path: Path, columns: int) -> list[str]:
+    return [",".join(line.split(",")[:columns]) for line in path.read_text().splitlines()]
+
+
+def _require_tables(folder: Path) -> None:
+    assert _lines(folder / "towns.csv", 2) == ["town,n", "Aix,2.0", "Bex,1.0", "all others,1.0"]
+    assert _lines(folder / "income.csv", 1) == ["income", "24.0"]
+    assert (
+        (folder / "cells.csv").read_text().startswith('town,age,n,error,low,high\nAix,"[0, 18)",2.')
+    )
+
+
+def test_the_command_counts_people(folder: Path, run: Command) -> None:
+    """Ids stay text, an empty cell is a null, and the sentences to publish are printed."""
+    plan = str(folder / "plan.toml")
+    done = run("release", "--plan", plan)
+    assert done.code == 0, done.err
+    assert "towns.csv is written to" in done.out
+    assert "More records of one who were not counted" in done.out
+    _require_tables(folder)
+    assert "already exists" in run("release", "--plan", plan).err
+    assert "towns.csv" in run("calibrate", "--plan", plan).out
+    for option in ("--json", "--plot=x.png"):
+        assert run("release", "--plan", plan, option).is_refused_with("counts people")
+    assert run("calibrate", "--plan", plan, "--json").is_refused_with("counts people")
+
+
+@pytest.mark.parametrize("library", ["polars", "duckdb"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_polars_or_duckdb_reads_it(
+    folder: Path, library: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever is there; Parquet and CSV give the same tables."""
+    if library == "duckdb":
+        pytest.importorskip("duckdb")
+        found: Any = importlib.util.find_spec
+        monkeypatch.setattr(
+            "discretegauss.release._people_file.find_spec",
+            lambda name: None if name == "polars" else found(name),
+        )
+    if kind == "parquet":
+        kinds = {"who": pl.String}
+        pl.read_csv(folder / "people.csv", schema_overrides=kinds).write_parquet(
+            folder / "p.parquet"
+        )
+        (folder / "plan.toml").write_text(PLAN.replace("people.csv", "p.parquet"))
+    count_file(read_people_plan(folder / "plan.toml"), force=False)
+    _require_tables(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('file = "people.csv"\n', "", "file must be given"),
+        ('"people.csv"', '"people.xlsx"', "must end in .parquet, .pq or .csv"),
+        ('"people.csv"', '"nobody.csv"', "there is no file"),
+        ('"cells.csv"', '"cells.parquet"', "table 1: out must end in .csv"),
+        ('"cells.csv"', '"towns.csv"', "table 2: out must differ"),
+        ('"cells.csv"', '"people.csv"', "is the file of people"),
+        ("[person]", "[persons]", "'persons' is not a key"),
+        ('by = ["town"]\n', "", "table 2: by must be given"),
+        ('by = ["town"]\n', 'by = ["sex"]\n', "must list the values of 'sex'"),
+        ('town = ["Aix", "Bex", "..."]', 'town = "Aix"', "categories.town must be a list"),
+        ('id = "who"', 'id = "whom"', "must have a column 'whom'"),
+        ('column = "income"', 'column = "town"', "nobody would be counted"),
+    ],
+)
+def test_a_wrong_plan_is_refused(folder: Path, old: str, new: str, message: str) -> None:
+    """No file is left."""
+    (folder / "plan.toml").write_text(PLAN.replace(old, new, 1))
+    before = sorted(folder.iterdir())
+    with pytest.raises((DiscreteGaussError, OSError), match=message):
+        count_file(read_people_plan(folder / "plan.toml"), force=False)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_no_cell_is_in_a_message(folder: Path) -> None:
+    """The reader's own error would show it."""
+    (folder / "people.csv").write_text(PEOPLE.replace("99", "secret"))
+    with pytest.raises(TableError, match="cannot be read with the columns") as refused:
+        count_file(read_people_plan(folder / "plan.toml"), force=False)
+    assert "secret" not in str(refused.value)
+    assert refused.value.__suppress_context__
+    assert not (folder / "cells.csv").exists()
+
+
+def test_old_tables_stay_unless_force_is_given(folder: Path) -> None:
+    (folder / "cells.csv").write_text("old")
+    plan = read_people_plan(folder / "plan.toml")
+    with pytest.raises(OutputError, match="already exists"):
+        count_file(plan, force=False)
+    count_file(plan, force=True)
+    _require_tables(folder)
+
+
+def test_a_plan_of_people_is_named_where_it_cannot_be_read(folder: Path) -> None:
+    with pytest.raises(ParameterValueError, match="people are counted by `discretegauss release"):
+        release.release_plan(folder / "plan.toml")

@@ -47,6 +47,12 @@ static bool read_number(dg_number *out, const dg_column *column, size_t i)
         return true;
     case DG_FLOATS:
         return read_float(out, words[0]);
+    case DG_ROOTS:
+        if (!read_float(out, words[0])) {
+            return false;
+        }
+        out->is_root = true;
+        return true;
     case DG_RATIOS:
         *out = (dg_number){.num = (int64_t)words[0], .den = (int64_t)words[1]};
         return true;
@@ -59,7 +65,9 @@ dg_status dg_read_law(dg_number *parameter, dg_number *centre, const dg_laws *la
     if (!read_number(parameter, &laws->parameter, i) || parameter->den <= 0) {
         return DG_ERR_LAWS_PARAMETER;
     }
-    return read_number(centre, &laws->centre, i) && centre->den > 0 ? DG_OK : DG_ERR_LAWS_CENTRE;
+    return read_number(centre, &laws->centre, i) && centre->den > 0 && !centre->is_root
+               ? DG_OK
+               : DG_ERR_LAWS_CENTRE;
 }
 
 static void set_number(mpz_t out, int64_t word, unsigned shift)
@@ -85,7 +93,7 @@ static void reduce(mpz_t num, mpz_t den)
 dg_status dg_long_law_new(dg_law **law, dg_law_kind kind, const dg_number *parameter,
                           const dg_number *centre)
 {
-    enum { ROOM = 4 * (64 + 1074) / 8 };
+    enum { ROOM = 6 * (64 + 1074) / 8 };
     mpz_t value[6];
     *law = NULL;
     DG_TRY(dg_memory_available(DG_ROOM + 32 * ROOM));
@@ -94,6 +102,10 @@ dg_status dg_long_law_new(dg_law **law, dg_law_kind kind, const dg_number *param
     }
     set_number(value[0], parameter->num, parameter->up);
     set_number(value[1], parameter->den, parameter->down);
+    if (parameter->is_root) {
+        mpz_mul(value[0], value[0], value[0]);
+        mpz_mul(value[1], value[1], value[1]);
+    }
     set_number(value[2], centre->num, centre->up);
     set_number(value[3], centre->den, centre->down);
     reduce(value[0], value[1]);
@@ -215,9 +227,11 @@ dg_status dg_split_centres(dg_split *split, const dg_column *centres, size_t n, 
         differ |= (remainder[0] ^ remainders[0]) | (remainder[width - 1] ^ remainders[width - 1]);
         DG_TRY(dg_pause_at(i, run));
     }
-    split->remainders = *centres;
-    split->remainders.words = remainders;
-    split->remainders.stride = differ != 0 ? width : 0;
+    if (differ != 0 || remainders[0] != 0) { /* else all centres are integers */
+        split->remainders = *centres;
+        split->remainders.words = remainders;
+        split->remainders.stride = differ != 0 ? width : 0;
+    }
     if (any != 0) {
         split->integers = *centres;
         split->integers.words = (const uint64_t *)integers;

@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** num 2^up / (den 2^down). It is in lowest terms if the number that was read was. */
+/** num 2^up / (den 2^down), or its square. It is in lowest terms if the number that was read was. */
 typedef struct dg_number {
     int64_t num, den;
     unsigned up, down;
+    bool is_root; /* the number is the square */
 } dg_number;
 
 /** Split a binary64 into *mantissa 2^*exponent. Its 64 bits are read as integers, without floating-point arithmetic.
@@ -43,7 +44,7 @@ static inline const uint64_t *dg_words_at(const dg_column *column, size_t i)
 }
 
 /** Read the parameter and the centre of element i. Returns: DG_OK | DG_ERR_LAWS_PARAMETER or DG_ERR_LAWS_CENTRE: no such
- *  format, a float that is not finite, or a denominator below 1. */
+ *  format, a float that is not finite, a denominator below 1, or a centre that is the square of a root. */
 dg_status dg_read_law(dg_number *parameter, dg_number *centre, const dg_laws *laws, size_t i);
 
 /** Make the law of two numbers, as dg_law_new makes it. */

@@ -10,12 +10,16 @@ dg_refinements dg_refined;
 #define COUNT(what, precision) ((void)0)
 #endif
 
-/** bound = 2^n_bits (2^level H g(y) - m); e->lower is rounded down, or e->upper up. */
+/** bound = 2^n_bits (2^level H g(y) [pieces/units] - m); e->lower is rounded down, or e->upper up. */
 static void height_bound(mpz_t bound, bool up, size_t n_bits, const dg_question *q, dg_enclosure *e)
 {
     mpfr_rnd_t round = up ? MPFR_RNDU : MPFR_RNDD;
     mpfr_ptr value = up ? e->upper : e->lower;
     mpfr_mul_ui(value, value, q->height, round);
+    if (q->units != 0) {
+        mpfr_mul_ui(value, value, q->pieces, round);
+        mpfr_div_ui(value, value, q->units, round);
+    }
     /* a level is below 2^32, which any long holds: no run ever sees as many one bits */
     mpfr_mul_2ui(value, value, (unsigned long)q->level, MPFR_RNDN);
     mpfr_sub_ui(value, value, q->m, round);

@@ -25,11 +25,12 @@ typedef struct dg_refinements {
 extern dg_refinements dg_refined;
 #endif
 
-/** The question whether m + f' < 2^level H g(y), f' uniform on [0, 1). */
+/** The question whether m + f' < 2^level H g(y), or 2^level H g(y) pieces/units; f' is uniform on [0, 1). */
 typedef struct dg_question {
     uint32_t height; /* H */
     uint32_t m;
     uint64_t level;
+    uint32_t pieces, units; /* units == 0: without this factor */
 } dg_question;
 
 /** Decide the question. f' begins with the n_bits bits of f; more are read as needed.

@@ -28,7 +28,7 @@ static void set_y(mpz_t y, const dg_question_at *q, const dg_table *table, mpz_t
 dg_status dg_decide_exactly(bool *accepted, uint64_t leading, size_t n_bits,
                             const dg_question_at *q, const dg_table *table, dg_bits *bits)
 {
-    const dg_question exact = {table->height, q->m, q->level};
+    const dg_question exact = {.height = table->height, .m = q->m, .level = q->level};
     mpz_t y, f;
     DG_TRY(dg_memory_available(table->law->room_bytes));
     mpz_init2(y, table->law->limb_bits);

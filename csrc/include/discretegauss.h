@@ -301,7 +301,8 @@ DG_API dg_status dg_addend_ends(uint64_t ends[2], size_t n, const dg_addend *add
 typedef enum dg_number_format {
     DG_INTEGERS = 0, /**< int64_t */
     DG_FLOATS = 1,   /**< a finite IEEE 754 binary64, by its bits */
-    DG_RATIOS = 2    /**< two int64_t: numerator and denominator, in lowest terms */
+    DG_RATIOS = 2,   /**< two int64_t: numerator and denominator, in lowest terms */
+    DG_ROOTS = 3     /**< a finite IEEE 754 binary64 whose square is the number; no centre */
 } dg_number_format;
 
 /** A number for each law: that of law i begins at words + i stride. With a stride of 0 all laws have the same one. */

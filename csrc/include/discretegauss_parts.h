@@ -78,6 +78,13 @@ typedef struct dg_sampler_info {
 /** Set *info to the facts of a sampler. */
 void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
 
+/** Draw n int64 of a sampler's law by the silent engine's definition (csrc/isochronous/silent.h), one by one.
+ *
+ *  Returns:   as dg_sampler_fill; DG_ERR_METHOD if that engine does not hold the law.
+ */
+dg_status dg_silent_fill(int64_t *out, size_t n, const dg_sampler *sampler,
+                         const dg_source *source);
+
 /** Return a number of items. A fill from given bits may be cut at its multiples without changing the draws. */
 size_t dg_sampler_chunk(const dg_sampler *sampler);
 

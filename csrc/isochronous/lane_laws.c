@@ -101,6 +101,18 @@ static leading leading_of(uint64_t num, uint64_t den, int exponent)
     return (leading){mantissa, mantissa + is_cut, octave - (int)is_less};
 }
 
+/** Return bounds of (root 2^exponent)^2. Requires: 0 < root < 2^53. */
+static leading leading_of_square(uint64_t root, int exponent)
+{
+    const uint64_t most = root << __builtin_clzll(root); /* root 2^zeros, from 2^63 to 2^64 */
+    const dg_u128 square = (dg_u128)most * most;
+    const unsigned is_less = square >> 127 == 0;
+    const dg_u128 scaled = square << is_less;
+    const uint64_t mantissa = (uint64_t)(scaled >> 64);
+    const int octave = 2 * (63 - __builtin_clzll(root) + exponent) + 1 - (int)is_less;
+    return (leading){mantissa, mantissa + ((uint64_t)scaled != 0), octave};
+}
+
 /** Return whether a centre is in [-1/2, 1/2). */
 static bool is_near_zero(uint64_t size, const dg_lane_number *centre)
 {
@@ -141,18 +153,16 @@ static uint64_t above_of(bool squared, int within, int block_bits, int places)
     return (7 * (21 + 10 * fixed) + 99) / 100;
 }
 
-bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
-                      const dg_lane_number *parameter, const dg_lane_number *centre)
+/** Add the law of a parameter with these bounds, and a centre. */
+static inline bool add_law(dg_lane_laws *laws, const dg_lane_staircases *staircases, leading of,
+                           const dg_lane_number *centre)
 {
     const bool squared = staircases->squared;
     DG_REQUIRES(laws->n < DG_LANE_LAWS && laws->squared == squared);
     const uint64_t size = centre->num < 0 ? 0 - (uint64_t)centre->num : (uint64_t)centre->num;
-    if (parameter->num <= 0 || parameter->den <= 0 || !is_near_zero(size, centre) ||
-        (size != 0 && !staircases->off_centre)) {
+    if (!is_near_zero(size, centre) || (size != 0 && !staircases->off_centre)) {
         return false;
     }
-    const leading of =
-        leading_of((uint64_t)parameter->num, (uint64_t)parameter->den, parameter->exponent);
     const int least = size != 0 ? LEAST_OFF_CENTRE : squared ? -LEAST : LEAST_LAPLACE_OCTAVE;
     if (of.octave < least || of.octave > (squared ? MOST_GAUSSIAN_OCTAVE : MOST_LAPLACE_OCTAVE)) {
         return false;
@@ -187,6 +197,23 @@ bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
                       twice_f << (2 + DG_LANE_ABOVE_BITS);
     laws->is_long |= block_bits > 16;
     return true;
+}
+
+bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
+                      const dg_lane_number *parameter, const dg_lane_number *centre)
+{
+    const int64_t num = parameter->num, den = parameter->den;
+    return num > 0 && den > 0 &&
+           add_law(laws, staircases, leading_of((uint64_t)num, (uint64_t)den, parameter->exponent),
+                   centre);
+}
+
+bool dg_lane_laws_add_root(dg_lane_laws *laws, const dg_lane_staircases *staircases, int64_t root,
+                           int exponent, const dg_lane_number *centre)
+{
+    DG_REQUIRES(root < INT64_C(1) << 53);
+    return root > 0 &&
+           add_law(laws, staircases, leading_of_square((uint64_t)root, exponent), centre);
 }
 
 void dg_lane_laws_again(dg_lane_laws *laws)

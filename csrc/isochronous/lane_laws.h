@@ -5,7 +5,7 @@
  * parameter's leading bits, a division, and the centre as a multiple of a unit. A law is held if it is
  * Laplace with a scale from 2^-11 to 2^42, or Gaussian with a sigma2 from 2^-16 to 2^62. If its centre is
  * not 0, the parameter is 2^-4 or more. The centre is in [-1/2, 1/2). Both numbers are ratios of words, or
- * words times a power of two.
+ * words times a power of two; the parameter may be the square of a float.
  *
  * Attempts are those of lanes.h. A batch of laws makes one attempt for each, in order; then one more
  * for each that has no draw yet, and so on. All attempts of a batch have 16 bytes if some law of it
@@ -74,6 +74,10 @@ void dg_lane_laws_open(dg_lane_laws *laws, const dg_lane_staircases *staircases,
  */
 bool dg_lane_laws_add(dg_lane_laws *laws, const dg_lane_staircases *staircases,
                       const dg_lane_number *parameter, const dg_lane_number *centre);
+
+/** Do the same for the parameter (root 2^exponent)^2. Requires: root < 2^53. */
+bool dg_lane_laws_add_root(dg_lane_laws *laws, const dg_lane_staircases *staircases, int64_t root,
+                           int exponent, const dg_lane_number *centre);
 
 /** Add the last law once more. Requires: 0 < laws->n < DG_LANE_LAWS. */
 void dg_lane_laws_again(dg_lane_laws *laws);

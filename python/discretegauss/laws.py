@@ -209,11 +209,10 @@ class _Law(LawFunctions):
         if out is not None and is_tensor(out):
             fill = outside_of_graphs(self._fill_tensor)
             return fill(out, size, dtype=dtype, method=method, source=source, threads=threads)
-        if type(size) is int and 0 <= size <= MOST_ELEMENTS and dtype is INT64 and out is None:
-            array = np.empty(size, INT64)
+        if type(size) is int and 0 <= size <= MOST_ELEMENTS and out is None:
+            array = np.empty(size, INT64) if dtype is INT64 else empty(size, checked_dtype(dtype))
         else:
-            shape, element_type, target = checked_target(size, dtype, out)
-            array = empty(shape or (), element_type) if target is None else target
+            array = self._target(size, dtype, out)
         if by is None or array.size >= by.cells_from:
             by = self._engine(method, array.size)
         if array.dtype not in self._fitting:
@@ -225,6 +224,15 @@ class _Law(LawFunctions):
         return array if out is None else out
 
     rvs = sample
+
+    def _target(self, size: Size, dtype: DTypeLike, out: Any) -> NDArray[Any]:
+        """Return the array to fill: `out`, or a new one."""
+        if type(out) is np.ndarray and size is None and dtype is INT64:
+            result: NDArray[Any] = out
+            if result.dtype in self._fitting and result.flags.carray:
+                return result  # writable, without overlaps, and of a type that was checked before
+        shape, element_type, target = checked_target(size, dtype, out)
+        return empty(shape or (), element_type) if target is None else target
 
     def _fill_tensor(self, out: Any, size: Size, dtype: DTypeLike, **how: Any) -> Any:
         """Fill a tensor of another library in place, on the host or on a GPU."""

@@ -6,6 +6,7 @@
  *   - twice_f and the offsets are the true ones, rounded down, to less than one unit;
  *   - the errors change heights by less than `above` (PROOF.md, lemma 14);
  *   - laws beyond the ends are not held;
+ *   - all this holds of laws that are given by sigma, whose square is the parameter;
  *   - all kernels make the same draws of a batch of any size from the same bytes, and read the same. */
 #include "support.h"
 
@@ -31,11 +32,12 @@ static void set_number(mpfr_t out, dg_lane_number number)
 }
 
 /** out = log2(e)/(2 sigma2) or log2(e)/scale. */
-static void true_rate(mpfr_t out, dg_law_kind kind, dg_lane_number parameter)
+static void true_rate(mpfr_t out, dg_law_kind kind, dg_lane_number parameter, bool is_root)
 {
     mpfr_t number;
     mpfr_init2(number, PRECISION);
     set_number(number, parameter);
+    mpfr_pow_ui(number, number, is_root ? 2 : 1, MPFR_RNDN); /* exact */
     mpfr_const_log2(out, MPFR_RNDN);
     mpfr_mul(out, out, number, MPFR_RNDN);
     mpfr_mul_2ui(out, out, kind == DG_DISCRETE_GAUSSIAN, MPFR_RNDN);
@@ -112,8 +114,9 @@ static void check_distances(const dg_lanes *of, bool squared, dg_lane_number cen
     mpfr_clears(x, root, (mpfr_ptr)0);
 }
 
-static void check_law(dg_law_kind kind, dg_lane_number parameter, dg_lane_number centre,
-                      const dg_lane_staircases *staircases)
+/** Check the law of a parameter, or of the square of `parameter`, if that is given as a root. */
+static void check_law_of(dg_law_kind kind, dg_lane_number parameter, bool is_root,
+                         dg_lane_number centre, const dg_lane_staircases *staircases)
 {
     const bool squared = kind == DG_DISCRETE_GAUSSIAN;
     const unsigned long twice = squared ? 2 : 1;
@@ -123,13 +126,16 @@ static void check_law(dg_law_kind kind, dg_lane_number parameter, dg_lane_number
     looked_at[1] = centre;
     mpfr_t rate, room, at, f, t;
     dg_lane_laws_open(&laws, staircases, DG_ISA_AUTO);
-    HOLDS(dg_lane_laws_add(&laws, staircases, &parameter, &centre), "not held");
+    HOLDS(is_root
+              ? dg_lane_laws_add_root(&laws, staircases, parameter.num, parameter.exponent, &centre)
+              : dg_lane_laws_add(&laws, staircases, &parameter, &centre),
+          "not held");
     dg_lane_laws_one(&of, 0, &laws);
     mpfr_inits2(PRECISION, rate, room, at, f, t, (mpfr_ptr)0);
     set_number(f, centre);
     mpfr_mul_ui(t, f, centre.num > 0 ? 2 : 0, MPFR_RNDN);
     mpfr_div_2ui(t, t, of.block_bits, MPFR_RNDN);
-    true_rate(rate, kind, parameter);
+    true_rate(rate, kind, parameter, is_root);
     mpfr_mul_2ui(rate, rate, twice * of.block_bits, MPFR_RNDN); /* per block */
     exponent_at(at, rate, of.n_core, t, squared);
     HOLDS(mpfr_cmp_ui(at, 1) >= 0, "g > 1/2 behind the core");
@@ -142,7 +148,7 @@ static void check_law(dg_law_kind kind, dg_lane_number parameter, dg_lane_number
               of.attempt_bytes == (of.block_bits > 16 ? 16 : 12),
           "fields");
     /* with 2^units_up units per integer, the rate per unit is about of.rate 2^-(104 + shift) */
-    true_rate(rate, kind, parameter);
+    true_rate(rate, kind, parameter, is_root);
     mpfr_div_2ui(rate, rate, twice * of.units_up, MPFR_RNDN);
     check_distances(&of, squared, centre, rate, f, room);
     mpfr_mul_2ui(rate, rate, (squared ? 104UL : 52UL) + of.rate_shift, MPFR_RNDN);
@@ -155,6 +161,12 @@ static void check_law(dg_law_kind kind, dg_lane_number parameter, dg_lane_number
     mpfr_div_2ui(room, room, (squared ? 104UL : 52UL) + of.rate_shift, MPFR_RNDN);
     HOLDS(mpfr_cmp_ui(room, 111) > 0 && mpfr_cmp_ui(room, 1023) < 0, "farthest");
     mpfr_clears(rate, room, at, f, t, (mpfr_ptr)0);
+}
+
+static void check_law(dg_law_kind kind, dg_lane_number parameter, dg_lane_number centre,
+                      const dg_lane_staircases *staircases)
+{
+    check_law_of(kind, parameter, false, centre, staircases);
 }
 
 static int64_t some_bits(unsigned most, uint64_t *state)
@@ -213,6 +225,37 @@ static void check_random_laws(dg_law_kind kind, int least, int most, uint64_t *s
             check_law(kind, (dg_lane_number){last, 1, octave - 62}, zero, &staircases);
         }
     }
+}
+
+/** Check Gaussians given by sigma: at random, and those whose sigma2 is nearest below a power of 2. */
+static void check_roots(uint64_t *state)
+{
+    static const dg_lane_number zero = {0, 1, 0};
+    dg_lane_staircases staircases;
+    dg_lane_laws laws;
+    dg_lane_staircases_build(&staircases, DG_DISCRETE_GAUSSIAN, true);
+    for (size_t i = 0; i < LAWS; i++) {
+        const dg_lane_number centre = some_centre(state);
+        const int least = centre.num == 0 ? -8 : -2;
+        const int octave = least + (int)(next_word(state) % (uint64_t)(31 - least));
+        const int64_t root = some_bits(53, state) | 1;
+        const int bits = 64 - __builtin_clzll((uint64_t)root);
+        check_law_of(DG_DISCRETE_GAUSSIAN, (dg_lane_number){root, 1, octave - bits + 1}, true,
+                     centre, &staircases);
+    }
+    int64_t root = 1;
+    for (int k = 0; k <= 52; k++) { /* root is floor(sqrt(2^(2 k + 1))) */
+        check_law_of(DG_DISCRETE_GAUSSIAN, (dg_lane_number){root, 1, 30 - k}, true, zero,
+                     &staircases);
+        const dg_u128 next = 2 * (dg_u128)root + 1;
+        root = (int64_t)(next * next < (dg_u128)1 << (2 * k + 3) ? next : next - 1);
+    }
+    dg_lane_laws_open(&laws, &staircases, DG_ISA_AUTO);
+    CHECK(!dg_lane_laws_add_root(&laws, &staircases, 0, 0, &zero) &&
+              !dg_lane_laws_add_root(&laws, &staircases, -1, 0, &zero) &&
+              !dg_lane_laws_add_root(&laws, &staircases, 1, 31, &zero) &&
+              !dg_lane_laws_add_root(&laws, &staircases, (INT64_C(1) << 53) - 1, -8 - 53, &zero),
+          "a root beyond the ends is held");
 }
 
 static void check_ends(dg_law_kind kind, int least, int most)
@@ -332,6 +375,7 @@ int main(void)
     uint64_t state = 20261125;
     check_random_laws(DG_DISCRETE_GAUSSIAN, -16, 62, &state);
     check_random_laws(DG_DISCRETE_LAPLACE, -11, 42, &state);
+    check_roots(&state);
     check_ends(DG_DISCRETE_GAUSSIAN, -16, 62);
     check_ends(DG_DISCRETE_LAPLACE, -11, 42);
     check_kernels(DG_DISCRETE_GAUSSIAN, &state);

@@ -146,7 +146,9 @@ static void test_many_laws(void)
     static const uint64_t wrong[2] = {1, 2}, none[2] = {1, 0}, negative[2] = {1, UINT64_MAX};
     static const uint64_t halves[4] = {1, 1, 1, 2}, by_zero[4] = {1, 1, 1, 0};
     static const uint64_t infinite[2] = {UINT64_C(0x3FF0000000000000),
-                                         UINT64_C(0x7FF0000000000000)};
+                                         UINT64_C(0x7FF0000000000000)},
+                          minus_one[2] = {UINT64_C(0x3FF0000000000000),
+                                          UINT64_C(0xBFF0000000000000)};
     const dg_column one = {right, 0, DG_INTEGERS}, centred = {zero, 0, DG_INTEGERS};
     const dg_column infinite_ones = {infinite, 1, DG_FLOATS}, no_ratios = {by_zero, 2, DG_RATIOS};
     const dg_law_kind kind = DG_DISCRETE_GAUSSIAN;
@@ -171,14 +173,20 @@ static void test_many_laws(void)
             "laws->parameter must", "finite");
     REFUSED(fill_laws(kind, no_ratios, centred, DG_AUTO), DG_ERR_LAWS_PARAMETER,
             "laws->parameter must", "denominators >= 1");
-    REFUSED(fill_laws(kind, (dg_column){right, 0, (dg_number_format)3}, centred, DG_AUTO),
+    REFUSED(fill_laws(kind, (dg_column){infinite, 1, DG_ROOTS}, centred, DG_AUTO),
+            DG_ERR_LAWS_PARAMETER, "laws->parameter must", "finite");
+    REFUSED(fill_laws(kind, (dg_column){minus_one, 1, DG_ROOTS}, centred, DG_AUTO),
+            DG_ERR_NOT_POSITIVE, "parameter must", "> 0");
+    REFUSED(fill_laws(kind, (dg_column){right, 0, (dg_number_format)4}, centred, DG_AUTO),
             DG_ERR_LAWS_PARAMETER, "laws->parameter must", "dg_number_format");
     REFUSED(fill_laws(kind, one, infinite_ones, DG_AUTO), DG_ERR_LAWS_CENTRE, "laws->centre must",
             "finite");
     REFUSED(fill_laws(kind, one, no_ratios, DG_AUTO), DG_ERR_LAWS_CENTRE, "laws->centre must",
             "denominators >= 1");
-    REFUSED(fill_laws(kind, one, (dg_column){right, 0, (dg_number_format)3}, DG_AUTO),
+    REFUSED(fill_laws(kind, one, (dg_column){right, 0, (dg_number_format)4}, DG_AUTO),
             DG_ERR_LAWS_CENTRE, "laws->centre must", "dg_number_format");
+    REFUSED(fill_laws(kind, one, (dg_column){zero, 0, DG_ROOTS}, DG_AUTO), DG_ERR_LAWS_CENTRE,
+            "laws->centre must", "dg_number_format");
     REFUSED(fill_laws(DG_GEOMETRIC_EXP, one, (dg_column){(const uint64_t[]){0, 1}, 1, DG_INTEGERS},
                       DG_AUTO),
             DG_ERR_NO_CENTRE, "mu must", "no centre");

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from discretegauss.compat import NumpyNoise, SystemBits
+from discretegauss.compat._noise_on_a_grid import scales_in_steps
 from discretegauss.errors import MissingCoreError
 
 
@@ -85,6 +86,15 @@ def test_arrays_broadcast_as_numpys_do_and_each_element_has_its_own_law(method: 
     assert not steps[:, :3000].any()
     for sigma, part in ((3, steps[:, 3000:6000]), (10, steps[:, 6000:])):
         assert rejected(part.ravel().astype(int), law_of(method, sigma)) == []
+
+
+@pytest.mark.parametrize("dtype", ["f8", ">f4", "f2", int, np.uint8])
+def test_scales_of_numpy_types_stay_floats(dtype: Any) -> None:
+    """Of arrays that doubles hold no element is converted alone, even if some scales are 0."""
+    scales = np.array([0, 1.25, 7, 100.5]).astype(dtype)
+    steps = scales_in_steps(scales, -2, least=1)
+    assert steps.dtype == np.float64
+    assert steps.tolist() == [4 * x for x in scales.tolist()]
 
 
 def test_loc_of_every_kind_is_added_exactly() -> None:

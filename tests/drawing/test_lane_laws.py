@@ -187,6 +187,25 @@ def test_arrays_of_parameters_are_those_of_the_model(kind: Any, method: Any) -> 
     assert source.used == read.used
 
 
+@pytest.mark.parametrize("dtype", [float, "f4", ">f2", int, np.uint8, object])
+@pytest.mark.parametrize("off_centre", [False, True])
+def test_arrays_of_sigma_are_those_of_the_model(dtype: Any, off_centre: bool) -> None:
+    """Each law's sigma2 is the exact square of the float or integer, however long it is."""
+    rng = random.Random(off_centre)
+    least, most = (0, 8) if dtype is np.uint8 else (-2 if off_centre else -8, 31)
+    most = min(most, 15) if dtype == ">f2" else most
+    sigma = np.array([2.0 ** rng.uniform(least, most) for _ in range(300)]).astype(dtype)
+    sigma[sigma == 0] = 1
+    mu = np.full(300, 0.375 if off_centre else 5.0)
+    data = rng.randbytes(30_000)
+    source, read = TapeSource(data), Tape(data)
+    drawn = dg.discrete_gaussian(sigma=sigma, mu=mu, method="isochronous", source=source)
+    squares = [F(x) ** 2 for x in sigma.tolist()]
+    wanted = model_draws(G, squares, read, [F(3, 8) if off_centre else F(0)] * 300)
+    assert (drawn - (0 if off_centre else 5)).tolist() == wanted
+    assert source.used == read.used
+
+
 def test_isochronous_laws_of_any_numbers() -> None:
     """Each draw has its own law, for ratios, long numbers and repeated laws."""
     n = 3000

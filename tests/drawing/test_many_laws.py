@@ -73,6 +73,19 @@ def test_laws_that_lanes_do_not_hold_are_drawn_by_the_reference(function: Any) -
 
 
 @native
+def test_squares_that_lanes_do_not_hold_are_drawn_by_the_reference() -> None:
+    """Laws of sigma too small or large for lanes draw what Algorithms 1-3 draw of the squares."""
+    sigma = [5e-324, 1e-160, 0.001, 2.0**31, 1e10, 0.1 * 2**40] * 9
+    for mu in (0.0, 0.25):
+        one, other = bits(), bits()
+        drawn = dg.discrete_gaussian(sigma=np.array(sigma), mu=mu, source=one)
+        how: dict[str, Any] = {"mu": mu, "method": "reference", "source": other}
+        wanted = [int(dg.discrete_gaussian(Fraction(s) ** 2, **how)) for s in sigma]
+        assert drawn.tolist() == wanted
+        assert one.used == other.used
+
+
+@native
 @pytest.mark.parametrize("function", [dg.geometric_exp, dg.bernoulli_exp, dg.bernoulli])
 def test_other_laws_draw_what_each_draws_alone(function: Any) -> None:
     """Element i is drawn from law i, in order."""

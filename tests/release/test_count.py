@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discretegauss import privacy
+from discretegauss import DiscreteGaussian, estimate, privacy
 from discretegauss.data.person import change
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.release import Counts, Person, Plan, Table
@@ -119,8 +119,8 @@ def test_no_neighbour_costs_more_than_the_plan_says() -> None:
         wanted = [asked(name, x.counting, x.columns, person) for name, x in tables.items()]
         l1 = [change(person, one.counting).l1 for one in tables.values()]
         laws = list(plan.laws.values())
-        assert all(isinstance(law, dg.DiscreteGaussian) for law in laws)
-        sigma2 = [Fraction(law.sigma2) for law in laws if isinstance(law, dg.DiscreteGaussian)]
+        assert all(isinstance(law, DiscreteGaussian) for law in laws)
+        sigma2 = [Fraction(law.sigma2) for law in laws if isinstance(law, DiscreteGaussian)]
         base = [_record(draw, draw.randint(1, 4)) for _ in range(draw.randint(0, 8))]
         library, salt = draw.choice(["pandas", *["polars"] * 9]), draw.random()
         costs, sums = [], []
@@ -371,6 +371,23 @@ def test_consistent_tables_add_up() -> None:
     assert (found["ages"]["low"] < 0).any()  # a sum of signed values has no least number
     assert "made to add up" in str(found)
     assert "made to add up" not in str(plan.count(people, listed))
+
+
+def test_shares_are_those_of_the_noisy_tables() -> None:
+    """A table of the plan by the columns of the whole helps; else a row's own sum is the whole."""
+    tables = {"cells": Table(by=["a", "b"]), "by a": Table(by=["a"]), "b": Table(by=["b"])}
+    plan = Plan(Person(1), tables, epsilon=1)
+    people = pd.DataFrame({"a": ["x"] * 400 + ["y"] * 300, "b": ([1] * 3 + [2] * 4) * 100})
+    result = plan.count(people, LISTED, source=_seeded(1))
+    noisy = [result[name].drop(columns=["error", "low", "high"]) for name in ("cells", "by a")]
+    law = plan.laws["cells"]
+    helped = estimate.share(noisy, [law, law], "n", of=["a"])
+    assert result.share("cells", ["a"]).to_dict("list") == helped.to_dict("list")
+    alone = estimate.share(noisy[0], law, "n")
+    assert result.share("cells").to_dict("list") == alone.to_dict("list")
+    assert alone["share"].sum() == pytest.approx(1)
+    with pytest.raises(ParameterValueError, match=r"name must be one of 'cells', .* got 'towns'"):
+        result.share("towns")
 
 
 @pytest.mark.parametrize("is_consistent", [False, True])

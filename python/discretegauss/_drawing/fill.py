@@ -44,7 +44,7 @@ def fill_array(out: NDArray[Any], fill: Fill, source: Source, threads: int) -> N
     """
     if out.dtype.isnative and out.flags.aligned and out.flags.forc:
         # in the order of memory, in which a Fortran-contiguous array is its transpose in C's order
-        fill(out.reshape(-1, order="A"), source, threads)
+        fill(out if out.ndim == 1 else out.reshape(-1, order="A"), source, threads)
         return
     draws = empty(out.shape, out.dtype.newbyteorder("="))
     try:

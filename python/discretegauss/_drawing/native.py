@@ -360,7 +360,7 @@ def _c_addend(addend: Addend) -> tuple[Any, Any]:
 def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, threads: int) -> None:
     """Fill `out`, C-contiguous native integers: element i from law i (dg_laws_fill)."""
     parameter, centre = laws.parameter.numbers(laws.shape), laws.mu.numbers(laws.shape)
-    columns = _c_column(parameter), _c_column(centre)
+    columns = _c_column(parameter, laws.parameter.are_roots), _c_column(centre)
     c_laws = ffi.new("dg_laws *", (int(laws.kind), *columns, _METHODS[method]))
     call = Call(source, threads)
     buffer, code = ffi.from_buffer(out), _CODES[out.dtype.num]
@@ -369,11 +369,12 @@ def fill_laws(out: NDArray[Any], laws: Laws, method: Method, source: Source, thr
         raise_for_status(status, call.errors, refusal=_no_isochronous_laws)
 
 
-def _c_column(words: NDArray[Any]) -> dict[str, Any]:
+def _c_column(words: NDArray[Any], are_roots: bool = False) -> dict[str, Any]:
+    own = lib.DG_RATIOS if words.ndim == 2 else _FORMATS[words.dtype.kind]
     return {
         "words": ffi.from_buffer("uint64_t[]", words),
         "stride": words.ndim if len(words) > 1 else 0,
-        "format": lib.DG_RATIOS if words.ndim == 2 else _FORMATS[words.dtype.kind],
+        "format": lib.DG_ROOTS if are_roots else own,
     }
 
 

@@ -78,6 +78,8 @@ MOST_ELEMENTS = int(np.iinfo(np.intp).max) // 8
 
 def _length(n: object, place: int | None) -> int:
     """Return `n` as a length. Of several, which may be data, an error names only the place."""
+    if type(n) is int and n >= 0:  # the usual case
+        return n
     try:
         return whole_number(n, "size", minimum=0)
     except (ParameterTypeError, ParameterValueError) as error:
@@ -115,15 +117,16 @@ def checked_size(size: object) -> tuple[int, ...] | None:
 
 def checked_dtype(dtype: DTypeLike, name: str = "dtype") -> np.dtype[Any]:
     """Return the dtype of the parameter `name`, which must be an integer type or object."""
-    rule = f"{name} must be{' of' if name != 'dtype' else ''} an integer type or object"
     try:
         checked = np.dtype(dtype)
     except Exception:  # numpy reads attributes and the repr of any object, which may raise
-        raise ParameterTypeError(f"{rule}, got {describe(dtype)}") from None
-    if checked.kind not in "iuO" or checked.names is not None:  # an integer dtype may have fields
-        # the shape of a subarray dtype may be counts
-        raise ParameterTypeError(f"{rule}, got {'an array of one' if checked.shape else checked}")
-    return checked
+        got = describe(dtype)
+    else:
+        if checked.kind in "iuO" and checked.names is None:  # an integer dtype may have fields
+            return checked
+        got = "an array of one" if checked.shape else str(checked)  # the shape may be counts
+    of = " of" if name != "dtype" else ""
+    raise ParameterTypeError(f"{name} must be{of} an integer type or object, got {got}")
 
 
 def checked_target(

@@ -90,6 +90,9 @@ def columns_of(law: Any, parameters: Sequence[object]) -> list[ParameterColumn] 
         if type(value) in NUMBERS:
             columns[place] = _column_of_one(kind, value, name)
             continue
+        if type(value) is ParameterColumn:  # of `sigma2_of`, which has checked it
+            columns[place], are_single = value, False
+            continue
         array: Any = value
         if type(value) is not np.ndarray or not value.ndim or value.dtype.kind not in "iuf":
             array = as_array(value, name)
@@ -158,7 +161,7 @@ def naming_places(
 def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
     """Return sigma2 unchanged, or the exact square of sigma; exactly one of them is not None.
 
-    If `arrays` is true, sigma may be an array; its squares are an array of objects.
+    If `arrays` is true, sigma may be an array; its squares are a column, or an array of objects.
     """
     if (sigma2 is None) is (sigma is None):
         count = "neither" if sigma is None else "both"
@@ -169,10 +172,11 @@ def sigma2_of(sigma2: object, sigma: object, *, arrays: bool) -> Any:
     if array is None:
         return _square(sigma)
 
-    def squares() -> NDArray[Any]:
-        column = ParameterColumn.read(
-            array, lambda value: exact_rational(value, "sigma"), lambda x: x > -math.inf
-        )
+    def squares() -> ParameterColumn | NDArray[Any]:
+        column = ParameterColumn.read(array, lambda value: positive(value, "sigma"), _ABOVE_0)
+        of_floats = column.squared()
+        if of_floats is not None:
+            return of_floats
         expanded = [_square(column.exact(i)) for i in range(len(column))]
         return column.expanded(np.fromiter(expanded, object)).reshape(column.shape)
 

@@ -30,6 +30,9 @@ _T = TypeVar("_T")
 
 _WORDS = np.iinfo(np.int64)
 
+#: Up to this number float64 holds every integer.
+_EXACT = 2**53
+
 _PIECE = 2**16
 _PART = 2**20
 
@@ -102,6 +105,8 @@ class ParameterColumn:
         The least and the greatest value, exact numbers of any type, if they are known.
     fit_words : bool
         True if the C core can read `words`: no long numbers, and no floats beyond 2**62.
+    are_roots : bool
+        True if the values are the exact squares of `words`, which are floats.
     """
 
     shape: tuple[int, ...]
@@ -110,6 +115,7 @@ class ParameterColumn:
     fractions: list[Fraction] | None = None
     ends: tuple[Any, Any] | None = None
     fit_words: bool = True
+    are_roots: bool = False
 
     @classmethod
     def read(
@@ -192,7 +198,8 @@ class ParameterColumn:
         """Return a value as an exact fraction."""
         if self.fractions is not None:
             return self.fractions[value]
-        return Fraction(self.words[value].item())
+        number = Fraction(self.words[value].item())
+        return number * number if self.are_roots else number
 
     def value_at(self, place: int, shape: tuple[int, ...]) -> int:
         """Return the index into `words` for draw number `place` of a shape."""
@@ -227,6 +234,16 @@ class ParameterColumn:
         row = own.shape[1:]
         every = np.broadcast_to(own.reshape(self.shape + row), shape + row)
         return np.ascontiguousarray(every).reshape(-1, *row)
+
+    def squared(self) -> ParameterColumn | None:
+        """Return the column of the exact squares, or None unless floats hold the values."""
+        if self.fractions is not None or not self.fit_words:
+            return None
+        if self.words.dtype == np.int64 and self.ends is not None and self.ends[1] > _EXACT:
+            return None
+        ends = self.ends and (Fraction(self.ends[0]) ** 2, Fraction(self.ends[1]) ** 2)
+        words = self.words.astype(np.float64, copy=False)
+        return replace(self, words=words, ends=ends, are_roots=True)
 
     def rows(self, first: int, end: int, axes: int) -> ParameterColumn:
         """Return the column for rows [first, end) of draws that have `axes` axes."""

@@ -56,6 +56,8 @@ class DeviceArray(NamedTuple):
 def is_tensor(array: object) -> bool:
     """Return whether an object is a tensor of another library, on any device."""
     kind = type(array)
+    if kind is np.ndarray:  # the usual case
+        return False
     return hasattr(kind, "__cuda_array_interface__") or kind.__module__.startswith("jax.")
 
 

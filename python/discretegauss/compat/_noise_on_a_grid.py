@@ -176,9 +176,12 @@ def scale_in_steps(scale: object, exponent: int, *, least: int) -> Fraction:
 
 def scales_in_steps(scales: NDArray[Any], exponent: int, *, least: int) -> NDArray[Any]:
     """Return an array of scales in steps, as `scale_in_steps` does; in floats if exact."""
-    if scales.dtype == np.float64:
-        steps = _ldexp(scales, -exponent)
-        if ((max(least, _NORMAL_FLOATS) <= steps) & (steps <= _LARGEST_SCALE)).all():
+    floats = _as_floats(scales)
+    if floats is not None:
+        steps = _ldexp(floats, -exponent)
+        with np.errstate(invalid="ignore"):
+            right = (max(least, _NORMAL_FLOATS) <= steps) & (steps <= _LARGEST_SCALE)
+        if (right | (floats == 0)).all():
             return steps
 
     def one(scale: object) -> Fraction:
@@ -248,13 +251,14 @@ def _no_multiple() -> ParameterValueError:
 
 
 def _as_floats(numbers: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return doubles, or integers that doubles hold, as doubles; None for other arrays."""
+    """Return floats, or integers that doubles hold, as doubles; None for other arrays."""
     if numbers.dtype.kind in "iu":
         if not ((numbers >= -_EXACT_INTEGERS) & (numbers <= _EXACT_INTEGERS)).all():
             return None
-    elif numbers.dtype != np.float64:
+    elif numbers.dtype.kind != "f" or numbers.dtype.itemsize > 8:
         return None
-    return numbers.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # signalling NaNs, which the callers refuse
+        return numbers.astype(np.float64)
 
 
 def _ldexp(numbers: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:

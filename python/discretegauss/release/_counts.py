@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.decimal_text import rounded
 from .._inputs.draw_arguments import checked_source
-from .._inputs.messages import printable
+from .._inputs.messages import describe, printable
 from .._inputs.numbers import checked_flag
 from .._inputs.privacy_arguments import checked_probability
 from .._inputs.source import Source
@@ -23,6 +23,7 @@ from ..data.person import Person
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..estimate import consistent as made_consistent
 from ..estimate import interval
+from ..estimate import share as _share
 from ..laws import Law
 from ..sampling import uniform_below
 from ._categories import Categories
@@ -35,6 +36,17 @@ _EXACT = 2**52
 Columns = dict[str, Any]
 
 
+class Noisy(NamedTuple):
+    """A noisy table, each number with its own draw: the keys of its rows, and what it counts."""
+
+    keys: Columns
+    label: str
+    drawn: NDArray[np.int64]
+    law: Law
+    column: str | None
+    counts: str
+
+
 class Counts(Mapping[str, Any]):
     """Noisy tables of people, by their names in the plan. Printing shows the sentences to publish.
 
@@ -44,8 +56,15 @@ class Counts(Mapping[str, Any]):
     "high", for the number of records that are kept.
     """
 
-    def __init__(self, frames: Mapping[str, Any], sentences: Sequence[str]) -> None:
+    def __init__(
+        self,
+        frames: Mapping[str, Any],
+        sentences: Sequence[str],
+        noisy_tables: Mapping[str, Noisy],
+        sure: Fraction,
+    ) -> None:
         self._frames, self._sentences = dict(frames), list(sentences)
+        self._noisy, self._sure = noisy_tables, sure
 
     def __getitem__(self, name: str) -> Any:
         return self._frames[name]
@@ -55,6 +74,46 @@ class Counts(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._frames)
+
+    def share(self, name: str, of: Sequence[str] = ()) -> Any:
+        """Return the share of each row of a table in the rows that agree with it, with an interval.
+
+        Parameters
+        ----------
+        name : str
+            A table of this result.
+        of : list of str, optional
+            The columns in which rows of one whole agree: ``["town"]`` for shares within a town.
+            None: the whole is the sum of all rows.
+
+        Returns
+        -------
+        frame
+            The table with "share", "error", "low" and "high" (`discretegauss.estimate.share`). If
+            another table of the plan counts the same by the columns `of`, its draws help.
+        """
+        if name not in self._noisy:
+            raise ParameterValueError(
+                f"name must be one of {', '.join(self)}, got {describe(name)}"
+            )
+        table, columns = self._noisy[name], list(of) if not isinstance(of, str) else [of]
+        whole = [
+            one
+            for one in self._noisy.values()
+            if {*one.keys} == {*columns} < {*table.keys}
+            and (one.column, one.counts) == (table.column, "records") == (one.column, table.counts)
+        ]
+        given = [table, *whole[:1]]
+        shares = _share(
+            [{**one.keys, table.label: one.drawn.tolist()} for one in given],
+            [one.law for one in given],
+            table.label,
+            of=columns,
+            confidence=self._sure,
+        )
+        nw = narwhals()
+        like = nw.from_native(self._frames[name])
+        return nw.from_dict(shares, backend=like.implementation).to_native()
 
     def __str__(self) -> str:
         return "\n".join(self._sentences)
@@ -113,7 +172,14 @@ def count(
         name: nw.from_dict({**rows[name], **columns}, backend=backend).to_native()
         for name, columns in found.items()
     }
-    return Counts(frames, _sentences(tables, laws, person, cost, sure, bool(groups)))
+    noisy_tables = {
+        x.name: Noisy(
+            rows[x.name], x.label, drawn[x.name], laws[x.name], x.column, x.counting.counts
+        )
+        for x in tables
+    }
+    sentences = _sentences(tables, laws, person, cost, sure, bool(groups))
+    return Counts(frames, sentences, noisy_tables, sure)
 
 
 def _library_of_result(library: Any) -> Any:

@@ -1,0 +1,289 @@
+#include "isochronous/silent.h"
+
+#include "bounds/refine.h"
+#include "isochronous/lane_attempt.h"
+#include "isochronous/lane_power.h"
+
+#include <stdlib.h>
+
+#if DG_HAVE_WORDS
+
+enum {
+    TOP_BITS = 32,  /* binary places of top_i */
+    ALL_BITS = 24,  /* the c_i add up to 2^24 */
+    REACH = 64,     /* g is at most 2^-64 in tails */
+    MOST_LIFT = 40, /* lifted products stay below 2^128 */
+    MOST_BLOCK_BITS = 8 * DG_SILENT_PLANES,
+    ROOM_FROM = 16, /* wide Gaussians get room where g <= 2^-16 */
+    ROOM = 8
+};
+
+static const uint64_t FARTHEST = UINT64_C(127) << DG_LANE_BITS;
+
+/* --- weights ------------------------------------------------------------------------------------ */
+
+/** Set y to z on the right, -1 - z on the left. */
+static void set_y(mpz_t y, uint64_t z, unsigned left)
+{
+    mpz_import(y, 1, -1, sizeof z, 0, 0, &z);
+    if (left) {
+        mpz_com(y, y);
+    }
+}
+
+/** Return ceil(2^bits g) at z, by as many bits of g as that takes. Requires: bits <= 64, and g < 1 if they are 64. */
+static uint64_t ceil_at_last(unsigned bits, uint64_t z, unsigned left, const dg_law *law)
+{
+    mpz_t y;
+    mpz_init(y);
+    set_y(y, z, left);
+    mpfr_prec_t precision = DG_FIRST_PRECISION;
+    uint64_t lower = 0, upper = 1;
+    while (lower != upper) { /* ends: g is transcendental, or it is 1 and so are its bounds */
+        dg_enclosure e;
+        dg_enclosure_open(&e, precision);
+        dg_enclose_weight(&e, y, law);
+        mpfr_mul_2ui(e.lower, e.lower, bits, MPFR_RNDN);
+        mpfr_mul_2ui(e.upper, e.upper, bits, MPFR_RNDN);
+        upper = mpfr_get_uj(e.upper, MPFR_RNDU);
+        lower = mpfr_get_uj(e.lower, MPFR_RNDU);
+        lower += lower == 0; /* g > 0 */
+        dg_enclosure_close(&e);
+        precision *= 2;
+    }
+    mpz_clear(y);
+    return lower;
+}
+
+/** Return the exponent at z, rounded down, or FARTHEST if it is more. */
+static uint64_t exponent_of(uint64_t z, unsigned left, const dg_silent *silent)
+{
+    const dg_lanes *lanes = &silent->lanes;
+    const uint64_t on_left = 0 - (uint64_t)left;
+    if (z >> (62 - lanes->units_up) != 0) { /* beyond all distances that lanes tell apart */
+        return FARTHEST;
+    }
+    const uint64_t exponent = lanes->is_power  ? power_exponent_at(z, on_left, lanes)
+                              : lanes->squared ? gaussian_exponent_at(z, on_left, lanes)
+                                               : laplace_exponent_at(z, on_left, lanes);
+    if ((int64_t)exponent < 0) { /* a power next to 0 */
+        return 0;
+    }
+    return exponent < FARTHEST ? exponent : FARTHEST;
+}
+
+/** Return ceil(2^32 g) at z. */
+static uint64_t top_of(uint64_t z, unsigned left, const dg_silent *silent)
+{
+    if (silent->has_exponents && !DG_ALWAYS_REFINE) {
+        enum { DROP = DG_LANE_BITS - TOP_BITS };
+        const uint64_t round_up = (UINT64_C(1) << DROP) - 1;
+        const uint64_t at = height_of(exponent_of(z, left, silent));
+        const uint64_t low = at > silent->above ? at - silent->above : 1;
+        const uint64_t lower = (low + round_up) >> DROP,
+                       upper = (at + silent->below + round_up) >> DROP;
+        if (lower == upper && upper < UINT64_C(1) << TOP_BITS) {
+            return lower;
+        }
+    }
+    return ceil_at_last(TOP_BITS, z, left, &silent->law);
+}
+
+/** Return whether g <= 2^-64 from z on, on both sides. */
+static bool is_far(uint64_t z, const dg_silent *silent)
+{
+    return ceil_at_last(REACH, z, 0, &silent->law) == 1 &&
+           ceil_at_last(REACH, z, 1, &silent->law) == 1;
+}
+
+/* --- parts of dg_silent_build --------------------------------------------------------------------- */
+
+/** Set `law` to a law, or to its mirror image if its f is above 0. Ensures: the law is to be cleared. */
+static void set_law(dg_silent *silent, const dg_law *law)
+{
+    mpz_t mu;
+    mpz_init(mu);
+    mpz_mul(mu, law->c, law->d);
+    mpz_add(mu, mu, law->n);
+    silent->flip = mpz_sgn(law->n) > 0 ? -1 : 0;
+    if (silent->flip) {
+        mpz_neg(mu, mu);
+    }
+    dg_law_prepare(&silent->law, law->kind, law->a, law->b, mu, law->d, law->beta_num,
+                   law->beta_den);
+    mpz_clear(mu);
+}
+
+/** Choose the width of blocks. Returns: whether there is one. */
+static bool set_width(dg_silent *silent)
+{
+    unsigned bits = 0;
+    if (!silent->has_exponents) {
+        silent->block_bits = silent->n_planes = 0;
+        return is_far(DG_SILENT_TAIL, silent);
+    }
+    while (bits < MOST_BLOCK_BITS && exponent_of((uint64_t)DG_SILENT_TAIL << bits, 0, silent) <
+                                         (uint64_t)REACH << DG_LANE_BITS) {
+        bits++;
+    }
+    while (bits > 0 && is_far((uint64_t)DG_SILENT_TAIL << (bits - 1), silent)) {
+        bits--;
+    }
+    while (bits <= MOST_BLOCK_BITS && !is_far((uint64_t)DG_SILENT_TAIL << bits, silent)) {
+        bits++;
+    }
+    silent->block_bits = bits;
+    silent->n_planes = (bits + 7) / 8;
+    return bits <= MOST_BLOCK_BITS;
+}
+
+/** Set H, c and per_1024. */
+static void set_units(dg_silent *silent)
+{
+    const bool is_gaussian = silent->law.kind == DG_DISCRETE_GAUSSIAN && silent->block_bits > 0;
+    const uint64_t all = UINT64_C(1) << ALL_BITS;
+    uint64_t top[DG_SILENT_CODES], sum = 0, twice = 0;
+    uint32_t total = 0;
+    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
+        const uint64_t h = i & 127;
+        top[i] =
+            h == DG_SILENT_TAIL ? 0 : top_of(h << silent->block_bits, (unsigned)(i >> 7), silent);
+    }
+    for (size_t i = 0; i < DG_SILENT_CODES;
+         i++) { /* trapezoids of the tops, or the tops of single integers */
+        const uint64_t last =
+            (i & 127) == DG_SILENT_TAIL ? 0 : top[silent->block_bits > 0 ? i + 1 : i];
+        twice += top[i] + last;
+    }
+    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
+        top[i] *= is_gaussian && top[i] <= UINT64_C(1) << (TOP_BITS - ROOM_FROM) ? ROOM : 1;
+        sum += top[i];
+    }
+    silent->height = (uint32_t)(((dg_u128)(all - DG_SILENT_CODES) << TOP_BITS) / sum);
+    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
+        silent->c[i] = (uint32_t)(((dg_u128)silent->height * top[i]) >> TOP_BITS) + 1;
+        total += silent->c[i];
+    }
+    silent->c[0] += (uint32_t)all - total;
+    /* of 2^57 attempts, `height` `twice` are accepted */
+    silent->per_1024 = (uint32_t)(((dg_u128)1024 << (1 + TOP_BITS + ALL_BITS)) /
+                                  ((dg_u128)silent->height * twice)) +
+                       1;
+}
+
+void dg_silent_fill_rows(dg_silent *silent)
+{
+    enum { POSITIONS = 1 << 16 };
+    uint32_t left[DG_SILENT_CODES];
+    uint8_t small[DG_SILENT_CODES], large[DG_SILENT_CODES];
+    size_t n_small = 0, n_large = 0;
+    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
+        left[i] = silent->c[i];
+        if (left[i] < POSITIONS) {
+            small[n_small++] = (uint8_t)i;
+        } else {
+            large[n_large++] = (uint8_t)i;
+        }
+    }
+    while (n_small > 0) { /* what is left is 2^16 for each row left: some code has 2^16 or more */
+        const uint8_t row = small[--n_small], of = large[n_large - 1];
+        silent->end[row] = (uint16_t)left[row];
+        silent->alias[row] = of;
+        left[of] -= POSITIONS - left[row];
+        if (left[of] < POSITIONS) {
+            n_large--;
+            small[n_small++] = of;
+        }
+    }
+    while (n_large > 0) { /* 2^16 each */
+        const uint8_t row = large[--n_large];
+        silent->end[row] = POSITIONS - 1;
+        silent->alias[row] = row;
+    }
+}
+
+/** Set the lifts, and the heights of single integers. */
+static void set_heights(dg_silent *silent)
+{
+    dg_enclosure e;
+    dg_enclosure_open_for_table(&e, &silent->law);
+    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
+        const uint64_t z = (uint64_t)(i & 127) << silent->block_bits;
+        unsigned lift = 0;
+        if ((i & 127) == DG_SILENT_TAIL) {
+            continue;
+        }
+        if (silent->block_bits > 0) {
+            const uint64_t whole = exponent_of(z, (unsigned)(i >> 7), silent) >> DG_LANE_BITS;
+            silent->lift[i] = (uint8_t)(whole < MOST_LIFT ? whole : MOST_LIFT);
+            continue;
+        }
+        set_y(e.y_d, z, (unsigned)(i >> 7));
+        mpz_mul(e.y_d, e.y_d, silent->law.d);
+        dg_weight_lower(&e);
+        while (lift < MOST_LIFT && mpfr_cmp_ui_2exp(e.lower, 1, -(long)lift - 1) < 0) {
+            lift++; /* 2^lift g stays below 1 */
+        }
+        silent->lift[i] = (uint8_t)lift;
+        silent->kept[i] = (uint64_t)dg_get_words(e.lower, DG_LANE_BITS + lift, false);
+    }
+    dg_enclosure_close(&e);
+    if (silent->block_bits ==
+        0) { /* kept heights are cut, and dg_weight_lower loses less than 2^-60 of them */
+        silent->above = DG_ALWAYS_REFINE ? UINT64_C(2) << DG_LANE_BITS : 0;
+        silent->above_a_step = 0;
+        silent->below = DG_ALWAYS_REFINE ? UINT64_C(2) << DG_LANE_BITS : 2;
+    }
+}
+
+static dg_status build(dg_silent *silent, const dg_law *law)
+{
+    set_law(silent, law);
+    const dg_status status = dg_lane_exponents(&silent->lanes, &silent->law);
+    silent->has_exponents = status == DG_OK;
+    if (mpz_sizeinbase(silent->law.c, 2) > 61) {
+        return DG_ERR_METHOD;
+    }
+    uint64_t size = 0;
+    mpz_export(&size, NULL, -1, sizeof size, 0, 0, silent->law.c);
+    const int64_t c = mpz_sgn(silent->law.c) < 0 ? -(int64_t)size : (int64_t)size;
+    silent->centre = silent->flip ? -c : c;
+    silent->above = silent->lanes.above;
+    silent->above_a_step = silent->lanes.above_a_step;
+    silent->below = silent->lanes.below;
+    if (!set_width(silent) ||
+        (silent->block_bits > 0 && silent->law.kind == DG_GENERALIZED_GAUSSIAN)) {
+        return DG_ERR_METHOD;
+    }
+    set_units(silent);
+    dg_silent_fill_rows(silent);
+    set_heights(silent);
+    return DG_OK;
+}
+
+dg_status dg_silent_build(dg_silent **out, const dg_law *law)
+{
+    DG_REQUIRES(law->kind >= DG_DISCRETE_LAPLACE);
+    *out = NULL;
+    dg_silent *silent = calloc(1, sizeof *silent);
+    if (silent == NULL) {
+        return DG_ERR_NOMEM;
+    }
+    const dg_status status = build(silent, law);
+    if (status != DG_OK) {
+        dg_silent_free(silent);
+        return status;
+    }
+    *out = silent;
+    return DG_OK;
+}
+
+void dg_silent_free(dg_silent *silent)
+{
+    if (silent != NULL) {
+        dg_law_clear(&silent->law);
+        free(silent);
+    }
+}
+
+#endif

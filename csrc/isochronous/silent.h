@@ -1,0 +1,111 @@
+/* One engine for laws of any width: blocks, rows, and batches of attempts. The law is right before anything is fast:
+ * here are the units, the format and its definition, attempt by attempt. No public method draws by it yet.
+ *
+ * mu = c + f with f from -1/2 to 0; if f would be above 0, -mu is drawn and negated. Then on both sides the weight
+ * falls with z: the right has y = z, the left y = -1 - z, z = 0, 1, ... A block is w = 2^block_bits of these. Code
+ * 128 left + h is block h < 127; h = 127 is the tail, z >= 127 w, where g is at most 2^-64.
+ *
+ * H and c_i are integers, the sum of the c_i is 2^24, and c_i >= H g at the block's first integer; c_i = 1 of tails.
+ * Row r of 256 has 2^16 positions: those below end_r are of code r, the others of alias_r. The rows give each code
+ * as many positions as c_i says. So an attempt, which takes a row, a position and a tick uniformly, and returns y
+ * if
+ *
+ *     rel + f' < L H g(y) / c_i     rel: the place in its piece of L positions; f' uniform on [0, 1)
+ *
+ * returns each y of a block with probability H g(y) / (2^24 w), whatever c_i is. A tail has levels j, each with
+ * probability 2^-(j+1), and a bit k: z = (127 + 2 j + k) w + tick, and y is returned if f' < 2^(j+2) H g(y). This
+ * is the same probability, so nothing is cut off and nothing is normalised.
+ *
+ * A batch of m attempts is these bytes, column by column:
+ *
+ *     row | position, high byte | position, low byte | the tick, bytes from the lowest on | 8 words of f'
+ *
+ * The tick is the upper block_bits bits of its bytes. Only attempts with rel = floor(L H g / c_i) need f', unless
+ * that is the number itself; these and those in a tail take the words of f' in order. What follows is read behind
+ * the batch, attempt by attempt: a word if the 8 are taken, the level of a tail whose f' is below 2^-38, and more
+ * bits of f'. The level is the number of ones that begin the upper 63 bits of a word, or go on in the next words; k is
+ * the first word's lowest bit. The draws of a fill are the accepted attempts in order, and what is left of the last batch is
+ * dropped: n draws are a function of the bytes and n.
+ *
+ * All these integers are functions of the law alone, and so is the format: no rounding enters it.
+ *
+ *     top_i = ceil(2^32 g(first integer of block i)), 0 of tails
+ *     m_i   = 8 of wide Gaussians where top_i <= 2^16, else 1: room for the errors of arcs
+ *     H     = floor((2^24 - 256) 2^32 / sum of m_i top_i)
+ *     c_i   = floor(H m_i top_i / 2^32) + 1; code 0 takes the rest
+ */
+#ifndef DG_ISOCHRONOUS_SILENT_H
+#define DG_ISOCHRONOUS_SILENT_H
+
+#include "isochronous/lanes.h"
+
+enum {
+    DG_SILENT_CODES = 256,
+    DG_SILENT_TAIL = 127,   /* the block number of tails */
+    DG_SILENT_PLANES = 7,   /* bytes of a tick, at most */
+    DG_SILENT_WORDS = 8,    /* of f' in a batch */
+    DG_SILENT_BATCH = 2048, /* attempts, at most */
+    DG_SILENT_BYTES = DG_SILENT_BATCH * (3 + DG_SILENT_PLANES) + 8 * DG_SILENT_WORDS
+};
+
+#if DG_HAVE_WORDS
+
+/** The integers of a law. They never change after dg_silent_build. */
+typedef struct dg_silent {
+    dg_law law; /* f <= 0: the law, or its mirror image */
+    int64_t centre,
+        flip; /* a draw is centre + (y ^ flip) - flip; flip is -1 of a mirrored law, else 0 */
+    unsigned block_bits, n_planes;
+    uint32_t height;   /* H */
+    uint32_t per_1024; /* some attempts for 1024 draws, which sizes batches */
+    uint32_t c[DG_SILENT_CODES];
+    uint16_t end[DG_SILENT_CODES]; /* 1 ... 65535 */
+    uint8_t alias[DG_SILENT_CODES];
+    /* Bounds that decide most attempts: 2^52 2^lift_i g is less than above + lift_i above_a_step below a height, and
+     * less than `below` above it. Heights are those of lane_attempt.h; of blocks of one integer they are kept. */
+    bool has_exponents;
+    dg_lanes lanes;
+    uint64_t above, above_a_step, below;
+    uint8_t lift[DG_SILENT_CODES];
+    uint64_t kept[DG_SILENT_CODES];
+} dg_silent;
+
+/** Prepare a law.
+ *
+ *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; the caller checked for its room_bytes of memory.
+ *  Ensures:   DG_OK -> *out is to be freed by dg_silent_free; otherwise it is NULL.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: as dg_lanes_build, or a generalised Gaussian with more than 254 likely
+ *             integers.
+ *  Cost:      some tens of microseconds.
+ */
+dg_status dg_silent_build(dg_silent **out, const dg_law *law);
+
+void dg_silent_free(dg_silent *silent);
+
+/** Fill the rows: alias and end from c (Walker's method). Requires: the sum of c is 2^24, and each is at least 1. */
+void dg_silent_fill_rows(dg_silent *silent);
+
+/** Return the number of attempts of the next batch, if `left` draws are missing: a multiple of 64. */
+size_t dg_silent_attempts(size_t left, const dg_silent *silent);
+
+/** Return the bytes of a batch. */
+static inline size_t dg_silent_bytes(size_t n_attempts, const dg_silent *silent)
+{
+    return n_attempts * (3 + silent->n_planes) + 8 * DG_SILENT_WORDS;
+}
+
+/** Make the attempts of a batch, one by one. This is the definition: any kernel gives the same.
+ *
+ *  Requires:  n_attempts <= DG_SILENT_BATCH; bits stands behind the batch.
+ *  Ensures:   out[0 ... *n_accepted) are the accepted draws, in order.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below 2^-128).
+ *  Cost:      depends on everything.
+ */
+dg_status dg_silent_settle(int64_t *out, size_t *n_accepted, const uint8_t *batch,
+                           size_t n_attempts, const dg_silent *silent, dg_bits *bits);
+
+/** Draw n samples by dg_silent_settle. Returns: as that. *out is written even if a failure is returned. */
+dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bits *bits);
+
+#endif
+#endif

@@ -16,7 +16,7 @@ from programs import printed
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PYTHON = Path(os.environ.get("DG_HOW_TO_PYTHON", sys.executable))
-NEEDS = {"cross_tables": ("pandas",), "concepts/teaching": ("matplotlib",)}
+NEEDS = {"cross_tables": ("pandas", "narwhals"), "concepts/teaching": ("matplotlib",)}
 """Of the extra ``test``, or of none."""
 
 NEED_THE_CORE = ["concepts/teaching"]  # draws from a seed

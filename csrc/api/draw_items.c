@@ -155,7 +155,8 @@ dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_sessio
     dg_status status = DG_OK;
     for (size_t n; first < end && status == DG_OK; first += n) {
         n = end - first < LOT ? end - first : LOT;
-        status = dg_lanes_draw(draws, n, end - first - n, ((const dg_sampler *)fill->from)->lanes, &session->bits);
+        status = dg_lanes_draw(draws, n, end - first - n, ((const dg_sampler *)fill->from)->lanes,
+                               &session->bits);
         if (status == DG_OK) {
             status = store_lanes(fill, first, n, draws);
         }

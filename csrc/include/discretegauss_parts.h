@@ -134,8 +134,7 @@ void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t fi
  *             as simple as that.
  */
 size_t dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_t n_bytes,
-                            uint8_t delimiter, size_t width, const size_t *columns,
-                            size_t n_columns);
+                     uint8_t delimiter, size_t width, const size_t *columns, size_t n_columns);
 
 /** Write delimited text again with other counts: cells without blanks at their ends, quoted only if they contain a
  *  quote or a delimiter.
@@ -144,10 +143,9 @@ size_t dg_csv_counts(int64_t *counts, size_t *n_rows, const uint8_t *text, size_
  *             out has room for n_bytes, and for each row 2 width + 20 n_columns + line_end_bytes more.
  *  Returns:   how many bytes were written.
  */
-size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t *text,
-                             size_t n_bytes, uint8_t delimiter, uint8_t out_delimiter,
-                             const uint8_t *line_end, size_t line_end_bytes, size_t width,
-                             const size_t *columns, size_t n_columns);
+size_t dg_csv_rewrite(uint8_t *out, const int64_t *counts, const uint8_t *text, size_t n_bytes,
+                      uint8_t delimiter, uint8_t out_delimiter, const uint8_t *line_end,
+                      size_t line_end_bytes, size_t width, const size_t *columns, size_t n_columns);
 
 /* cffi: end */
 

@@ -10,6 +10,7 @@ import tomllib
 from fnmatch import fnmatch
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Command
@@ -19,6 +20,7 @@ from evidence_cases import at_once
 from programs import printed
 
 import discretegauss as dg
+from discretegauss.data.example import invented_people
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -176,23 +178,37 @@ def test_no_folder_of_tests_is_passed_over() -> None:
 
 
 def run_the_blocks(name: str) -> dict[str, object]:
-    """Run the Python blocks of a document, line by line; return the names they set."""
+    """Run the Python blocks of a document, one by one; return the names they set."""
     blocks = re.findall(
         r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL
     )
     if not blocks:
         pytest.fail(f"{name} has no Python block")
     names: dict[str, object] = {"dg": dg}
-    for line in "".join(blocks).splitlines():
-        if "chacha20" not in line or ENGINE == "native":  # only the compiled core has it
-            exec(line, names)  # noqa: S102
+    for block in blocks:
+        lines = block.splitlines()
+        if ENGINE != "native":  # only the compiled core has ChaCha20
+            lines = [line for line in lines if "chacha20" not in line]
+        exec("\n".join(lines), names)  # noqa: S102
     return names
 
 
-def test_the_lines_at_the_top_run() -> None:
-    """README.md runs on the counts that it names."""
-    noisy = run_the_blocks("README.md")["noisy"]
-    assert getattr(noisy, "shape", None) == (4,)
+def test_the_lines_at_the_top_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """README.md counts the people that the command writes, and prints the sentences about them."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("narwhals")
+    (tmp_path / "people.csv").write_text(invented_people(), encoding="ascii")
+    monkeypatch.chdir(tmp_path)
+    names = run_the_blocks("README.md")
+    result: Any = names["result"]
+    truth = pd.read_csv("people.csv").groupby(["town", "age"]).size()
+    cells = result["cells"].set_index(["town", "age"])
+    assert ((cells["n"] - truth).abs() < 5000).all()  # records beyond the third are not counted
+    assert "epsilon = 1 (pure: delta = 0)" in str(result)
+    assert str(result) in capsys.readouterr().out
+    assert len(names["noisy"]) == 4  # type: ignore[arg-type]
 
 
 def test_the_programs_of_the_map_run() -> None:

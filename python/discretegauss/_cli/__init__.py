@@ -77,10 +77,7 @@ _SIGNAL = 128
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments, without the name of the program; those of the process by default.
+    `argv` has the arguments without the name of the program; those of the process by default.
     """
     with StopSignals() as stops:
         return _main(argv, stops)

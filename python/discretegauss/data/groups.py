@@ -97,10 +97,7 @@ def require_no_people(table: LabelledTable, others: Iterable[Any]) -> None:
 def counting_of(values: Any, container: Container, person: Person, by: object) -> Counting:
     """Return the counting of a container in memory; refuse it if rows are not distinct groups.
 
-    Parameters
-    ----------
-    by : str or sequence of str, or None
-        The columns by which the rows group records. None means all columns except the counts.
+    `by` has the columns by which the rows group records; None means all columns but the counts.
     """
     require_person(person)
     if hasattr(values, "dims") and hasattr(values, "coords"):  # a DataArray of xarray
@@ -160,10 +157,7 @@ def require_counts(
 
     Nothing of it is said of lists and of arrays without labels.
 
-    Parameters
-    ----------
-    by : sequence of str, optional
-        The keys, if a user named them. Otherwise all columns except the counts.
+    `by` has the keys, if a user named them; None means all columns but the counts.
     """
     cells, table = container.cells, None
     dimensions: tuple[Any, ...] = ()

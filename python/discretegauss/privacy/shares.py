@@ -115,17 +115,11 @@ _LARGEST = 1e250
 
 @dataclass(frozen=True)
 class SampledCurve:
-    """The cost of rounds by the Renyi divergences of symmetric noise: Theorem 1 or 3.
+    """The cost of rounds by the Renyi divergences of symmetric noise: Theorem 1 or 3."""
 
-    Attributes
-    ----------
-    curves : list of (RenyiCurve, int)
-        The curve of one round without sampling, and the number of such rounds.
-    sample : Sample
-        Its rate is below 1.
-    """
-
+    #: The curve of one round without sampling, and the number of such rounds.
     curves: list[tuple[RenyiCurve, int]]
+    #: Its rate is below 1.
     sample: Sample
 
     @cached_property
@@ -267,16 +261,10 @@ class LossBound:
 
 @dataclass(frozen=True)
 class Chance:
-    """The bound that only those who take part in a round change an answer, so delta is at most it.
+    """The probability of taking part, a bound on delta: nobody else changes an answer."""
 
-    Attributes
-    ----------
-    rate, times : Fraction, int
-        The sampling rate, below 1, and the number of rounds.
-    """
-
-    rate: Fraction
-    times: int
+    rate: Fraction  # the sampling rate, below 1
+    times: int  # the number of rounds
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return the logarithm of the probability of taking part at all, rounded up."""

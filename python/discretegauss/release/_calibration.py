@@ -202,23 +202,25 @@ def calibrations(
     return noise, Cost(**cost, asked_epsilon=budget.epsilon, reason=reason)
 
 
+def part_of(budget: Budget, share: Fraction) -> tuple[Fraction, Fraction]:
+    """Return a part of epsilon and of delta, for a plan with unknown groups."""
+    if budget.epsilon is None or not budget.delta:
+        raise ParameterValueError(
+            "unknown groups need epsilon and delta, such as delta = 1e-6, because without a delta "
+            "no name that somebody brings may be published"
+        )
+    return share * budget.epsilon, share * budget.delta
+
+
 def composed(budget: Budget, report_delta: object) -> Composed:
-    """Return the cost of a plan with unknown groups. Its budget is epsilon and delta."""
-    if budget.epsilon is None:
-        raise ParameterValueError("unknown groups need epsilon and delta")
+    """Return the cost of a plan with unknown groups."""
+    epsilon, _ = part_of(budget, Fraction(1))
     return Composed(
-        epsilon=float_at_least(budget.epsilon),
+        epsilon=float_at_least(epsilon),
         delta=_delta_of_report(budget, report_delta),
         epsilon_by="basic composition",
-        asked_epsilon=budget.epsilon,
+        asked_epsilon=epsilon,
     )
-
-
-def part_of(budget: Budget, share: Fraction) -> Budget:
-    """Return a part of epsilon and of delta."""
-    if budget.epsilon is None or budget.delta is None:
-        raise ParameterValueError("unknown groups need epsilon and delta")
-    return Budget(epsilon=share * budget.epsilon, delta=share * budget.delta)
 
 
 def _require_digits(law: NoiseOfTable) -> None:

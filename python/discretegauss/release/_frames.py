@@ -203,12 +203,14 @@ class Plan(WithCost):
         changed = joint(person, counting, [one.counting for one in unknown.values()])
         self.noise: dict[str, Calibration] = {}
         self._of_listed: Cost | None = None
+        own, part = budget, sum((parts[name] for name in listed), Fraction(0))
         if unknown:
             self.cost = composed(budget, report_delta)
+        if unknown and listed:
+            epsilon, delta = part_of(budget, part)
+            own = Budget(epsilon=epsilon, delta=delta)
         if listed:
-            part = sum((parts[name] for name in listed), Fraction(0))
             shares = [parts[name] / part for name in listed]
-            own = budget if not unknown else part_of(budget, part)
             noise, cost = calibrations(own, changed, shares, report_delta, counting)
             self.noise, self._of_listed = dict(zip(listed, noise, strict=True)), cost
             if not unknown:

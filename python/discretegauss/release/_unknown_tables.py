@@ -14,6 +14,7 @@ from .._inputs.source import Source
 from ..data.person import Counting, Person
 from ..errors import ParameterValueError
 from ..selection import KeepRule, keep_groups, keep_rule
+from ._calibration import part_of
 from ._categories import Codes
 from ._people import narwhals
 from ._plan import named_in_errors
@@ -83,12 +84,7 @@ def unknown_tables(
                 raise ParameterValueError(
                     "unknown groups count people, which needs a Person with id, or records = 1"
                 )
-            if budget.epsilon is None or not budget.delta:
-                raise ParameterValueError(
-                    "unknown groups need epsilon and delta, such as delta = 1e-6, because without "
-                    "a delta no name that somebody brings may be published"
-                )
-            epsilon, delta = share * budget.epsilon, share * budget.delta
+            epsilon, delta = part_of(budget, share)
             found[name] = UnknownTable(
                 counting=counting,
                 share=share,

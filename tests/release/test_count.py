@@ -72,7 +72,7 @@ def _truths(rows: Sequence[Record], person: Person, tables: Any, salt: float, li
         frame = pl.DataFrame(columns, schema=of_polars)
     listed = Categories(LISTED, [key for one in tables for key in one.counting.by])
     found = tallies(nw.from_native(frame), person, tables, listed, _numbers_of(salt))
-    return [one.tolist() for one in found]
+    return [one.total.tolist() for one in found]
 
 
 def _random_plan(draw: random.Random) -> tuple[Person, dict[str, Any]]:

@@ -134,7 +134,7 @@ def test_truths_are_those_of_a_loop(library: str) -> None:
             if pair is None or number == "no" or place is None or (has_id and row[0] is None):
                 continue
             counted.append((row[0], *pair, number, row[4], listed.dimensions[2].rows[place][0]))
-        for table, total in zip(tables, found, strict=True):
+        for table, (total, _) in zip(tables, found, strict=True):
             keys = listed.keys(table.counting.by)
             combinations = list(zip(*keys.values(), strict=True)) if keys else [()]
             at_keys = [NAMES.index(name) for name in table.counting.by]

@@ -118,6 +118,11 @@ def test_polars_or_duckdb_reads_it(
         ('"cells.csv"', '"people.csv"', "is the file of people"),
         ("[person]", "[persons]", "'persons' is not a key"),
         ('by = ["town"]\n', "", "table 2: by must be given"),
+        (
+            'by = ["town"]\n',
+            'by = ["town"]\nunknown = true\n',
+            "table 2: unknown must not be given",
+        ),
         ('by = ["town"]\n', 'by = ["sex"]\n', "must list the values of 'sex'"),
         ('town = ["Aix", "Bex", "..."]', 'town = "Aix"', "categories.town must be a list"),
         ('id = "who"', 'id = "whom"', "must have a column 'whom'"),

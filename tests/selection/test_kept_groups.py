@@ -230,6 +230,15 @@ def test_keys_keep_their_values(library: str) -> None:
         assert kept[name].cast(kind).equals(table[name]), name
 
 
+def test_large_integers_of_pandas_stay_exact_beside_a_null() -> None:
+    keys = [None, 2**60 + 1, 2**60]
+    frame = pd.DataFrame({"g": pd.array(keys, dtype="Int64"), "n": [400, 500, 600]})
+    kept = keep_groups(frame, 1, "1e-6", columns="n")
+    assert kept["g"].dtype == "Int64"
+    assert kept["g"].tolist()[1:] == [2**60, 2**60 + 1]
+    assert kept["n"].tolist() == [400, 600, 500]
+
+
 def test_categories_are_those_of_kept_groups() -> None:
     """Their order is that of the values, because another one is that of all groups."""
     kinds = pd.CategoricalDtype(["z", DROPPED, "a"], ordered=True)

@@ -257,9 +257,12 @@ def together(person: Person, tables: Sequence[Counting], weights: Sequence[Fract
     return own + apart * person.records**2 + (every - apart) * _most_pairs(person)
 
 
-def joint(person: Person, tables: Sequence[Counting]) -> Joint:
-    """Return the tables as one person changes them together; refuse unknown columns."""
-    require_known(person, tables)
+def joint(person: Person, tables: Sequence[Counting], others: Sequence[Counting] = ()) -> Joint:
+    """Return the tables as one person changes them together; refuse unknown columns.
+
+    The others are tables of the same plan whose cost is not part of it.
+    """
+    require_known(person, [*tables, *others])
     return Joint([change(person, table) for table in tables], partial(together, person, tables))
 
 

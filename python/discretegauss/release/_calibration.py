@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -63,6 +63,19 @@ class Cost:
         if self.delta == 0 and self.asked_epsilon is not None:
             return {"epsilon": self.asked_epsilon}
         return {"rho": self.rho}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composed(Cost):
+    """The cost of a plan with unknown groups, which has no rho: the sum of its tables' costs."""
+
+    rho: Fraction = field(init=False, repr=False, compare=False)
+    asked_epsilon: Fraction
+
+    @property
+    def of_ledger(self) -> dict[str, Fraction]:
+        """The cost as a ledger takes it."""
+        return {"epsilon": self.asked_epsilon, "delta": self.delta}
 
 
 class WithCost:
@@ -187,6 +200,27 @@ def calibrations(
         return [only], only
     cost = changed.cost(laws, delta)._asdict()
     return noise, Cost(**cost, asked_epsilon=budget.epsilon, reason=reason)
+
+
+def part_of(budget: Budget, share: Fraction) -> tuple[Fraction, Fraction]:
+    """Return a part of epsilon and of delta, for a plan with unknown groups."""
+    if budget.epsilon is None or not budget.delta:
+        raise ParameterValueError(
+            "unknown groups need epsilon and delta, such as delta = 1e-6, because without a delta "
+            "no name that somebody brings may be published"
+        )
+    return share * budget.epsilon, share * budget.delta
+
+
+def composed(budget: Budget, report_delta: object) -> Composed:
+    """Return the cost of a plan with unknown groups."""
+    epsilon, _ = part_of(budget, Fraction(1))
+    return Composed(
+        epsilon=float_at_least(epsilon),
+        delta=_delta_of_report(budget, report_delta),
+        epsilon_by="basic composition",
+        asked_epsilon=epsilon,
+    )
 
 
 def _require_digits(law: NoiseOfTable) -> None:

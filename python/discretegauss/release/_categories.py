@@ -108,11 +108,12 @@ class Dimension:
 class Categories:
     """The combinations of declared categories.
 
-    `categories` has the values of each column, or tuple of columns. Tables group by the `needed`
-    columns, and others are ignored.
+    `categories` has the values of each column, or tuple of columns. Listed tables group by the
+    `needed` columns, and others are ignored. Tables of unknown groups group by the `unknown` ones:
+    if one of them has a list, records with other values are not counted.
     """
 
-    def __init__(self, categories: Any, needed: Sequence[str]) -> None:
+    def __init__(self, categories: Any, needed: Sequence[str], unknown: Sequence[str] = ()) -> None:
         if not isinstance(categories, Mapping):
             raise ParameterTypeError(
                 f"categories must be a dict from columns to values, got {describe(categories)}"
@@ -128,8 +129,16 @@ class Categories:
                     f"categories[{key!r}] must be a list of values, got {describe(values)}"
                 )
             named.update(columns)
-            if set(columns).intersection(needed):
-                self.dimensions.append(Dimension(columns, values))
+            if set(columns).intersection((*needed, *unknown)):
+                self.dimensions.append(one := Dimension(columns, values))
+                if set(columns).intersection(unknown) and (one.edges or one.others >= 0):
+                    raise ParameterValueError(
+                        f"{one.name} must not have bins or ..., because a table of unknown groups "
+                        "has the values themselves: give the bins a column of their own"
+                    )
+        self.unknown = list(dict.fromkeys(unknown))
+        # those that are not listed
+        self.free = [name for name in self.unknown if name not in named]
         for name in needed:
             if name not in named:
                 raise ParameterValueError(

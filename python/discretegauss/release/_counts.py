@@ -29,6 +29,7 @@ from ..sampling import uniform_below
 from ._categories import Categories
 from ._people import narwhals, open_people
 from ._tallies import OURS, Asked, sums_of, tallies
+from ._unknown_tables import UnknownTable
 
 _EXACT = 2**52
 """Below it, a number and its noise are exact floats, which `consistent` computes with."""
@@ -54,6 +55,9 @@ class Counts(Mapping[str, Any]):
     pandas). It has the columns of `by` with all combinations of the categories, the noisy number
     `n` (of a sum: the name of its column), its standard error "error", and an interval, "low" and
     "high", for the number of records that are kept.
+
+    A table of unknown groups has the groups that are kept, in the order of their keys, and the
+    noisy number of people. It has no intervals, because only large numbers are shown.
     """
 
     def __init__(
@@ -94,7 +98,7 @@ class Counts(Mapping[str, Any]):
         """
         if name not in self._noisy:
             raise ParameterValueError(
-                f"name must be one of {', '.join(self)}, got {describe(name)}"
+                f"name must be one of {', '.join(map(repr, self._noisy))}, got {describe(name)}"
             )
         table, columns = self._noisy[name], list(of) if not isinstance(of, str) else [of]
         whole = [
@@ -134,16 +138,27 @@ def count(
     consistent: object,
     confidence: object,
     source: Source,
+    unknown: Mapping[str, UnknownTable],
 ) -> Counts:
     """Count people and add noise; see `Plan.count`.
 
-    cost is the text about the budget. `recorded` makes the block that draws a line in a ledger.
+    laws has the noise of the listed tables, and unknown has all others. cost is the text about the
+    budget. `recorded` makes the block that draws a line in a ledger.
     """
     adding_up = checked_flag(consistent, "consistent")
     sure = checked_probability(confidence, "confidence")
     bits = checked_source(source)
-    needed = dict.fromkeys(key for one in tables for key in one.counting.by)
-    listed = Categories({} if categories is None else categories, list(needed))
+    every, tables = tables, [one for one in tables if not one.unknown]
+    if adding_up and unknown:
+        raise ParameterValueError(
+            f"consistent must be False for a plan with unknown groups, such as {min(unknown)!r}, "
+            "because a group that is not kept is missing in every sum: use two plans"
+        )
+    needed, free = (
+        [key for one in every if one.unknown == is_free for key in one.counting.by]
+        for is_free in (False, True)
+    )
+    listed = Categories({} if categories is None else categories, needed, free)
     sums_of(tables)
     rows = {one.name: listed.keys(one.counting.by) for one in tables}
     groups = _adding_up(tables, person) if adding_up else []
@@ -152,9 +167,16 @@ def count(
         _fitted(group, laws, rows, zeros, sure)
     frame = open_people(people)
     library = frame.implementation
-    truths = tallies(
-        frame, person, tables, listed, lambda ids, *_: uniform_below(2**63, ids.size, source=bits)
+    found_in = tallies(
+        frame, person, every, listed, lambda ids, *_: uniform_below(2**63, ids.size, source=bits)
     )
+    nw, backend = narwhals(), _library_of_result(library)
+    of_unknown = {
+        one.name: (_in_library(tally.keys, backend), tally.total, one.label)
+        for one, tally in zip(every, found_in, strict=True)
+        if one.unknown
+    }
+    truths = [tally.total for tally in found_in if tally.keys is None]
     for one, truth in zip(tables, truths, strict=True):
         require_room([Cells(truth)], laws[one.name])
         if groups and int(np.abs(truth).max()) >= _EXACT:
@@ -163,12 +185,12 @@ def count(
     with recorded():
         for one, truth in zip(tables, truths, strict=True):
             drawn[one.name] = noisy([Cells(truth)], laws[one.name], AddOptions(source=bits))[0]
-    del truths
+        kept = {name: unknown[name].kept(*of_unknown[name], bits) for name in unknown}
+    del truths, found_in, of_unknown
     found = {one.name: _alone(one, laws[one.name], drawn[one.name], sure) for one in tables}
     for group in groups:
         found |= _fitted(group, laws, rows, drawn, sure)
-    nw, backend = narwhals(), _library_of_result(library)
-    frames = {
+    frames = kept | {
         name: nw.from_dict({**rows[name], **columns}, backend=backend).to_native()
         for name, columns in found.items()
     }
@@ -178,14 +200,30 @@ def count(
         )
         for x in tables
     }
-    sentences = _sentences(tables, laws, person, cost, sure, bool(groups))
-    return Counts(frames, sentences, noisy_tables, sure)
+    sentences = _sentences(
+        tables,
+        laws,
+        unknown,
+        person,
+        cost,
+        sure,
+        has_lists=bool(listed.dimensions),
+        is_consistent=bool(groups),
+    )
+    return Counts({one.name: frames[one.name] for one in every}, sentences, noisy_tables, sure)
 
 
 def _library_of_result(library: Any) -> Any:
     if library.is_pandas() or library.is_polars():
         return library
     return "pandas" if library.is_dask() else "pyarrow"
+
+
+def _in_library(keys: Any, backend: Any) -> Any:
+    """Return keys as a frame of narwhals of the result's library."""
+    if backend == "pyarrow" and not keys.implementation.is_pyarrow():
+        return narwhals().from_native(keys.to_arrow(), eager_only=True)
+    return keys
 
 
 def _alone(one: Asked, law: Law, drawn: NDArray[np.int64], sure: Fraction) -> Columns:
@@ -245,9 +283,12 @@ def _fitted(
 def _sentences(
     tables: Sequence[Asked],
     laws: Mapping[str, Law],
+    unknown: Mapping[str, UnknownTable],
     person: Person,
     cost: str,
     sure: Fraction,
+    *,
+    has_lists: bool,
     is_consistent: bool,
 ) -> list[str]:
     """Return what is to be published with the tables."""
@@ -257,14 +298,17 @@ def _sentences(
             f"More records of one {person.id} were not counted: which ones, chance decided. "
             "Numbers and intervals are about the records that were kept."
         )
-    kinds = sorted({_kind(law) for law in laws.values()})
+    kinds = sorted(
+        {_kind(law) for law in [*laws.values(), *(x.rule.law for x in unknown.values())]}
+    )
     lines = [
         f"Noise of the {' and the '.join(kinds)} law was added to each number, once.",
         f"All tables together have differential privacy: {cost}.",
         f"It protects everybody with {person}.",
         kept,
-        "Records with a value that is not listed are not counted.",
     ]
+    if has_lists:
+        lines.append("Records with a value that is not listed are not counted.")
     if is_consistent:
         lines.append("The tables were made to add up, from their noisy numbers alone.")
     for one in tables:
@@ -274,8 +318,11 @@ def _sentences(
             f"{name}: the noise has a standard deviation of {rounded(Fraction(float(law.std())))}, "
             f"and is within -{radius} .. {radius} with a probability of {float(sure):.6g}."
         )
+    lines += [one.sentence(name) for name, one in unknown.items()]
     return [printable(line) for line in lines]
 
 
-def _kind(law: Law) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(law).__name__).replace("Discrete", "discrete")
+def _kind(law: object) -> str:
+    """Return a law's name, which begins with a small letter: discrete Gaussian."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(law).__name__)
+    return words[0].lower() + words[1:]

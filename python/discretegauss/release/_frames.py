@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from .._inputs.budget import Budget
 from .._inputs.draw_arguments import CHACHA20, checked_source
 from .._inputs.keywords import with_hints
 from .._inputs.messages import describe
-from .._inputs.numbers import positive
+from .._inputs.numbers import checked_flag, positive
 from .._inputs.source import Source
 from ..data.addition import AddOptions, noisy, require_room
 from ..data.cells import Container
@@ -26,7 +26,8 @@ from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
 from ..privacy.joint import NoiseOfTable
 from ..privacy.ledger import Ledger, open_ledger, recorded
-from ._calibration import Cost, WithCost, calibrations
+from ..selection import KeepRule
+from ._calibration import Calibration, Cost, WithCost, calibrations, composed, part_of
 from ._counts import Counts, count
 from ._groupings import (
     TableOfPlan,
@@ -38,8 +39,9 @@ from ._groupings import (
 )
 from ._left_out import refuse_keys
 from ._plan import column_names, named_in_errors, require_whole
-from ._report import budget_text, noise_text
+from ._report import budget_text, noise_text, with_unknown_text
 from ._tallies import asked
+from ._unknown_tables import unknown_tables
 
 
 @dataclass(frozen=True, init=False)
@@ -59,9 +61,13 @@ class Table:
         For sums: the range to which you have clipped what each record adds. No table can show it.
     counts : "records" or "people", optional
         "people": a person is counted once in a row, however many records there are.
+    unknown : bool, optional
+        Whether nobody can list the groups. `Plan.count` then counts the people of each group that
+        occurs, and names those of enough people, by `selection.keep_rule`. The plan needs epsilon
+        and delta.
     share : number, optional
-        The table's share of rho or epsilon. Give it for all tables or for none; by default all are
-        equal.
+        The table's share of rho or epsilon; with unknown tables that of delta, too. Give it for all
+        tables or for none; by default all are equal.
 
     Raises
     ------
@@ -72,6 +78,7 @@ class Table:
     columns: tuple[str, ...] | None
     share: Fraction | None
     counting: Counting
+    unknown: bool
 
     @with_hints
     def __init__(
@@ -82,12 +89,21 @@ class Table:
         across: str | None = None,
         values: Sequence[int] | None = None,
         counts: Counted = "records",
+        unknown: bool = False,
         share: object = None,
     ) -> None:
         names = None if columns is None else column_names(columns)
         counting = checked_counting(
             by=by, columns=len(names or "1"), across=across, values=values, counts=counts
         )
+        if checked_flag(unknown, "unknown"):
+            if values is not None or across is not None or not counting.by:
+                raise ParameterValueError(
+                    "unknown needs columns in by, and neither values nor across, because the "
+                    "people of each group are counted"
+                )
+            counting = replace(counting, counts="people")
+        object.__setattr__(self, "unknown", unknown)
         object.__setattr__(self, "columns", names)
         object.__setattr__(self, "share", None if share is None else positive(share, "share"))
         object.__setattr__(self, "counting", counting)
@@ -105,7 +121,7 @@ class Plan(WithCost):
     rho, epsilon, delta : number, optional
         The budget of all tables together. rho asks for Gaussian noise, and epsilon alone, which is
         pure, for Laplace noise. epsilon with delta takes the kind whose tables have the least
-        product of standard deviations.
+        product of standard deviations. Unknown tables need epsilon with delta, which shares divide.
     report_delta : number, optional
         With rho: the delta at which epsilon is reported; 1e-6 by default.
 
@@ -115,6 +131,8 @@ class Plan(WithCost):
         The noise of each count of a table.
     noise : dict of str to Calibration
         The noise of each table with its cost.
+    rules : dict of str to KeepRule
+        Of each unknown table, which is not in `laws` and `noise`: which groups are kept.
     cost : Cost
         The cost of all tables together.
 
@@ -168,7 +186,6 @@ class Plan(WithCost):
         if not tables:
             raise ParameterValueError("tables must have at least one table, got none")
         self.person, self.tables = person, dict(tables)
-        counting = [table.counting for table in self.tables.values()]
         self._shares = [table.share for table in self.tables.values() if table.share is not None]
         if not self._shares:
             self._shares = [Fraction(1, len(self.tables))] * len(self.tables)
@@ -176,18 +193,48 @@ class Plan(WithCost):
             raise ParameterValueError("share must be given for all tables or for none")
         require_whole(self._shares)
         budget = Budget(rho=rho, epsilon=epsilon, delta=delta)
-        changed = joint(person, counting)
-        noise, self.cost = calibrations(budget, changed, self._shares, report_delta, counting)
-        self.noise = dict(zip(self.tables, noise, strict=True))
+        parts = dict(zip(self.tables, self._shares, strict=True))
+        listed = {name: one for name, one in self.tables.items() if not one.unknown}
+        unknown = {name: one for name, one in self.tables.items() if one.unknown}
+        self._unknown = unknown_tables(
+            person, {name: (one.counting, parts[name]) for name, one in unknown.items()}, budget
+        )
+        counting = [one.counting for one in listed.values()]
+        changed = joint(person, counting, [one.counting for one in unknown.values()])
+        self.noise: dict[str, Calibration] = {}
+        self._of_listed: Cost | None = None
+        own, part = budget, sum((parts[name] for name in listed), Fraction(0))
+        if unknown:
+            self.cost = composed(budget, report_delta)
+        if unknown and listed:
+            epsilon, delta = part_of(budget, part)
+            own = Budget(epsilon=epsilon, delta=delta)
+        if listed:
+            shares = [parts[name] / part for name in listed]
+            noise, cost = calibrations(own, changed, shares, report_delta, counting)
+            self.noise, self._of_listed = dict(zip(listed, noise, strict=True)), cost
+            if not unknown:
+                self.cost = cost
 
     @property
     def laws(self) -> dict[str, NoiseOfTable]:
         """The noise of each count of a table."""
         return {name: one.law for name, one in self.noise.items()}
 
+    @property
+    def rules(self) -> dict[str, KeepRule]:
+        """Which groups of an unknown table are kept."""
+        return {name: one.rule for name, one in self._unknown.items()}
+
     def __str__(self) -> str:
-        noise = list(self.noise.values())
-        return noise_text(list(self.tables), self._shares, noise, self.cost, self.person)
+        shares = [self._shares[list(self.tables).index(name)] for name in self.noise]
+        listed = list(self.noise), shares, list(self.noise.values())
+        if not self._unknown:
+            return noise_text(*listed, self.cost, self.person)
+        texts = [one.text(name) for name, one in self._unknown.items()]
+        if self._of_listed is not None:
+            texts.insert(0, noise_text(*listed, self._of_listed, None, "listed groups, "))
+        return with_unknown_text(self.person, texts, self.cost, len(self.tables))
 
     @with_hints
     def add_noise(
@@ -242,6 +289,10 @@ class Plan(WithCost):
             AddOptions(floats=integral_floats, source=checked_source(source)),
             open_ledger(ledger),
         )
+        if self._unknown:
+            raise ParameterValueError(
+                f"tables[{min(self._unknown)!r}] has unknown groups, which Plan.count counts"
+            )
         laws, opened = self.laws, dict[str, tuple[LabelledTable, Container]]()
         counted, values = list[TableOfPlan](), list[Values]()
         shared = shared_keys(table.counting for table in self.tables.values())
@@ -273,8 +324,9 @@ class Plan(WithCost):
 
     def _recorded(self, ledger: Ledger | None) -> AbstractContextManager[object]:
         """Write the line of a call, if there is a ledger, before the block draws."""
+        laws = self.laws | {name: rule.law for name, rule in self.rules.items()}
         what = {
-            "tables": [{"table": name, "law": repr(law)} for name, law in self.laws.items()],
+            "tables": [{"table": name, "law": repr(law)} for name, law in laws.items()],
             "person": str(self.person),
         }
         of_person = self.person.neighbours
@@ -330,11 +382,12 @@ class Plan(WithCost):
         `distinct`. Without `Person.id` all are counted, and the statement is a promise.
 
         A record is counted in no table if a column of any `by` has a value that is not listed. A
-        `Table` with `values` sums the column of people that its `columns` names, clipped to them; a
-        null adds 0.
+        column of an unknown table needs no list; then a null is a group, too. A `Table` with
+        `values` sums the column of people that its `columns` names, clipped to them; a null adds 0.
         """
         tables = [
-            asked(name, one.counting, one.columns, self.person) for name, one in self.tables.items()
+            asked(name, one.counting, one.columns, self.person, unknown=one.unknown)
+            for name, one in self.tables.items()
         ]
         return count(
             people,
@@ -347,6 +400,7 @@ class Plan(WithCost):
             consistent=consistent,
             confidence=confidence,
             source=source,
+            unknown=self._unknown,
         )
 
 

@@ -21,7 +21,7 @@ from ._categories import Codes
 class Records(NamedTuple):
     """Records: a row for all that are equal."""
 
-    cells: Codes  # the combination of categories
+    cells: Codes  # the combination of categories, or the code of all that they say
     number: Codes  # the number of equal records
     sums: list[Codes]  # what all of them together add to each sum
 

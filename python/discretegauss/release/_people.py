@@ -27,6 +27,7 @@ from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueE
 from ._categories import Categories, Codes
 from ._kept import Records
 from ._people_types import require_types
+from ._unlisted import Combinations
 
 _OURS = "__dg_"
 _N, _ID, _MANY, _EACH, _SUM = (_OURS + name for name in ("n", "id", "many", "each_", "sum_"))
@@ -41,6 +42,7 @@ class Counted(NamedTuple):
     few: Records
     named: Records
     ids: NDArray[np.integer[Any]]  # whose the named records are
+    combinations: Combinations  # what the codes of records stand for
 
 
 def narwhals() -> Any:
@@ -78,7 +80,7 @@ def query(frame: Any, person: Person, categories: Categories, sums: Sums, few: i
     """
     nw = narwhals()
     who = [] if person.id is None else [person.id]
-    needed = list(dict.fromkeys([*categories.columns, *sums, *who]))
+    needed = list(dict.fromkeys([*categories.columns, *categories.free, *sums, *who]))
     for name in needed:
         if name.startswith(_OURS):
             raise ParameterValueError(f"columns must not begin with {_OURS!r}, got {name!r}")
@@ -106,8 +108,9 @@ def query(frame: Any, person: Person, categories: Categories, sums: Sums, few: i
             columns.append(binned.alias(one.queried[0]))
     for i, (name, ends) in enumerate(sums.items()):
         columns.append(_clipped(nw, name, ends).alias(f"{_SUM}{i}"))
+    columns += [nw.col(name) for name in categories.free]
     of_sums = [f"{_SUM}{i}" for i in range(len(sums))]
-    by = list(categories.queried)
+    by = [*categories.queried, *categories.free]
     if person.id is not None:
         frame = frame.filter(~nw.col(person.id).is_null()).select(
             *columns, nw.col(person.id).alias(_ID)
@@ -145,16 +148,21 @@ def evaluated(found: Any, person: Person, categories: Categories, sums: Sums) ->
     cells = categories.codes(table.codes, n)
     totals = [_integers(found[f"{_SUM}{i}"]) for i in range(len(sums))]
     inside = cells >= 0
+    columns = {name: table.codes(name) for name in categories.unknown}
+    combinations = Combinations(categories, cells, columns, found)
+    cells = combinations.codes
     if person.id is None:
         few = Records(cells, number, totals).where(inside)
-        return Counted(few, few.where(np.zeros(few.cells.size, np.bool_)), np.zeros(0, np.int64))
+        nobody = few.where(np.zeros(few.cells.size, np.bool_))
+        return Counted(few, nobody, np.zeros(0, np.int64), combinations)
     many = found[_MANY].to_numpy().astype(np.bool_)
     each = [number * _integers(found[f"{_EACH}{i}"]) for i in range(len(sums))]
     of_many = many & inside
     few = Records(cells, number, totals).where(inside & ~many)
     names = found[_ID]
     ids = names.to_numpy() if names.dtype.is_integer() else table.factorized(_ID)[0]
-    return Counted(few, Records(cells, number, each).where(of_many), ids[of_many])
+    named = Records(cells, number, each).where(of_many)
+    return Counted(few, named, ids[of_many], combinations)
 
 
 def _kind(nw: Any, frame: Any, name: str, kind: Any) -> Any:

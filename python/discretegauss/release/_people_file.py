@@ -86,6 +86,10 @@ def read_people_plan(path: str | os.PathLike[str]) -> PeoplePlan:
         with named_in_errors(f"{path}: table {i}"):
             if not isinstance(item, dict):
                 raise ParameterTypeError(f"each entry must be a table, got {describe(item)}")
+            if "unknown" in item:
+                raise ParameterValueError(
+                    "unknown must not be given in a file: Python's release.Plan counts such groups"
+                )
             require_keys(item, _OF_TABLE)
             for key in ("by", "out"):
                 if key not in item:

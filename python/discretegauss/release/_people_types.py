@@ -25,6 +25,8 @@ def require_types(
     """Refuse columns whose types do not fit. kinds has the type of each column that is read."""
     if who is not None:
         _require_id(nw, who, kinds[who])
+    for name in categories.unknown:
+        _require_key(nw, name, kinds[name])
     for one in categories.dimensions:
         if one.edges is not None:
             _require_edges(nw, one.name, kinds[one.columns[0]], one.edges)
@@ -59,6 +61,16 @@ def _require_id(nw: Any, name: str, kind: Any) -> None:
     raise ParameterTypeError(
         f"id must be a column of integers or text, but {name!r} has {kind}: make it {hint}"
     )
+
+
+def _require_key(nw: Any, name: str, kind: Any) -> None:
+    """Refuse unknown keys that are not the same objects of Python if and only if they are equal."""
+    good = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date)
+    if not (kind.is_integer() or kind in good):
+        raise ParameterTypeError(
+            "unknown groups must be of text, integers, booleans or dates, but "
+            f"{name!r} has {kind}: {'make it Int64' if kind.is_float() else 'cast it to text'}"
+        )
 
 
 def _fits_int64(nw: Any, kind: Any) -> bool:

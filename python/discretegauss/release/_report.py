@@ -21,7 +21,7 @@ from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from ..privacy.joint import COROLLARY, LAPLACE
 from ..privacy.ledger import Entry
 from ..privacy.sensitivity import Sensitivity
-from ._calibration import Calibration, Cost, WithCost
+from ._calibration import Calibration, Composed, Cost, WithCost
 from ._plan import FilePlan
 
 _WIDTH = len("standard deviation")
@@ -297,6 +297,12 @@ def _with_total(
     return "\n\n".join([aligned(one) for one in (_person_lines(person), *parts, total) if one])
 
 
+def with_unknown_text(person: Person, texts: Sequence[str], cost: Cost, n_tables: int) -> str:
+    """Return a plan with unknown groups as text, given the texts of its tables."""
+    total = [("plan", number_of(n_tables, "table")), ("total", budget_text(cost))]
+    return "\n\n".join([aligned(_person_lines(person)), *texts, aligned(total)])
+
+
 def _person_lines(person: Person | None) -> Lines:
     return [] if person is None else [("person", printable(str(person)))]
 
@@ -454,6 +460,8 @@ def budget_text(cost: Cost) -> str:
     """Return the cost on one line."""
     if _is_pure(cost):
         return f"epsilon = {_epsilon(cost)}{_PURE}"
+    if isinstance(cost, Composed):
+        return f"(epsilon, delta) = {_pair(cost)}, by {cost.epsilon_by}"
     return f"rho = {rounded_up(cost.rho)}, (epsilon, delta) = {_pair(cost)}"
 
 

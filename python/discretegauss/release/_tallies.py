@@ -24,9 +24,24 @@ class Asked(NamedTuple):
     counting: Counting
     column: str | None  # the column that is summed
     label: str  # the name of the column of numbers in the result
+    unknown: bool = False  # whether nobody listed its groups
 
 
-def asked(name: str, counting: Counting, columns: Sequence[str] | None, person: Person) -> Asked:
+class Tally(NamedTuple):
+    """The true numbers of a table, in the order of its rows; their keys if nobody listed them."""
+
+    total: Codes
+    keys: Any = None
+
+
+def asked(
+    name: str,
+    counting: Counting,
+    columns: Sequence[str] | None,
+    person: Person,
+    *,
+    unknown: bool = False,
+) -> Asked:
     """Return a table of a plan as people are counted for it, or refuse it."""
     where = f"tables[{name!r}]"
     if counting.across is not None or counting.columns != 1:
@@ -48,7 +63,8 @@ def asked(name: str, counting: Counting, columns: Sequence[str] | None, person: 
             )
     if label in OURS:
         raise ParameterValueError(f"{where} must not have the column {label!r}: the result has one")
-    return Asked(name, counting, columns[0] if columns and counting.values else None, label)
+    column = columns[0] if columns and counting.values else None
+    return Asked(name, counting, column, label, unknown)
 
 
 def sums_of(tables: Sequence[Asked]) -> Sums:
@@ -64,8 +80,8 @@ def sums_of(tables: Sequence[Asked]) -> Sums:
 
 def tallies(
     frame: Any, person: Person, tables: Sequence[Asked], categories: Categories, numbers: Numbers
-) -> list[Codes]:
-    """Return the true numbers of each table, in the order of its rows."""
+) -> list[Tally]:
+    """Return the true numbers of each table."""
     sums = sums_of(tables)
     few = person.records
     if person.distinct:
@@ -73,17 +89,24 @@ def tallies(
     if any(_once(one, person) for one in tables):
         few = 1  # who has two records may be twice in a row
     counted = evaluated(query(frame, person, categories, sums, few), person, categories, sums)
+    every = counted.combinations
     named, ids = kept(
         counted.named,
         counted.ids,
         person,
-        lambda cells: categories.rows(person.distinct, cells),
+        lambda cells: every.agreeing(person.distinct, cells),
         numbers,
     )
     found = []
     for one in tables:
-        rows = [categories.rows(one.counting.by, x.cells) for x in (counted.few, named)]
-        total = np.zeros(categories.n_rows(one.counting.by), np.int64)
+        of_both, keys = (counted.few.cells, named.cells), None
+        if one.unknown:
+            groups, keys = every.groups(one.counting.by)
+            rows, n_rows = [groups[codes] for codes in of_both], len(keys)
+        else:
+            rows = [every.rows(one.counting.by, codes) for codes in of_both]
+            n_rows = categories.n_rows(one.counting.by)
+        total = np.zeros(n_rows, np.int64)
         place = list(sums).index(one.column) if one.column is not None else -1
         if _once(one, person):
             pairs = np.sort(ids * total.size + rows[1])  # ten times faster than np.unique
@@ -93,7 +116,7 @@ def tallies(
             parts = [x.number if place < 0 else x.sums[place] for x in (counted.few, named)]
         for at, part in zip(rows, parts, strict=True):
             np.add.at(total, at, part)
-        found.append(total)
+        found.append(Tally(total, keys))
     return found
 
 

@@ -80,13 +80,22 @@ def _column(original: Any, keys: Sequence[Any], order: Sequence[int]) -> Any:
 
     Categories are in the order of their values, because any other order is that of all rows.
     """
-    column = pd.Series([keys[i] for i in order])
+    ordered = [keys[i] for i in order]
+    column = pd.Series(ordered)
+    if column.dtype.kind == "f" and _has_large_integers(ordered):
+        column = pd.Series(ordered, dtype="Int64")
     if column.dtype.kind in "mM":
         with suppress(ValueError):  # out of bounds
             rounded = column.dt.as_unit("us")
             column = rounded if ((rounded == column) | column.isna()).all() else column
     is_category = isinstance(original.dtype, pd.CategoricalDtype)
     return pd.Series(pd.Categorical(column)) if is_category else column
+
+
+def _has_large_integers(keys: Sequence[Any]) -> bool:
+    """Return whether keys are integers and nulls, and floats would not be equal to the integers."""
+    known = [key for key in keys if key is not None]
+    return all(isinstance(key, int) for key in known) and any(abs(key) > 2**53 for key in known)
 
 
 def _index(columns: Sequence[Any], names: Sequence[Any]) -> Any:

@@ -118,23 +118,24 @@ class Categories:
                 f"categories must be a dict from columns to values, got {describe(categories)}"
             )
         self.dimensions = []
-        named: set[str] = set()
+        named: dict[str, None] = {}
         for key, values in categories.items():
             columns = names_of(key, "categories")
-            if again := named.intersection(columns):
+            if again := named.keys() & set(columns):
                 raise ParameterValueError(f"categories must name {min(again)!r} once")
             if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
                 raise ParameterTypeError(
                     f"categories[{key!r}] must be a list of values, got {describe(values)}"
                 )
-            named.update(columns)
+            named.update(dict.fromkeys(columns))
             if set(columns).intersection(needed):
                 self.dimensions.append(Dimension(columns, values))
         for name in needed:
             if name not in named:
+                have = f"; categories has {', '.join(map(repr, named))}" if named else ""
                 raise ParameterValueError(
                     f"categories must list the values of {name!r}, because values that occur would "
-                    "give somebody away"
+                    f"give somebody away{have}"
                 )
         if math.prod(len(one.rows) for one in self.dimensions) >= 2**62:
             raise ParameterOverflowError("categories must have fewer than 2**62 combinations")

@@ -32,7 +32,7 @@ EXAMPLES = sorted(
 OF_THE_CORE = {
     *("data.md", "drawing.md", "generalized.md", "methods.md", "migration.md", "person.md"),
 }
-EVIDENCE = {"buckets.md"}
+EVIDENCE = {"privacy_loss.md"}
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_the_examples_return_what_is_shown(page: Path) -> None:
     assert (failed, tried > 2) == (0, True)
 
 
-def test_the_figures_of_the_paper_are_drawn_and_printed_as_utility_md_shows(tmp_path: Path) -> None:
+def test_the_figures_of_the_paper_are_drawn_and_printed_as_the_page_shows(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     program = DOCS.parent / "examples" / "paper_figures.py"
-    text = (DOCS / "utility.md").read_text(encoding="utf-8")
+    text = (DOCS / "concepts" / "which_law.md").read_text(encoding="utf-8")
     _, _, shown = text.partition("$ python examples/paper_figures.py --out figures\n")
     said = printed(sys.executable, program, "--out", "figures", cwd=tmp_path)
     assert said == shown.partition("```")[0]
@@ -174,7 +174,7 @@ def test_no_folder_of_tests_is_passed_over() -> None:
         assert not any(fnmatch(name, pattern) for name in names for pattern in passed_over), folder
 
 
-# --- README.md, docs/README.md and docs/privacy.md
+# --- README.md, docs/README.md and docs/cost/privacy.md
 
 
 def run_the_blocks(name: str) -> dict[str, object]:
@@ -219,13 +219,13 @@ def test_the_programs_of_the_map_run() -> None:
     assert bool((low["people"] < high["people"]).all())  # type: ignore[index]
 
 
-PRIVACY = (DOCS / "privacy.md").read_text(encoding="utf-8")
+PRIVACY = (DOCS / "cost" / "privacy.md").read_text(encoding="utf-8")
 
 
 def block(start: str) -> list[str]:
     found = re.search(rf"```\w*\n({start}.*?)```", PRIVACY, re.DOTALL)
     if found is None:
-        pytest.fail(f"docs/privacy.md has no block that starts with {start}")
+        pytest.fail(f"docs/cost/privacy.md has no block that starts with {start}")
     return found.group(1).splitlines()
 
 

@@ -446,7 +446,7 @@ With --error, the noise is the widest discrete Gaussian that keeps an answer wit
 rho is its cost. With --queries, all answers at once are within it.
 With --records, the answers are the counts of one column in a table, as in release, and --error \
 holds for each of them.
-Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
+Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/cost/privacy.md.
 """
 
 

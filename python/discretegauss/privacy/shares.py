@@ -1,8 +1,7 @@
 """The cost of vectors and of noise in shares, on all clients or on a sample of them.
 
 In each round at least n shares of noise are in the sum. A coin decides whether one person's vector
-v is in it, with probability q, or zeros. docs/sampled_clients.md and docs/known_samples.md
-prove the theorems; in short:
+v is in it, with probability q, or zeros. docs/concepts/shares.md proves the theorems; in short:
 
 *Theorem 1.* `SampledCurve`: the coin is secret, and the noise is there whatever the coin says. If
 the noise is symmetric and R_k bounds its Renyi divergence of each whole order k, then one round's

@@ -72,7 +72,7 @@ def test_a_cross_table_with_margins(people_csv: Path) -> None:
     refused(lambda: plan.count("people.csv", listed), "frame of pandas, polars", "got 'people.csv'")
     refused(lambda: plan.count(people), "must list the values of 'town'")
     wrong = {"city": TOWNS, "age": AGES}
-    refused(lambda: plan.count(people, wrong), "values of 'town'", "has 'city', 'age'")
+    refused(lambda: plan.count(people, wrong), "values of 'town'", "it has 'city', 'age'")
     bins = {"town": TOWNS, "age": [(0, 18), (18, None)]}
     refused(lambda: plan.count(people, bins), "must be values, not bins", "String")
     refused(lambda: plan.count(people, {**listed, "town": "Aix"}), "must be a list of values")

@@ -118,24 +118,23 @@ class Categories:
                 f"categories must be a dict from columns to values, got {describe(categories)}"
             )
         self.dimensions = []
-        named: dict[str, None] = {}
+        named: set[str] = set()
         for key, values in categories.items():
             columns = names_of(key, "categories")
-            if again := named.keys() & set(columns):
+            if again := named.intersection(columns):
                 raise ParameterValueError(f"categories must name {min(again)!r} once")
             if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
                 raise ParameterTypeError(
                     f"categories[{key!r}] must be a list of values, got {describe(values)}"
                 )
-            named.update(dict.fromkeys(columns))
+            named.update(columns)
             if set(columns).intersection(needed):
                 self.dimensions.append(Dimension(columns, values))
         for name in needed:
             if name not in named:
-                have = f"; categories has {', '.join(map(repr, named))}" if named else ""
                 raise ParameterValueError(
                     f"categories must list the values of {name!r}, because values that occur would "
-                    f"give somebody away{have}"
+                    f"give somebody away; it has {', '.join(map(repr, categories)) or 'no columns'}"
                 )
         if math.prod(len(one.rows) for one in self.dimensions) >= 2**62:
             raise ParameterOverflowError("categories must have fewer than 2**62 combinations")

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from .._inputs.budget import Budget
@@ -39,7 +38,7 @@ from ._groupings import (
 )
 from ._left_out import refuse_keys
 from ._plan import column_names, named_in_errors, require_whole
-from ._report import budget_text, noise_json, noise_text
+from ._report import budget_text, noise_text
 from ._tallies import asked
 
 
@@ -189,11 +188,6 @@ class Plan(WithCost):
     def __str__(self) -> str:
         noise = list(self.noise.values())
         return noise_text(list(self.tables), self._shares, noise, self.cost, self.person)
-
-    def _json(self, path: Path, outs: Mapping[str, Path], more: Mapping[str, Any]) -> str:
-        """Return the noise as JSON: of a plan in a file, whose tables go to `outs`."""
-        tables, noise = [{"out": str(outs[name])} for name in self.noise], [*self.noise.values()]
-        return noise_json(path, tables, self._shares, noise, self.cost, self.person, more)
 
     @with_hints
     def add_noise(

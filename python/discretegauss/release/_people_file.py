@@ -20,6 +20,7 @@ from ._destinations import File, checked_destinations, exists_already
 from ._frames import Plan, Table
 from ._people import narwhals
 from ._plan import content_of, named_in_errors, person_of, require_keys
+from ._report import noise_json
 
 _OF_BUDGET = ("rho", "epsilon", "delta", "report_delta")
 _OF_PLAN = {*_OF_BUDGET, "person", "people", "categories", "tables"}
@@ -112,8 +113,10 @@ def read_people_plan(path: str | os.PathLike[str]) -> PeoplePlan:
 
 def people_json(plan: PeoplePlan, release: PeopleRelease | None = None) -> str:
     """Return the noise of a plan as JSON, and of a release what to publish with the tables."""
-    more = {} if release is None else {"publish": str(release.counts).splitlines()}
-    return plan.plan._json(plan.path, plan.outs, more)
+    one, more = plan.plan, {"publish": [] if release is None else str(release.counts).splitlines()}
+    tables = [{"out": str(plan.outs[name])} for name in one.noise]
+    noise = list(one.noise.values())
+    return noise_json(plan.path, tables, one._shares, noise, one.cost, one.person, more)
 
 
 def count_file(

@@ -91,7 +91,7 @@ def test_a_cross_table_with_margins(people_csv: Path) -> None:
     # 24 standard deviations of the noise: exp(-24 sqrt(2)) is below 1e-14, and adding up lessens it
     assert abs(float(result["nation"]["n"].iloc[0]) - kept) < 24 * 12.8
 
-    refused(lambda: result.share("cell"), "name must be one of cells, towns, nation")
+    refused(lambda: result.share("cell"), "name must be one of 'cells', 'towns', 'nation'")
     refused(lambda: result.share("cells", of=["twon"]), "got 'twon'")
     shares = result.share("cells", of=["town"])
     assert np.allclose(shares.groupby("town")["share"].sum(), 1)

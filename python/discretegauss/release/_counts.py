@@ -94,8 +94,9 @@ class Counts(Mapping[str, Any]):
             numbers in it are those before tables were made to add up.
         """
         if name not in self._noisy:
-            names = ", ".join(map(repr, self))
-            raise ParameterValueError(f"name must be one of {names}, got {describe(name)}")
+            raise ParameterValueError(
+                f"name must be one of {', '.join(map(repr, self._noisy))}, got {describe(name)}"
+            )
         table, columns = self._noisy[name], list(of) if not isinstance(of, str) else [of]
         whole = [
             one

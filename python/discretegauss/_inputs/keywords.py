@@ -68,7 +68,7 @@ _REPLACED = (
 _ABOUT = dict.fromkeys(("seed", "rng", "random_state", "generator", "prng", "key"), _NO_SEED)
 _ABOUT |= dict.fromkeys(("neighbours", "neighbors", "neighboring_relation"), _REPLACED)
 _ABOUT["clients"] = "the noise of n clients together is law.sum(n)"
-"""Names of parameters that no function has, and why."""
+"""Names of parameters that a function lacks, and why."""
 
 
 def hint_for(name: str, known: Collection[str]) -> str:

@@ -43,7 +43,7 @@ def test_it_is_printed_in_one_form(numbers: dict[str, Any], text: str) -> None:
         ({}, ParameterTypeError, "give either rho, or epsilon, alone or with delta$"),
         ({"delta": 0.1}, ParameterTypeError, "give either rho, or epsilon, alone or with delta$"),
         ({"epsilon": 0}, ParameterValueError, "epsilon must be positive if delta is 0, got 0$"),
-        ({"rho": 1, "delta": 1}, ParameterTypeError, "epsilon with delta, not both$"),
+        ({"rho": 1, "delta": 1}, ParameterTypeError, "epsilon, alone or with delta, not both$"),
         ({"rho": 0}, ParameterValueError, "rho must be positive, got 0$"),
         ({"epsilon": -1, "delta": 0.1}, ParameterValueError, "epsilon must not be negative"),
         ({"epsilon": 1, "delta": 1}, ParameterValueError, "delta must lie between 0 and 1, both"),

@@ -40,6 +40,12 @@ HINTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: dg.release.release_table("t", "n", "o", rho=1, columns="n"), "did you mean column?"),
     (lambda: dg.release.Person(3, distinc="a"), "did you mean distinct?"),
     (lambda: dg.selection.keep_groups({}, eps=1, delta=0.1), "did you mean epsilon?"),
+    (lambda: dg.privacy.epsilon(dg.Skellam(9), "1e-6", steps=9), "did you mean queries?"),
+    (lambda: dg.privacy.epsilon(dg.Skellam(9), "1e-6", sample_rate=1), "did you mean sampling?"),
+    (lambda: dg.privacy.epsilon(dg.Skellam(9), "1e-6", clients=9), "together is law.sum(n)"),
+    (lambda: dg.distributed.least_modulus(dg.Skellam(9), clients=9), "did you mean most_clients?"),
+    (lambda: dg.release.Table(groupby=["town"]), "did you mean by?"),
+    (lambda: dg.compat.NumpyNoise(seed=1), NO_SEED),
     (lambda: noise_of_tasks(np.empty(0, int), None, eps=1), "did you mean epsilon?"),
     (lambda: noise_of_tasks(np.empty(0, int), None, rho=1, random_state=1), NO_SEED),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,22 @@ def test_the_command_counts_people(folder: Path, run: Command) -> None:
     _require_tables(folder)
     assert "already exists" in run("release", "--plan", plan).err
     assert "towns.csv" in run("calibrate", "--plan", plan).out
-    for option in ("--json", "--plot=x.png"):
-        assert run("release", "--plan", plan, option).is_refused_with("counts people")
-    assert run("calibrate", "--plan", plan, "--json").is_refused_with("counts people")
+    assert run("release", "--plan", plan, "--plot=x.png").is_refused_with("counts people")
+
+
+def test_reports_for_programs(folder: Path, run: Command) -> None:
+    """Both commands print the noise as JSON; of a release also the sentences to publish."""
+    plan = str(folder / "plan.toml")
+    before = json.loads(run("calibrate", "--plan", plan, "--json").out)
+    done = json.loads(run("release", "--plan", plan, "--json").out)
+    assert before["publish"] == []
+    assert before["tables"] == done["tables"]
+    names = [Path(one["out"]).name for one in done["tables"]]
+    assert names == ["cells.csv", "towns.csv", "income.csv"]
+    assert [one["share"] for one in done["tables"]] == ["1/102", "1/102", "50/51"]
+    assert (done["rho"], done["person"]["id"]) == ("20400", "who")
+    assert any("More records of one who" in one for one in done["publish"])
+    _require_tables(folder)
 
 
 @pytest.mark.parametrize("library", ["polars", "duckdb"])
@@ -138,10 +152,22 @@ def test_a_wrong_plan_is_refused(folder: Path, old: str, new: str, message: str)
     assert sorted(folder.iterdir()) == before
 
 
+def test_columns_may_all_be_text(folder: Path) -> None:
+    """Then nothing is made a number."""
+    text = PLAN.partition("[[tables]]")[0].replace("consistent = true\n", "")
+    text = (
+        text.replace('[[0, 18], [18, ""]]', '["9", "40"]')
+        + '[[tables]]\nby = ["age"]\nout = "ages.csv"\n'
+    )
+    (folder / "plan.toml").write_text(text)
+    count_file(read_people_plan(folder / "plan.toml"), force=False)
+    assert _lines(folder / "ages.csv", 2) == ["age,n", "9,2", "40,1"]
+
+
 def test_no_cell_is_in_a_message(folder: Path) -> None:
     """The reader's own error would show it."""
     (folder / "people.csv").write_text(PEOPLE.replace("99", "secret"))
-    with pytest.raises(TableError, match="cannot be read with the columns") as refused:
+    with pytest.raises(TableError, match="columns of numbers: 'age', 'income'") as refused:
         count_file(read_people_plan(folder / "plan.toml"), force=False)
     assert "secret" not in str(refused.value)
     assert refused.value.__suppress_context__

@@ -269,7 +269,7 @@ def test_what_is_wrong_is_named() -> None:
         with pytest.raises(ParameterValueError, match="queries must be at least 1"):
             call(0)
     for other in ({"epsilon": 1}, {"delta": "1/2"}):
-        with pytest.raises(ParameterTypeError, match="either rho, or epsilon with delta, not both"):
+        with pytest.raises(ParameterTypeError, match="alone or with delta, not both"):
             privacy.calibrate(dg.DiscreteLaplace, rho=1, **other)
     with pytest.raises(ParameterTypeError, match=r"either rho, or epsilon, alone or with delta$"):
         privacy.calibrate(dg.DiscreteLaplace, delta="1/2")

@@ -301,14 +301,16 @@ def _release_people(arguments: argparse.Namespace) -> int:
 
     names = ("table", "out", "column", "delimiter", "integral_floats", "disjoint", "consistent")
     exclude("--plan", arguments, (*names, *_OF_PERSON, *_SPENT), "the plan sets it")
-    exclude("--plan", arguments, ("json", "plot"), "the plan counts people")
+    exclude("--plan", arguments, ("plot",), "the plan counts people")
+    plan = release.read_people_plan(arguments.plan)
     result = release.count_file(
-        release.read_people_plan(arguments.plan),
+        plan,
         force=arguments.force,
         ledger=arguments.ledger,
         before_placing=arguments.hold_signals,
     )
-    return _reported(str(result), "the tables are")
+    report = release.people_json(plan, result) if arguments.json else str(result)
+    return _reported(report, "the tables are")
 
 
 def _release_groups(arguments: argparse.Namespace) -> int:
@@ -486,8 +488,10 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         names = (*_OF_PERSON, "queries", "error", "confidence", *_SPENT)
         exclude("--plan", arguments, names, "the plan sets it")
         if release.counts_people(arguments.plan):
-            exclude("--plan", arguments, ("json",), "the plan counts people")
-            return printed(str(release.read_people_plan(arguments.plan).plan), failure)
+            people = release.read_people_plan(arguments.plan)
+            return printed(
+                release.people_json(people) if arguments.json else str(people.plan), failure
+            )
         plan_as = release.plan_json if arguments.json else release.plan_text
         return printed(plan_as(release.read_plan(arguments.plan)), failure)
     if arguments.rows_per_person is not None:

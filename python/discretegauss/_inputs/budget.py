@@ -59,7 +59,9 @@ class Budget:
         exact: tuple[Fraction | None, Fraction | None, Fraction | None]
         if rho is not None:
             if epsilon is not None or delta is not None:
-                raise ParameterTypeError("give either rho, or epsilon with delta, not both")
+                raise ParameterTypeError(
+                    "give either rho, or epsilon, alone or with delta, not both"
+                )
             exact = positive_number(rho, "rho"), None, None
         elif epsilon is None:
             raise ParameterTypeError("give either rho, or epsilon, alone or with delta")

@@ -42,6 +42,18 @@ _OUR_NAMES = {
     "l2_sensitivity": ("sensitivity",),
     "count": ("queries",),
     "num_queries": ("queries",),
+    "steps": ("queries",),
+    "rounds": ("queries",),
+    "iterations": ("queries",),
+    "sample_rate": ("sampling",),
+    "sampling_prob": ("sampling",),
+    "noise_multiplier": ("sigma",),
+    "target_epsilon": ("epsilon",),
+    "target_delta": ("delta",),
+    "clients": ("most_clients",),
+    "max_groups": ("groups_per_person",),
+    "groupby": ("by",),
+    "group_by": ("by",),
     "col": ("columns", "column"),
     "output": ("out",),
     "overwrite": ("force",),
@@ -55,7 +67,8 @@ _REPLACED = (
 )
 _ABOUT = dict.fromkeys(("seed", "rng", "random_state", "generator", "prng", "key"), _NO_SEED)
 _ABOUT |= dict.fromkeys(("neighbours", "neighbors", "neighboring_relation"), _REPLACED)
-"""Names of parameters that no function has, and why."""
+_ABOUT["clients"] = "the noise of n clients together is law.sum(n)"
+"""Names of parameters that a function lacks, and why."""
 
 
 def hint_for(name: str, known: Collection[str]) -> str:

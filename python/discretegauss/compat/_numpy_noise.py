@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._drawing.engines import native
 from .._inputs.draw_arguments import Size, checked_size, checked_source
 from .._inputs.graphs import outside_of_graphs
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import positive_number
@@ -92,13 +93,14 @@ class NumpyNoise(np.random.Generator):
     True
     """
 
+    @with_hints
     def __init__(self, granularity: object = None, *, source: Source = "getrandom") -> None:
         exact = positive_number(1 if granularity is None else granularity, "granularity")
         exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
         if exact != Fraction(2) ** exponent or abs(exponent) > 500:
             raise ParameterValueError(
                 "granularity must be a power of two from 2**-500 to 2**500, "
-                f"got {describe(granularity)}"
+                f"got {describe(granularity)}; there is no seed"
             )
         self._granularity = None if granularity is None else exact
         self._source = checked_source(source)

@@ -14,6 +14,7 @@ from .._certified.floats import float_at_least
 from .._certified.interval import arithmetic, fraction_of
 from .._inputs.draw_arguments import checked_source
 from .._inputs.graphs import outside_of_graphs
+from .._inputs.keywords import with_hints
 from .._inputs.messages import describe, refused
 from .._inputs.numbers import checked_flag, whole_number
 from .._inputs.privacy_arguments import (
@@ -44,6 +45,7 @@ _LONG, _SHORTER = 2.0**900, 2.0**-200
 """Larger numbers are multiplied by the second, exactly. Then 2**31 of them have a finite sum."""
 
 
+@with_hints
 def least_modulus(
     law: Skellam | DiscreteGaussian,
     *,

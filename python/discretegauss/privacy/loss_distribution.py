@@ -18,7 +18,7 @@ from .._certified.laws_of_integers import formulas_of
 from .._inputs.decimal_text import rounded_up
 from .._inputs.foreign_arrays import single
 from .._inputs.keywords import with_hints
-from .._inputs.messages import describe, refused
+from .._inputs.messages import describe, number_of, refused
 from .._inputs.numbers import whole_number
 from .._inputs.privacy_arguments import (
     at_least_zero,
@@ -445,6 +445,9 @@ class PrivacyLoss:
         -----
         It has both adjacencies. Every probability is rounded up. dp-accounting then computes in
         floats, without bounds on their errors.
+
+        Compose first: a sample has mostly tiny losses, and one round may need 40 million buckets,
+        on which dp-accounting takes minutes. Or say a `width` in `loss`.
         """
         return self._for_dp_accounting(0.0)
 
@@ -462,7 +465,7 @@ class PrivacyLoss:
         return privacy_loss_distribution.PrivacyLossDistribution(*pmfs)
 
     def __repr__(self) -> str:
-        return f"PrivacyLoss({sum(self._releases.values())} releases)"
+        return f"PrivacyLoss({number_of(sum(self._releases.values()), 'release')})"
 
 
 @with_hints

@@ -227,6 +227,8 @@ def _rho_of_part(part: object) -> Fraction:
                 f"a part must be a rho, a law, or (law, sensitivity), got {len(part)} entries"
             )
         return rho(*part)
+    if hasattr(part, "compose"):  # a PrivacyLoss, which is above this file
+        raise ParameterTypeError("a part must be a rho or a law; of privacy losses write a @ b")
     return at_least_zero(part, "rho")
 
 

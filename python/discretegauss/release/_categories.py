@@ -143,7 +143,7 @@ class Categories:
             if name not in named:
                 raise ParameterValueError(
                     f"categories must list the values of {name!r}, because values that occur would "
-                    "give somebody away"
+                    f"give somebody away; it has {', '.join(map(repr, categories)) or 'no columns'}"
                 )
         if math.prod(len(one.rows) for one in self.dimensions) >= 2**62:
             raise ParameterOverflowError("categories must have fewer than 2**62 combinations")

@@ -94,7 +94,8 @@ class Counts(Mapping[str, Any]):
         -------
         frame
             The table with "share", "error", "low" and "high" (`discretegauss.estimate.share`). If
-            another table of the plan counts the same by the columns `of`, its draws help.
+            another table of the plan counts the same by the columns `of`, its draws help. The
+            numbers in it are those before tables were made to add up.
         """
         if name not in self._noisy:
             raise ParameterValueError(

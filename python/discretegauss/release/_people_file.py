@@ -20,6 +20,7 @@ from ._destinations import File, checked_destinations, exists_already
 from ._frames import Plan, Table
 from ._people import narwhals
 from ._plan import content_of, named_in_errors, person_of, require_keys
+from ._report import noise_json
 
 _OF_BUDGET = ("rho", "epsilon", "delta", "report_delta")
 _OF_PLAN = {*_OF_BUDGET, "person", "people", "categories", "tables"}
@@ -114,6 +115,14 @@ def read_people_plan(path: str | os.PathLike[str]) -> PeoplePlan:
         )
 
 
+def people_json(plan: PeoplePlan, release: PeopleRelease | None = None) -> str:
+    """Return the noise of a plan as JSON, and of a release what to publish with the tables."""
+    one, more = plan.plan, {"publish": [] if release is None else str(release.counts).splitlines()}
+    tables = [{"out": str(plan.outs[name])} for name in one.noise]
+    noise = list(one.noise.values())
+    return noise_json(plan.path, tables, one._shares, noise, one.cost, one.person, more)
+
+
 def count_file(
     plan: PeoplePlan,
     *,
@@ -157,8 +166,14 @@ def _counted(plan: PeoplePlan, ledger: str | os.PathLike[str] | None) -> Counts:
     except Exception as error:  # a library's message may show cells
         raise TableError(
             f"{plan.file} cannot be read with the columns that the plan says: "
-            f"{type(error).__name__}"
+            f"{type(error).__name__}{_wanted(plan)}"
         ) from None
+
+
+def _wanted(plan: PeoplePlan) -> str:
+    """Return which columns the plan takes for numbers, for the error of a file that has others."""
+    numbers = ", ".join(map(repr, _kinds(plan)))
+    return f"; numbers in [categories] and sums need columns of numbers: {numbers}" * bool(numbers)
 
 
 def _opened(plan: PeoplePlan) -> Any:
@@ -182,12 +197,17 @@ def _opened(plan: PeoplePlan) -> Any:
     if not is_csv:
         return frame
     columns = frame.collect_schema()
+    casts = [nw.col(x).cast(kind) for x, kind in _kinds(plan).items() if x in columns]
+    return frame.with_columns(*casts) if casts else frame  # narwhals refuses no casts
+
+
+def _kinds(plan: PeoplePlan) -> dict[str, Any]:
+    """Return the columns that are numbers, and of which type."""
+    nw = narwhals()
     kinds = {name: _kind(nw, values) for name, values in plan.categories.items()}
     sums = [one.columns or () for one in plan.plan.tables.values() if one.counting.values]
     kinds |= {name: nw.Int64 for names in sums for name in names}
-    return frame.with_columns(
-        *(nw.col(x).cast(kind) for x, kind in kinds.items() if kind and x in columns)
-    )
+    return {name: kind for name, kind in kinds.items() if kind}
 
 
 def _kind(nw: Any, values: Any) -> Any:

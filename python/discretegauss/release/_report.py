@@ -176,16 +176,26 @@ def release_json(release: PlanRelease) -> str:
 
 def plan_json(plan: FilePlan) -> str:
     """Return the noise of a plan in the form of `release_json`. No table is read."""
-    tables = [
-        {
-            "table": str(one.table),
-            "columns": one.columns,
-            **_noise_fields(noise, "counts_per_person"),
-        }
-        for one, noise in zip(plan.tables, plan.noise, strict=True)
-    ]
+    tables = [{"table": str(one.table), "columns": one.columns} for one in plan.tables]
     shares = [one.share for one in plan.tables]
-    return _total_json(plan.path, plan.cost, plan.person, shares, tables)
+    return noise_json(plan.path, tables, shares, plan.noise, plan.cost, plan.person)
+
+
+def noise_json(
+    path: Path | None,
+    tables: Sequence[dict[str, Any]],
+    shares: Sequence[Fraction],
+    noise: Sequence[Calibration],
+    cost: Cost,
+    person: Person | None,
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the noise of tables, of which each has fields already; `more` is about all of them."""
+    with_noise = [
+        {**table, **_noise_fields(one, "counts_per_person")}
+        for table, one in zip(tables, noise, strict=True)
+    ]
+    return _total_json(path, cost, person, shares, with_noise, more)
 
 
 def calibration_json(noise: Calibration, person: Person | None = None) -> str:
@@ -206,14 +216,14 @@ def _total_json(
     person: Person | None,
     shares: Sequence[Fraction],
     tables: Sequence[dict[str, Any]],
-    ledger: Mapping[str, Any] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> str:
     with_shares = [
         {"share": _exact(share), **one} for share, one in zip(shares, tables, strict=True)
     ]
     epsilon = None if cost.asked_epsilon is None else _exact(cost.asked_epsilon)
     total = {"plan": str(path), **_cost_fields(cost), "asked_epsilon": epsilon}
-    return json_report({**total, **(ledger or {}), **_person_fields(person), "tables": with_shares})
+    return json_report({**total, **(more or {}), **_person_fields(person), "tables": with_shares})
 
 
 def _person_fields(person: Person | None) -> dict[str, Any]:

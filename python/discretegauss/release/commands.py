@@ -8,6 +8,7 @@ from ._files import column_file as column_file
 from ._files import unbuffered_stdout as unbuffered_stdout
 from ._people_file import count_file as count_file
 from ._people_file import counts_people as counts_people
+from ._people_file import people_json as people_json
 from ._people_file import read_people_plan as read_people_plan
 from ._plan import FilePlan as FilePlan
 from ._plan import plan_of_one as plan_of_one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -36,6 +37,11 @@ class Gaps(NamedTuple):
 
 def scores_array(values: object, name: str) -> NDArray[Any]:
     """Return an array whose last axis has at least one candidate; refuse anything else."""
+    if isinstance(values, Mapping):
+        raise ParameterTypeError(
+            f"{name} must be numbers in an order, got a dict: give list(x.values()), and look the "
+            "place up in list(x)"
+        )
     array = as_array(values, name)
     if array is None:
         raise ParameterTypeError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,19 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import describe, if_loaded
-from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from .cells import Cells, Container
+from ..errors import DiscreteGaussError, ParameterValueError
+from .cells import Container
 from .identifiers import FEWEST_ROWS, N_LOOKED_AT, look_like_people, names_people, refusal
 from .labelled_table import LabelledTable
-from .person import (
-    UNNAMED,
-    Counting,
-    Person,
-    checked_counting,
-    names_of,
-    require_known,
-    require_person,
-)
+from .person import UNNAMED
 from .totals import Alone, joined, require_no_total
 
 _HASH_BITS = sys.hash_info.width
@@ -94,62 +85,6 @@ def require_no_people(table: LabelledTable, others: Iterable[Any]) -> None:
             raise ParameterValueError(refusal(name))
 
 
-def counting_of(values: Any, container: Container, person: Person, by: object) -> Counting:
-    """Return the counting of a container in memory; refuse it if rows are not distinct groups.
-
-    Parameters
-    ----------
-    by : str or sequence of str, or None
-        The columns by which the rows group records. None means all columns except the counts.
-    """
-    require_person(person)
-    if hasattr(values, "dims") and hasattr(values, "coords"):  # a DataArray of xarray
-        return _counting_of_dimensions(values, person, by)
-    counts = [one.label for one in container.cells]
-    if isinstance(values, if_loaded("pandas", "Series")):
-        values, counts = values.to_frame(UNNAMED), [UNNAMED]
-    table = None
-    if counts[0] is not None:
-        table = LabelledTable(values, "values")
-    if by is not None:
-        if table is None:
-            raise ParameterTypeError(
-                f"by needs a frame or table, got values of type {type(values).__name__}"
-            )
-        counting = checked_counting(by=names_of(by, "by"), columns=container.n_columns)
-    else:
-        keys: tuple[Any, ...] = ()
-        if table is not None:
-            keys = tuple(other_names(table, counts))
-        if not keys and container.n_rows != 1:
-            table, keys = None, (UNNAMED,)
-        counting = Counting(by=keys, columns=container.n_columns)
-    if table is not None:
-        require_grouped(table, counting.by, counts)
-    require_known(person, [counting])
-    return counting
-
-
-def _counting_of_dimensions(values: Any, person: Person, by: object) -> Counting:
-    """Return the counting of a DataArray: some dimensions group records, the others are columns.
-
-    The places along a dimension must differ in its coordinate, so that no two are one group.
-    """
-    keys = names_of(values.dims[:1] if by is None else by, "by")
-    for name in keys:
-        if name not in values.dims:
-            raise ParameterValueError(
-                f"by must name dimensions of values, but {describe(name)} is not there"
-            )
-        places = values[name].values.tolist()  # 0, 1, ... without a coordinate
-        table = LabelledTable({name: places, UNNAMED: places}, "values")
-        require_grouped(table, [name], [UNNAMED])
-    columns = math.prod(size for name, size in values.sizes.items() if name not in keys)
-    counting = checked_counting(by=keys, columns=columns)
-    require_known(person, [counting])
-    return counting
-
-
 def require_counts(
     values: Any,
     container: Container,
@@ -165,8 +100,7 @@ def require_counts(
     by : sequence of str, optional
         The keys, if a user named them. Otherwise all columns except the counts.
     """
-    cells, table = container.cells, None
-    dimensions: tuple[Any, ...] = ()
+    cells, keys = container.cells, list[Any]()
     counts = [one.label for one in cells]
     if isinstance(values, if_loaded("pandas", "Series")):
         if type(values.index).__name__ == "RangeIndex" and values.index.name is None:
@@ -174,40 +108,22 @@ def require_counts(
         values, counts = values.to_frame(UNNAMED), [UNNAMED]
     is_labelled = isinstance(values, dict)
     if isinstance(values, if_loaded("xarray", "DataArray")):
-        dimensions = values.dims[:1] if by is None else tuple(by)
-        is_labelled = any(name in values.coords for name in dimensions)
+        is_labelled = any(name in values.coords for name in values.dims[:1])
     if counts[0] is None and not is_labelled:
         return
+
+    def codes() -> list[NDArray[np.intp]]:
+        return [table.groups(name) for name in keys]
+
     if counts[0] is not None and LabelledTable.takes(values):
         table = LabelledTable(values, "values")
-    if dimensions:
-        cells = [_with_rows(cells[0], values, dimensions)]
-    keys: list[Any] = list(dimensions)
-    if table is not None:
         twice = Counter([*table.labels(), *table.levels()])
         others = [name for name in other_names(table, counts) if twice[name] == 1]
         keys = others if by is None else list(by)
         named = set(by or ())
         require_no_people(table, [name for name in others if name not in named])
 
-    def codes() -> list[NDArray[np.intp]]:
-        if table is None:
-            return list(np.indices([values.sizes[name] for name in keys]).reshape(len(keys), -1))
-        return [table.groups(name) for name in keys]
-
     require_no_total(cells, alone, keys, codes)
-
-
-def _with_rows(cells: Cells, values: Any, dimensions: Sequence[Any]) -> Cells:
-    """Return the cells of a DataArray with these dimensions as rows, and the others as columns."""
-    first = [values.get_axis_num(name) for name in dimensions]
-    axes = first + [axis for axis in range(values.ndim) if axis not in first]
-    n_rows = math.prod(values.sizes[name] for name in dimensions)
-    nulls = cells.nulls
-    return cells._replace(
-        integers=cells.integers.transpose(axes).reshape(n_rows, -1),
-        nulls=None if nulls is None else nulls.transpose(axes).reshape(n_rows, -1),
-    )
 
 
 def other_names(table: LabelledTable, counts: Sequence[Any]) -> list[Any]:

@@ -50,12 +50,6 @@ def noise_of_tasks(
     **options
         The other fields of `AddOptions`.
     """
-    for name in ("person", "by"):
-        if name in options:
-            raise ParameterTypeError(
-                f"{name} needs values in memory, because tasks cannot tell whether their rows "
-                "differ; release.Plan has the law of such a table"
-            )
     known = (
         inspect.signature(noise_of_tasks).parameters.keys() | AddOptions.__dataclass_fields__.keys()
     )

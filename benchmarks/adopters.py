@@ -23,7 +23,7 @@ import numpy as np
 import discretegauss as dg
 from measure import measure, repeated
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "elsewhere"
 
 Pair = tuple[str, Callable[[], object], Callable[[], object]]
 

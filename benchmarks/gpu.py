@@ -6,8 +6,8 @@
 It prints the compiler's facts and the known answers of ``discretegauss verify --gpu``, and compares
 every item of longer calls with the CPU's, under their keys. Then come the rates of whole calls,
 beside the cipher alone and torch, and at last a chi-square test of each law. It ends with 1 if an
-item differs or a p-value is below 1e-9, and with 77 without a GPU. docs/gpu.md says what the kernel
-does.
+item differs or a p-value is below 1e-9, and with 77 without a GPU. docs/elsewhere/gpu.md says what
+the kernel does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Epsilon of sampled shares: the table of docs/federated_accounting.md.
+"""Epsilon of sampled shares: the table of docs/concepts/shares.md.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/shares.py
 

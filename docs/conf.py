@@ -32,7 +32,7 @@ extensions = [
 
 # --- pages -----------------------------------------------------------------------------------
 
-root_doc = "docs/index"
+root_doc = "docs/README"
 include_patterns = [
     "docs/**",
     "CHANGELOG.md",
@@ -108,9 +108,8 @@ html_theme_options = {
     "footer_end": [],
 }
 # Nothing stands beside pages that have none below them.
-alone = {"SECURITY", "genindex", "search"}
-alone |= {f"docs/{name}" for name in ("for_you", "gallery", "glossary", "index")}
-alone |= {f"docs/{name}" for name in ("estimates", "stability", "tutorial", "why_believe_it")}
+alone = {"genindex", "search"}
+alone |= {f"docs/{name}" for name in ("README", "for_you", "count", "tutorial")}
 html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in sorted(alone)}}
 html_show_sourcelink = False
 html_copy_source = False

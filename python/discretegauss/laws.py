@@ -181,7 +181,7 @@ class _Law(LawFunctions):
         ----------
         size, dtype, out, method, source, threads
             As for `discretegauss.discrete_gaussian`. `out` may also be a tensor of torch or CuPy
-            on the host or, with int32 or int64, on a GPU (docs/gpu.md).
+            on the host or, with int32 or int64, on a GPU (docs/elsewhere/gpu.md).
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The recipes of docs/clusters.md run as they stand there, and its warnings are true."""
+"""The recipes of docs/elsewhere/clusters.md run as they stand there, and its warnings are true."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.cluster
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "clusters.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "elsewhere" / "clusters.md"
 LAW = dg.DiscreteGaussian(5)
 """The variance for rho = 0.1 and sensitivity 1."""
 ROWS = 20_000

@@ -19,7 +19,7 @@ from discretegauss.testing import NotPrivateWarning
 
 
 def test_a_star_gives_names_that_draw_and_refuse() -> None:
-    """A star import works as docs/migration.md says; the package's gives the package's names."""
+    """A star import works as docs/elsewhere/migration.md says; the package's gives its names."""
     names: dict[str, Any] = {}
     exec("from discretegauss.compat import *", names)  # noqa: S102
     paper, rng = SimpleNamespace(**names), random.SystemRandom()

@@ -23,7 +23,7 @@ from programs import printed
 
 import discretegauss as dg
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "elsewhere"
 RECIPES = {
     name: text
     for page in ("adopters.md", "training.md")
@@ -31,6 +31,14 @@ RECIPES = {
         r"^```python\n(# with_(\w+)\.py\n.*?)^```$", (DOCS / page).read_text("utf-8"), re.M | re.S
     )
 }
+PROGRAMS = dict(
+    reversed(found)
+    for found in re.findall(
+        r"^```python\n(# train_(\w+)\.py\n.*?)^```$",
+        (DOCS / "training.md").read_text("utf-8"),
+        re.M | re.S,
+    )
+)
 pytestmark = pytest.mark.filterwarnings("default")  # libraries warn
 BEFORE_TESTS = "import importlib, sys, pytest; importlib.import_module(sys.argv[1]); "
 
@@ -55,10 +63,20 @@ def run_tests_of_the_library(recipe: Any, *arguments: str, first: str = "") -> N
     printed(*command, cwd=path.parent, env=os.environ | {"PYTHONPATH": str(path.parent)})
 
 
+def run_the_training(recipe: Any) -> None:
+    """Run the page's whole program beside its recipe; it ends with the epsilon of 60 steps."""
+    path = Path(recipe.__file__)
+    library = path.stem.removeprefix("with_")
+    options = ["-W", "ignore", "-c", PROGRAMS[library]]
+    said = printed(sys.executable, *options, cwd=path.parent)
+    assert said.splitlines()[-1] == "60 steps: epsilon = 1.553 at delta = 1e-6"
+
+
 def test_recipes_are_short_and_all_are_run() -> None:
     tested = {name.removeprefix("test_with_") for name in globals() if name.startswith("test_with")}
     assert set(RECIPES) == tested
-    assert max(text.count("\n") for text in RECIPES.values()) <= 60
+    assert max(text.count("\n") for text in (RECIPES | PROGRAMS).values()) <= 60
+    assert set(PROGRAMS) == {"opacus", "jax_privacy"}
 
 
 def test_with_mbi(recipe: Any) -> None:
@@ -145,6 +163,8 @@ def test_with_opacus(recipe: Any) -> None:
     how: dict[str, Any] = {"queries": 2250, "sampling": "0.04", "dimension": total.numel()}
     assert dg.privacy.epsilon(law, 1e-5, whole, **how) < theirs.get_epsilon(1e-5)
 
+    run_the_training(recipe)
+
     # Left out: tests that depend on a seed, and validators, which need torchvision.
     # compare_to_vanilla adds noise of 10^4 and trains to nan, which the recipe refuses, as it
     # refuses to clip per layer.
@@ -194,6 +214,7 @@ def test_with_jax_privacy(recipe: Any) -> None:
         privatizer.update(params, ())
     with pytest.raises(TypeError, match="normalize_by"):
         recipe.exact_clipped_grad(sum, l2_clip_norm=norm, normalize_by=4)
+    run_the_training(recipe)
 
 
 def test_with_flwr(recipe: Any) -> None:

@@ -10,6 +10,7 @@ import tomllib
 from fnmatch import fnmatch
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Command
@@ -19,6 +20,7 @@ from evidence_cases import at_once
 from programs import printed
 
 import discretegauss as dg
+from discretegauss.data.example import invented_people
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -30,7 +32,7 @@ EXAMPLES = sorted(
 OF_THE_CORE = {
     *("data.md", "drawing.md", "generalized.md", "methods.md", "migration.md", "person.md"),
 }
-EVIDENCE = {"buckets.md"}
+EVIDENCE = {"privacy_loss.md"}
 
 
 @pytest.mark.parametrize(
@@ -50,10 +52,10 @@ def test_the_examples_return_what_is_shown(page: Path) -> None:
     assert (failed, tried > 2) == (0, True)
 
 
-def test_the_figures_of_the_paper_are_drawn_and_printed_as_utility_md_shows(tmp_path: Path) -> None:
+def test_the_figures_of_the_paper_are_drawn_and_printed_as_the_page_shows(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     program = DOCS.parent / "examples" / "paper_figures.py"
-    text = (DOCS / "utility.md").read_text(encoding="utf-8")
+    text = (DOCS / "concepts" / "which_law.md").read_text(encoding="utf-8")
     _, _, shown = text.partition("$ python examples/paper_figures.py --out figures\n")
     said = printed(sys.executable, program, "--out", "figures", cwd=tmp_path)
     assert said == shown.partition("```")[0]
@@ -172,27 +174,41 @@ def test_no_folder_of_tests_is_passed_over() -> None:
         assert not any(fnmatch(name, pattern) for name in names for pattern in passed_over), folder
 
 
-# --- README.md, docs/README.md and docs/privacy.md
+# --- README.md, docs/README.md and docs/cost/privacy.md
 
 
 def run_the_blocks(name: str) -> dict[str, object]:
-    """Run the Python blocks of a document, line by line; return the names they set."""
+    """Run the Python blocks of a document, one by one; return the names they set."""
     blocks = re.findall(
         r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL
     )
     if not blocks:
         pytest.fail(f"{name} has no Python block")
     names: dict[str, object] = {"dg": dg}
-    for line in "".join(blocks).splitlines():
-        if "chacha20" not in line or ENGINE == "native":  # only the compiled core has it
-            exec(line, names)  # noqa: S102
+    for block in blocks:
+        lines = block.splitlines()
+        if ENGINE != "native":  # only the compiled core has ChaCha20
+            lines = [line for line in lines if "chacha20" not in line]
+        exec("\n".join(lines), names)  # noqa: S102
     return names
 
 
-def test_the_lines_at_the_top_run() -> None:
-    """README.md runs on the counts that it names."""
-    noisy = run_the_blocks("README.md")["noisy"]
-    assert getattr(noisy, "shape", None) == (4,)
+def test_the_lines_at_the_top_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """README.md counts the people that the command writes, and prints the sentences about them."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("narwhals")
+    (tmp_path / "people.csv").write_text(invented_people(), encoding="ascii")
+    monkeypatch.chdir(tmp_path)
+    names = run_the_blocks("README.md")
+    result: Any = names["result"]
+    truth = pd.read_csv("people.csv").groupby(["town", "age"]).size()
+    cells = result["cells"].set_index(["town", "age"])
+    assert ((cells["n"] - truth).abs() < 5000).all()  # records beyond the third are not counted
+    assert "epsilon = 1 (pure: delta = 0)" in str(result)
+    assert str(result) in capsys.readouterr().out
+    assert len(names["noisy"]) == 4  # type: ignore[arg-type]
 
 
 def test_the_programs_of_the_map_run() -> None:
@@ -203,13 +219,13 @@ def test_the_programs_of_the_map_run() -> None:
     assert bool((low["people"] < high["people"]).all())  # type: ignore[index]
 
 
-PRIVACY = (DOCS / "privacy.md").read_text(encoding="utf-8")
+PRIVACY = (DOCS / "cost" / "privacy.md").read_text(encoding="utf-8")
 
 
 def block(start: str) -> list[str]:
     found = re.search(rf"```\w*\n({start}.*?)```", PRIVACY, re.DOTALL)
     if found is None:
-        pytest.fail(f"docs/privacy.md has no block that starts with {start}")
+        pytest.fail(f"docs/cost/privacy.md has no block that starts with {start}")
     return found.group(1).splitlines()
 
 

@@ -1,4 +1,4 @@
-"""The library computes the numbers of docs/for_you.md; they are rounded to the safe side."""
+"""The library computes the numbers of docs/for_you.md, on the safe side, and of docs/budget.md."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_table_of_budgets() -> None:
 def test_the_numbers_in_the_text() -> None:
     """The rows for a person in three counts, and for an epsilon of 2.56, agree with the library."""
     wrong = dg.privacy.calibrate(dg.DiscreteGaussian, rho="0.1")
-    cost, right = re.findall(r"cost rho (\S+), and (\d+) guesses in 100", PAGE)[0]
+    cost, right = re.findall(r"cost rho (\S+), not 0.1, and (\d+) guesses in 100", PAGE)[0]
     assert Fraction(cost) == dg.privacy.rho(wrong, [1, 1, 1])
     assert int(right) == up(of_a_coin(wrong, 3), 0)
     law = dg.privacy.calibrate(dg.DiscreteGaussian, epsilon="2.56", delta="1e-6")
@@ -83,3 +83,30 @@ def test_the_picture_of_budgets_is_drawn(tmp_path: Path) -> None:
     program, out = ROOT / "examples" / "for_you_budget.py", tmp_path / "budget.png"
     printed(sys.executable, program, "--out", out)
     assert out.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_numbers_of_the_page_on_budgets() -> None:
+    """The library computes each cell of its tables, and the three chances."""
+    page = (ROOT / "docs" / "budget.md").read_text(encoding="utf-8")
+    lines = [line[2:-2].split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    rows = {name: cells for name, *cells in lines}
+    deltas = ("1e-4", "1e-6", "1e-8", "1e-10", "1e-12")
+    laws: list[dg.Law] = [
+        *(dg.privacy.calibrate(dg.DiscreteGaussian, epsilon=1, delta=delta) for delta in deltas),
+        dg.DiscreteLaplace(1),
+    ]
+    assert rows["standard deviation"] == [f"{law.std():.2f}" for law in laws]
+    assert rows["95 of 100 counts are within"] == [f"{law.interval(0.95)[1]:.0f}" for law in laws]
+    law = dg.DiscreteGaussian(5)
+    of_one = [f"{dg.privacy.epsilon(law, f'1e-{k}'):.2f}" for k in (3, 6, 9, 12)]
+    of_any = [f"{dg.privacy.zcdp_epsilon('0.1', f'1e-{k}'):.2f}" for k in (3, 6, 9, 12)]
+    assert rows["epsilon of one Gaussian count"] == of_one
+    assert rows["epsilon of any release"] == of_any
+    for rho in ("0.01", "0.1", "1", "2.56"):
+        law = dg.privacy.calibrate(dg.DiscreteGaussian, rho=rho)
+        found = dg.privacy.epsilon(law, "1e-6"), dg.privacy.zcdp_epsilon(rho, "1e-6"), law.std()
+        for said, number in zip(rows[rho], found, strict=True):
+            assert float(said) == round(number, len(said.partition(".")[2]))
+    chances = [float(dg.selection.keep_rule(1, f"1e-{k}").keep_probability(1)) for k in (3, 6, 9)]
+    written = re.findall(r"(\d\.\d) x 10\^-(\d+)", page)
+    assert [f"{digits}e-{k.zfill(2)}" for digits, k in written] == [f"{x:.1e}" for x in chances]

@@ -451,7 +451,7 @@ def test_lists_and_samples_that_mean_nothing_are_refused() -> None:
 def test_replacing_a_vector_in_several_rounds_is_enumerated(
     sigma2: Any, rate: float, other: int
 ) -> None:
-    """docs/known_samples.md: one of two rounds' moves by 1 and by -1 or 0, in both orders."""
+    """docs/concepts/shares.md: one of two rounds' moves by 1 and by -1 or 0, in both orders."""
     x = np.arange(-25, 26)
     without, one, there, twice = (
         np.asarray(dg.DiscreteGaussian(sigma2).pmf([*(x - move)])) for move in (0, 1, other, 2)

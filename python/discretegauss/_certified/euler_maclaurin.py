@@ -53,10 +53,7 @@ def _bernoulli_even(n: int) -> tuple[Fraction, ...]:
 def corrections(taylor: Sequence[Interval], terms: int, at: Arithmetic) -> Interval:
     """Return g(0)/2 - sum of B_2k/(2k)! g^(2k-1)(0) for k = 1..terms.
 
-    Parameters
-    ----------
-    taylor
-        The Taylor coefficients of g at 0, g^(n)(0)/n!, for n < 2 terms.
+    `taylor` has the coefficients of g at 0, g^(n)(0)/n!, for n < 2 terms.
     """
     total = at.scale(taylor[0], Fraction(1, 2))
     numbers = _bernoulli_even(

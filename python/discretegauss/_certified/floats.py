@@ -26,13 +26,8 @@ _TO_INFINITY: Real = gmpy2.mpz(2**1024 - 2**970)
 def float_bounds(enclosure: Enclosure) -> Bounds:
     """Return floats around the value, at most two steps apart.
 
-    Raises
-    ------
-    ArithmeticError
-        If about 37 000 bits do not decide, which practically never happens.
+    If about 37 000 bits do not decide, which practically never happens, it raises an error.
 
-    Notes
-    -----
     They may be two steps apart, because the enclosure of a value that is itself a float reaches
     both neighbours.
     """

@@ -29,8 +29,6 @@ def scaled_gamma(a: Fraction, x: Interval, bits: int, x_to_a: Interval | None = 
 
     x_to_a is x**a, if the caller knows it better than x, which may be below the smallest number.
 
-    Notes
-    -----
     Integration by parts, Gamma(a, x) = (a - 1) Gamma(a - 1, x) + x**(a - 1) e**-x, brings a into
     (0, 1] by sums of positive terms. Then the continued fraction converges in about
     (bits / 6)**2 / x steps, and the series in about 3 x + bits / log(bits / x). The fraction is

@@ -67,19 +67,11 @@ _require_own_precision(_context(64, gmpy2.RoundUp))
 class Arithmetic:
     """Interval operations at a precision of `bits` bits.
 
-    Parameters
-    ----------
-    bits : int
-        The precision of every result. Operands may have any precision.
-
-    Attributes
-    ----------
-    down, up
-        gmpy2 contexts: ``down.mul(x, y)`` is the product rounded down. They are for inner loops
-        over positive numbers, in which lower ends depend only on lower ends. A rational operand
-        (mpq) is first rounded in the same direction. This gives a bound if the result rises with
-        the operand, as in sums, but not if it falls: ``down.sub(x, q)`` is no bound,
-        ``down.add(x, -q)`` is one.
+    Operands may have any precision. `down` and `up` are gmpy2 contexts: ``down.mul(x, y)`` is the
+    product rounded down. They are for inner loops over positive numbers, in which lower ends depend
+    only on lower ends. A rational operand (mpq) is first rounded in the same direction. This gives
+    a bound if the result rises with the operand, as in sums, but not if it falls:
+    ``down.sub(x, q)`` is no bound, ``down.add(x, -q)`` is one.
     """
 
     def __init__(self, bits: int) -> None:

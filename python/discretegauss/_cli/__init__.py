@@ -77,10 +77,7 @@ _SIGNAL = 128
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments, without the name of the program; those of the process by default.
+    `argv` has the arguments without the name of the program; those of the process by default.
     """
     with StopSignals() as stops:
         return _main(argv, stops)
@@ -447,7 +444,7 @@ With --error, the noise is the widest discrete Gaussian that keeps an answer wit
 rho is its cost. With --queries, all answers at once are within it.
 With --records, the answers are the counts of one column in a table, as in release, and --error \
 holds for each of them.
-Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/privacy.md.
+Numbers are exact: 0.1 is one tenth, and 1/3 works too. More in docs/cost/privacy.md.
 """
 
 

@@ -16,19 +16,6 @@ NO_FIT = "a draw did not fit the output type; nothing is returned"
 class Addend(NamedTuple):
     """Integers to which draws are added.
 
-    Parameters
-    ----------
-    values : ndarray
-        Of any integer type, or Python's; one axis, contiguous.
-    nulls : ndarray of bool, optional
-        True where the sum is 0, whatever the value.
-    bounds : tuple of int, optional
-        The least and the greatest sum; for machine integers, those of int64.
-    is_clamped : bool
-        Whether a sum beyond the bounds becomes the nearest bound; else it is an error.
-    modulus : int, optional
-        Every sum is reduced to its remainder modulo this.
-
     Examples
     --------
     >>> counts = Addend(np.array([-3, 100]), bounds=(-128, 127))
@@ -42,10 +29,15 @@ class Addend(NamedTuple):
     [2, 0]
     """
 
+    #: Of any integer type, or Python's; one axis, contiguous.
     values: NDArray[Any]
+    #: True where the sum is 0, whatever the value.
     nulls: NDArray[np.bool_] | None = None
+    #: The least and the greatest sum; for machine integers, those of int64.
     bounds: tuple[int, int] | None = None
+    #: A sum beyond the bounds becomes the nearest bound; else it is an error.
     is_clamped: bool = False
+    #: Every sum is reduced to its remainder modulo this.
     modulus: int | None = None
 
     def part(self, piece: slice) -> Addend:

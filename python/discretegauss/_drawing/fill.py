@@ -31,16 +31,8 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 def fill_array(out: NDArray[Any], fill: Fill, source: Source, threads: int) -> None:
     """Fill `out`, of any shape and layout, with independent draws.
 
-    Parameters
-    ----------
-    out : ndarray
-        Integers (any size, any byte order) or objects.
-    fill : Fill
-        The function that draws.
-    source : "getrandom", "chacha20" or callable
-        The source of bits.
-    threads : int
-        The most threads that draw, each with its own bits; 1 with a caller's source.
+    `out` holds integers of any size and byte order, or objects. Each of at most `threads` threads
+    has its own bits; a caller's source has one thread.
     """
     if out.dtype.isnative and out.flags.aligned and out.flags.forc:
         # in the order of memory, in which a Fortran-contiguous array is its transpose in C's order

@@ -85,9 +85,9 @@ class _InversionTable(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def inversion_table(variance: Fraction, bits: int = _WORD - 1) -> _InversionTable:
+def inversion_table(variance: Fraction) -> _InversionTable:
     """Return the bounds as arrays; the last few tables are cached (they hold no secrets)."""
-    lower, upper = probabilities_up_to(variance, bits)
+    lower, upper = probabilities_up_to(variance, _WORD - 1)
     return _InversionTable(np.array(lower, np.uint64), np.array(upper, np.uint64))
 
 

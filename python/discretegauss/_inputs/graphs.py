@@ -23,7 +23,8 @@ _MAPPED = (
 )
 _UNKNOWN = (
     "noise must not be drawn while torch may record a graph, and this version of torch does not "
-    "say whether it does; draw in a process without torch, or with a version that docs/gpu.md names"
+    "say whether it does; draw in a process without torch, or with a version that "
+    "docs/elsewhere/gpu.md names"
 )
 
 

@@ -74,12 +74,7 @@ _PLACES = {"mu": 1, "beta": 2}
 def columns_of(law: Any, parameters: Sequence[object]) -> list[ParameterColumn] | None:
     """Return columns of the main parameter, mu and beta, each checked; None if all are numbers.
 
-    Parameters
-    ----------
-    law : type
-        The class of the law. Its ``__match_args__`` name the elements of `parameters`.
-    parameters : sequence
-        Numbers and arrays.
+    The ``__match_args__`` of the law's class name the elements of `parameters`.
     """
     kind = law._kind
     mu, beta = _column_of_one(kind, 0, "mu"), _column_of_one(kind, 1, "beta")

@@ -94,23 +94,10 @@ def _from_mpfr(value: Any, name: str) -> Fraction:
 def exact_rational(value: object, name: str) -> Fraction:
     """Return the exact rational that `value` holds.
 
-    Parameters
-    ----------
-    value : int, float, Fraction, Decimal, str, numpy or gmpy2 number
-        A float means exactly its binary value. A string is a decimal or a quotient of integers in
-        the digits 0 to 9, without underscores; it may begin and end with blanks.
-    name : str
-        The parameter's name in errors.
-
-    Raises
-    ------
-    ParameterTypeError
-        If `value` is not a number: None, bool, bytes, complex, a container.
-    ParameterValueError
-        If it is not finite, or a string that is not a number.
-    ParameterOverflowError
-        If its numerator or denominator is longer than `MAX_BITS`, or if a decimal exponent is
-        beyond 20 000, even of 0.
+    A float means exactly its binary value. A string is a decimal or a quotient of integers in the
+    digits 0 to 9, without underscores; it may begin and end with blanks. A bool is no number. A
+    number is refused if it is not finite, if its numerator or denominator is longer than
+    `MAX_BITS`, or if a decimal exponent is beyond 20 000, even of 0.
 
     Examples
     --------

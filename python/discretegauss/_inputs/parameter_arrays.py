@@ -88,33 +88,21 @@ def indexed(place: int, shape: tuple[int, ...]) -> str:
 
 @dataclass(eq=False)
 class ParameterColumn:
-    """The values of one parameter.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        The shape of the array.
-    words : ndarray
-        The values: float64 or int64 with one axis, or rows of int64 (numerator, denominator). A
-        number that is too long for int64 has the row (its place in `fractions`, 0).
-    index : ndarray or None
-        For each element in C order, its place among the values. None: element i is value i.
-    fractions : list of Fraction or None
-        The values if `words` has rows, else None.
-    ends : tuple or None
-        The least and the greatest value, exact numbers of any type, if they are known.
-    fit_words : bool
-        True if the C core can read `words`: no long numbers, and no floats beyond 2**62.
-    are_roots : bool
-        True if the values are the exact squares of `words`, which are floats.
-    """
+    """The values of one parameter."""
 
     shape: tuple[int, ...]
+    #: The values: float64 or int64 with one axis, or rows of int64 (numerator, denominator). A
+    #: number that is too long for int64 has the row (its place in `fractions`, 0).
     words: NDArray[Any]
+    #: For each element in C order, its place among the values. None: element i is value i.
     index: NDArray[np.intp] | None = None
+    #: The values if `words` has rows, else None.
     fractions: list[Fraction] | None = None
+    #: The least and the greatest value, exact numbers of any type, if they are known.
     ends: tuple[Any, Any] | None = None
+    #: Whether the C core can read `words`: no long numbers, and no floats beyond 2**62.
     fit_words: bool = True
+    #: Whether the values are the exact squares of `words`, which are floats.
     are_roots: bool = False
 
     @classmethod
@@ -128,16 +116,9 @@ class ParameterColumn:
     ) -> ParameterColumn:
         """Return the column of an array of any type, as the user gave it.
 
-        Parameters
-        ----------
-        array : ndarray
-            Numbers of any type.
-        exact : callable
-            Returns an element as an exact rational, or raises an error if it breaks its rule.
-        obeys : callable
-            Returns whether a number obeys the parameter's rule, or which of an array; NaN does not.
-        each : bool
-            True if the rule must be tested for each element, and not only for the least.
+        `exact` returns an element as an exact rational, or raises an error if it breaks its rule.
+        `obeys` returns whether a number obeys the rule, or which of an array; NaN does not. The
+        rule is tested for the least element, or with `each` for each of them.
         """
         if not array.ndim:
             return cls.of_fractions((), [exact(array[()])])
@@ -268,14 +249,8 @@ class ParameterColumn:
 class Laws:
     """The laws that arrays of parameters describe, one for each draw.
 
-    Parameters
-    ----------
-    kind : Kind
-        The kind of all laws.
-    columns : sequence of ParameterColumn
-        The main parameter, mu and beta.
-    shape : tuple of int
-        The shape of the draws, to which the arrays are broadcast.
+    The columns are those of the main parameter, mu and beta. They are broadcast to `shape`, that of
+    the draws.
     """
 
     def __init__(

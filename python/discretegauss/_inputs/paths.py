@@ -21,6 +21,6 @@ def path_text(value: object, name: str, noun: str) -> str:
     return text
 
 
-def named_path(value: object, name: str, noun: str = "a file") -> Path:
-    """Return the path as a Path, checked by `path_text`."""
-    return Path(path_text(value, name, noun))
+def named_path(value: object, name: str) -> Path:
+    """Return the path of a file as a Path, checked by `path_text`."""
+    return Path(path_text(value, name, "a file"))

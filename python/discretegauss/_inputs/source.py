@@ -29,19 +29,8 @@ def check_filled(returned: object, buffer: memoryview, zeros: int) -> int:
 
     ``len`` also returns n, so zeros are counted after n; after None all bytes may be 0.
 
-    Parameters
-    ----------
-    returned : object
-        The return value of the source.
-    buffer : memoryview
-        The buffer that it should have filled; it was all zeros.
-    zeros : int
-        The number of zero bytes just before this buffer in this call.
-
-    Returns
-    -------
-    int
-        The value of `zeros` for the next buffer.
+    The buffer was all zeros. `zeros` is the number of zero bytes just before it in this call. The
+    result is that number for the next buffer.
     """
     n = len(buffer)
     if returned is None:

@@ -67,14 +67,7 @@ def supported(spec: LawSpec) -> bool:
 def array_values(name: str, spec: LawSpec, ks: _Integers) -> tuple[Floats, _Bools]:
     """Return a function at integers, and a mask of correctly rounded values or good logarithms.
 
-    Parameters
-    ----------
-    name : str
-        pmf, logpmf, cdf, logcdf, sf or logsf.
-    spec : LawSpec
-        A law.
-    ks : ndarray of int64
-        Integers, of one axis.
+    `name` is pmf, logpmf, cdf, logcdf, sf or logsf; `ks` has one axis.
     """
     if not supported(spec):
         return np.empty(ks.size), np.zeros(ks.size, np.bool_)

@@ -24,15 +24,8 @@ WIDE_FROM = 1
 def narrow_noise(law: LawFunctions, clients: int = 1) -> str:
     """Return a sentence about the noise if it is proven to be narrow; "" if it is not.
 
-    Parameters
-    ----------
-    law : law
-        The noise, or the share of each client.
-    clients : int, optional
-        The number of shares that add up to the noise.
+    `law` is the noise, or the share of each client. Their shares add up to the noise.
 
-    Notes
-    -----
     The nearest integer to mu is the most probable draw. The sum of shares varies only if one of
     them does, and the probability of that is at most the sum of theirs.
     """

@@ -60,12 +60,7 @@ class NewFile:
     no unnamed files (NFS, for example), it has its temporary name from the start. Errors name
     ``path``. Always call `discard` at the end.
 
-    Parameters
-    ----------
-    path : Path
-        The final path.
-    replace : bool
-        True: replace a file at this path; see `atomic_write`.
+    `replace` allows a file at this path; see `atomic_write`.
     """
 
     def __init__(self, path: Path, *, replace: bool) -> None:

@@ -47,14 +47,8 @@ Add = Callable[[Mapping[str, Any], list[HashedLine]], None]
 class ChainedFile:
     """A file of this kind. The first line says what it is, and by which lock it is written.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    kind : str
-        The noun for such files, which the first line begins with.
-    error : type
-        The class of errors about what is in the file, or locks it.
+    `kind` is the noun for such files, with which the first line begins. `error` is the class of
+    errors about what is in the file, or locks it.
     """
 
     def __init__(self, path: Path, kind: str, error: type[Exception]) -> None:

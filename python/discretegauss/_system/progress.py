@@ -15,15 +15,8 @@ _SECONDS = 0.1
 class Progress:
     """A progress bar on stderr, if that is a terminal. The end of the block always removes it.
 
-    Parameters
-    ----------
-    show : bool
-        False: never show a bar.
-    noun : str
-        The plural of the things that are counted.
+    `noun` is the plural of the things that are counted.
 
-    Notes
-    -----
     If the terminal goes away, errors of writing to it are ignored.
     """
 

@@ -30,20 +30,10 @@ OfSteps = Callable[[Fraction], Law]
 
 
 class NoiseGrid(NamedTuple):
-    """The multiples of a granularity, and the source of bits.
+    """The multiples of a granularity, and the source of bits."""
 
-    Parameters
-    ----------
-    exponent : int
-        The granularity is 2**exponent; from -500 to 500.
-    least : int
-        The least scale except 0, in steps: 0, or 1 if the user gave no granularity.
-    source : "getrandom", "chacha20" or callable
-        The checked source of bits.
-    """
-
-    exponent: int
-    least: int
+    exponent: int  # the granularity is 2**exponent; from -500 to 500
+    least: int  # the least scale except 0, in steps: 0, or 1 if the user gave no granularity
     source: Source
 
 
@@ -60,14 +50,8 @@ def laplace(steps: Fraction) -> Law:
 def noise(grid: NoiseGrid, of_steps: OfSteps, loc: object, scale: object, size: Size) -> Any:
     """Return loc plus granularity times draws; check all arguments before the first draw.
 
-    Parameters
-    ----------
-    grid : NoiseGrid
-        The grid of the generator.
-    of_steps : callable
-        `gaussian` or `laplace`.
-    loc, scale, size : object
-        As the user gave them: see `NumpyNoise.normal`.
+    `of_steps` is `gaussian` or `laplace`. The other arguments are as the user gave them: see
+    `NumpyNoise.normal`.
     """
     exponent, least, source = grid
     sample: Any = None
@@ -150,14 +134,7 @@ _NORMAL_FLOATS = 2.0**-500
 def scale_in_steps(scale: object, exponent: int, *, least: int) -> Fraction:
     """Return a scale in steps of 2**exponent.
 
-    Parameters
-    ----------
-    scale : number
-        0, or from `least` to 2**45 steps.
-    exponent : int
-        The exponent of the granularity, from -500 to 500.
-    least : int
-        0, or 1 if the user gave no granularity.
+    It is 0, or from `least` to 2**45 steps.
     """
     steps = not_negative(scale, "scale") / Fraction(2) ** exponent
     if 0 < steps < least:
@@ -213,12 +190,7 @@ def plain_loc_in_steps(loc: Any, exponent: int) -> int | None:
 def loc_in_steps(loc: object, exponent: int) -> int:
     """Return a location in steps of 2**exponent. It may be data, so no message shows it.
 
-    Parameters
-    ----------
-    loc : number
-        A whole multiple of the granularity, at most 2**52 times it.
-    exponent : int
-        The exponent of the granularity.
+    It must be a whole number of steps, at most 2**52.
     """
     try:
         centre = exact_rational(loc, "loc") / Fraction(2) ** exponent

@@ -27,32 +27,18 @@ _OBJECT: Final[np.dtype[Any]] = np.dtype(object)
 
 
 class _Addition(NamedTuple):
-    """Checked cells, and the way to add their noise.
+    """Checked cells, and the way to add their noise."""
 
-    Parameters
-    ----------
-    integers : ndarray
-        The integers of the cells, in one block of memory.
-    addend : Addend
-        The same integers in the order of that memory.
-    result : dtype
-        The dtype of the sums.
-    """
-
-    integers: NDArray[Any]
-    addend: Addend
-    result: np.dtype[Any]
+    integers: NDArray[Any]  # of the cells, in one block of memory
+    addend: Addend  # the same integers in the order of that memory
+    result: np.dtype[Any]  # of the sums
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddOptions:
     """The options of `add_noise` besides the values and the law. Tasks of clusters get it, too.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `overflow` or `modulus` is wrong. `open_container` checks `floats`, and `noisy` checks
-        the other options.
+    It checks `overflow` and `modulus`; `open_container` checks `floats`, and `noisy` the rest.
     """
 
     overflow: Overflow = "raise"
@@ -77,25 +63,11 @@ def noisy(
 ) -> list[NDArray[Any]]:
     """Return the cells with noise, one draw for each, also for nulls.
 
-    Parameters
-    ----------
-    out : ndarray, optional
-        Receives the sums. Then there is only one column, and `out` has its shape.
-
-    Returns
-    -------
-    list of ndarray
-        New arrays: int64 (uint64 for a modulus above 2**63), or objects if the cells are objects or
-        if they have no range and int64 might not hold the sums.
-
-    Raises
-    ------
-    ParameterOverflowError
-        If a sum, or the modulus, might not fit; nothing was drawn.
-    ParameterValueError
-        If `out` has another dtype than the sums; nothing was drawn.
-    Exception
-        Any error of a draw. Then the contents of `out` mean nothing.
+    With `out`, which receives the sums, there is only one column, and `out` has its shape. The
+    results are new arrays: int64 (uint64 for a modulus above 2**63), or objects if the cells are
+    objects or if they have no range and int64 might not hold the sums. If a sum or the modulus
+    might not fit, or `out` has another dtype, an error says so before anything is drawn. After an
+    error of a draw, the contents of `out` mean nothing.
     """
     by, source, threads = checked_how(law._kind, how.method, how.source, how.threads)
     plans = []

@@ -18,41 +18,26 @@ INT128_RANGE: Final = (-(2**127), 2**127 - 1)
 
 
 class Cells(NamedTuple):
-    """Integers that get noise of one law: a column, or an array of any shape.
+    """Integers that get noise of one law: a column, or an array of any shape."""
 
-    Parameters
-    ----------
-    integers : ndarray
-        An array of any integer dtype, layout and byte order, or of objects that are Python ints.
-    nulls : ndarray of bool or None
-        True at nulls. `integers` may have any value there; the results are 0.
-    range : tuple of int or None
-        The least and greatest number that a result may be; None if there is no limit.
-    label : object
-        The name of the column in errors, if there are several.
-    """
-
+    #: Of any integer dtype, layout and byte order, or objects that are Python ints.
     integers: NDArray[Any]
+    #: True at nulls. `integers` may have any value there; the results are 0.
     nulls: NDArray[np.bool_] | None = None
+    #: The least and greatest number that a result may be; None if there is no limit.
     range: tuple[int, int] | None = INT64_RANGE
+    #: The name of the column in errors, if there are several.
     label: object = None
 
 
 class Container(NamedTuple):
-    """A container: its cells, and a function that makes one of its kind from the results.
+    """A container: its cells, and a function that makes one of its kind from the results."""
 
-    Parameters
-    ----------
-    cells : list of Cells
-        One for each column that gets noise.
-    n_columns : int
-        The number of cells in a row. In an array with several axes, a row is all but the first.
-    close : callable
-        Makes a container of the results, an array for each of `cells`, without copying them.
-    """
-
+    #: One for each column that gets noise.
     cells: list[Cells]
+    #: The number of cells in a row. In an array with several axes, a row is all but the first.
     n_columns: int
+    #: Makes a container of the results, an array for each of `cells`, without copying them.
     close: Callable[[list[NDArray[Any]]], Any]
 
     @property
@@ -79,12 +64,8 @@ def from_floats(
 ) -> NDArray[np.int64]:
     """Return floats, which must be whole numbers, as integers; 0 at nulls.
 
-    Raises
-    ------
-    ParameterTypeError
-        If floats are not `allowed`.
-    ParameterValueError
-        If one is not whole, not finite, or so large that it may be several integers rounded.
+    Floats must be `allowed`. One is refused if it is so large that it may be several integers
+    rounded.
     """
     if not allowed:
         raise refuse_type(floats.dtype.name)

@@ -202,8 +202,9 @@ def add_noise(
     out : ndarray, optional
         For an array: an array for the result, which is also returned. It has the shape of `values`
         and the dtype of the result, and shares no memory with `values`. Both may be
-        ``numpy.memmap``. For a tensor of torch or CuPy (on a GPU: int32 or int64, docs/gpu.md): a
-        tensor of the same type, shape and device, or `values` itself for sums in place.
+        ``numpy.memmap``. For a tensor of torch or CuPy (on a GPU: int32 or int64,
+        docs/elsewhere/gpu.md): a tensor of the same type, shape and device, or `values` itself for
+        sums in place.
     method, source, threads
         As for `discretegauss.discrete_gaussian`.
 

@@ -31,16 +31,8 @@ def open_frame(
 ) -> Container:
     """Open the columns of a frame that get noise. The error about a column names it.
 
-    Parameters
-    ----------
-    labels : sequence
-        The labels of all columns.
-    named : object
-        The user's argument `columns`.
-    open_one : callable
-        Opens the column at a place.
-    replaced : callable
-        Returns the frame with the new columns at their places.
+    `named` is the user's argument `columns`. `open_one` opens the column at a place, and `replaced`
+    returns the frame with new columns at their places.
     """
     at = places(labels, named)
     cells, closes = [], []
@@ -65,10 +57,7 @@ def places(labels: Sequence[object], columns: object) -> list[int]:
 
     `columns` is one label, or any iterable of labels.
 
-    Raises
-    ------
-    ParameterValueError
-        If it names no column, a column twice, a missing one, or a label that two columns have.
+    Refused are no column, a column twice, a missing one, and a label that two columns have.
     """
     if columns is None:
         if not labels:

@@ -95,10 +95,7 @@ def require_counts(
 
     Nothing of it is said of lists and of arrays without labels.
 
-    Parameters
-    ----------
-    by : sequence of str, optional
-        The keys, if a user named them. Otherwise all columns except the counts.
+    `by` has the keys, if a user named them; None means all columns but the counts.
     """
     cells, keys = container.cells, list[Any]()
     counts = [one.label for one in cells]

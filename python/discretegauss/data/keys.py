@@ -32,12 +32,7 @@ def plain(key: Any) -> Any:
 def places_in_order(columns: Sequence[Sequence[Any]], counts: Sequence[int]) -> list[int]:
     """Return the places of rows in the order of their keys; rows of equal keys by their counts.
 
-    Parameters
-    ----------
-    columns : sequence of sequences
-        The columns of keys, the first of which orders the rows. There may be none.
-    counts : sequence of int
-        The published count of each row.
+    The first column of keys orders the rows; there may be none. The counts are published ones.
     """
     order = sorted(range(len(counts)), key=counts.__getitem__)
     for column in reversed(columns):  # each sort keeps the order of what it finds equal

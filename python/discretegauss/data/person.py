@@ -102,26 +102,17 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """The records that the rows and columns of a table count.
+    """The records that the rows and columns of a table count."""
 
-    Attributes
-    ----------
-    by : tuple of str
-        The columns by which the table groups the records; none if it has one row.
-    across : str or None
-        The key whose values are the names of the columns of counts.
-    columns : int
-        The number of columns of counts.
-    values : tuple of int or None
-        The range of each record's part of a sum, or None if it adds 1.
-    counts : "records" or "people"
-        Whether each record of a person in a row is counted, or the person once.
-    """
-
+    #: The columns by which the table groups the records; none if it has one row.
     by: tuple[str, ...] = ()
+    #: The key whose values are the names of the columns of counts.
     across: str | None = None
+    #: The number of columns of counts.
     columns: int = 1
+    #: The range of each record's part of a sum, or None if it adds 1.
     values: tuple[int, int] | None = None
+    #: Whether each record of a person in a row is counted, or the person once.
     counts: Counted = "records"
 
     @property

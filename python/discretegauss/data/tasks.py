@@ -41,14 +41,8 @@ def noise_of_tasks(
 ) -> tuple[TaskNoise, Any]:
     """Return the noise of tasks, and the template with noise.
 
-    Parameters
-    ----------
-    template : Table, DataFrame or ndarray
-        The values' types without rows. All checks that do not depend on the counts are made on it.
-    law, rho, epsilon, delta, sensitivity, rows_per_person, disjoint, integral_floats
-        As for `add_noise`.
-    **options
-        The other fields of `AddOptions`.
+    The template has the values' types without rows. All checks that do not depend on the counts are
+    made on it. The other arguments are those of `add_noise`.
     """
     known = (
         inspect.signature(noise_of_tasks).parameters.keys() | AddOptions.__dataclass_fields__.keys()

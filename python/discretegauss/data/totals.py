@@ -35,21 +35,11 @@ Codes = Sequence[NDArray[np.intp]]
 
 
 class Alone(NamedTuple):
-    """Among what a person is said to be counted only once.
+    """Among what a person is said to be counted only once."""
 
-    Parameters
-    ----------
-    rows : bool
-        Each record is counted in one row.
-    columns : bool
-        Each record is counted in one column.
-    has_person : bool
-        A statement about a person says so.
-    """
-
-    rows: bool
-    columns: bool
-    has_person: bool
+    rows: bool  # each record is counted in one row
+    columns: bool  # each record is counted in one column
+    has_person: bool  # a statement about a person says so
 
 
 def alone_by(person: Person, counting: Counting) -> Alone:
@@ -75,14 +65,9 @@ def require_no_total(
 ) -> None:
     """Refuse a table with a total, by the place of its row or the name of its column.
 
-    Parameters
-    ----------
-    cells : sequence of Cells
-        The columns of counts. If there is one whose array has several axes, the first has the rows.
-    names, codes : sequence, callable
-        The names of the keys, and a function that returns their codes.
-    place : tuple, optional
-        Of a table in a file: what the error counts, and the number of the first row.
+    If an array of `cells` has several axes, it is the only one, and its first axis has the rows.
+    `names` and `codes` are of the keys. `place` is of a table in a file: what the error counts, and
+    the number of the first row.
     """
     columns = _Columns(cells)
     if columns.n_rows < 3 and not alone.columns:

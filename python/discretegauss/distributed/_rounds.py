@@ -144,26 +144,9 @@ def _residues(values: NDArray[Any], modulus: int) -> NDArray[Any]:
 def share(vector: Any, law: Law, modulus: int, *, source: Source = "chacha20") -> NDArray[Any]:
     """Add a client's noise to its vector and reduce the sum modulo an integer.
 
-    Parameters
-    ----------
-    vector : array_like of integers
-        The client's contribution, with its norm already bounded; integers of any size.
-    law : law
-        The client's noise: one independent draw for each entry.
-    modulus : int
-        The modulus of the secure sum, at least 2.
-    source : "getrandom", "chacha20" or callable, optional
-        The source of bits, as for `discretegauss.discrete_gaussian`.
-
-    Returns
-    -------
-    ndarray
-        In [0, modulus), of the vector's shape; int64, or object for a modulus above 2**62.
-
-    Raises
-    ------
-    TypeError, ValueError, OSError
-        If a parameter is wrong, before anything is drawn; or if the source fails.
+    The caller has bounded the norm of the vector, whose integers may have any size. Each entry gets
+    an independent draw of the law. The result is in [0, modulus) and has the vector's shape; it is
+    int64, or object for a modulus above 2**62. All arguments are checked before anything is drawn.
 
     Examples
     --------

@@ -29,20 +29,12 @@ _MOST_NAMED = 3
 
 
 class _Fitted(NamedTuple):
-    """The estimates of all tables, from coarse to fine.
-
-    Attributes
-    ----------
-    shapes : list of ndarray, or None
-        As `radii` takes them.
-    fit : callable
-        Returns the estimates from other counts.
-    """
+    """The estimates of all tables, from coarse to fine."""
 
     values: list[Floats]
     errors: list[Floats]
-    shapes: list[Index] | None
-    fit: Fit
+    shapes: list[Index] | None  # as `radii` takes them
+    fit: Fit  # returns the estimates from other counts
 
 
 def consistent(
@@ -167,21 +159,10 @@ def consistent(
 class Tables:
     """Noisy tables of the same people, from coarse to fine.
 
-    Attributes
-    ----------
-    order : list of int
-        The place of each table in the arguments.
-    named : list of list
-        The columns that say what each counts.
-    noisy, variances : sequence of ndarray
-        The counts, and their variances, infinite at nulls.
-    laws : list of laws
-        The noise of each.
-    wholes : list of ndarray
-        For each table, the row to which each row of the finest one belongs.
-    parents : list of ndarray, or None
-        If they are nested: for each table but the first, the row of the table before it to which
-        each row belongs.
+    `order` has the place of each table in the arguments. `named` has the columns that say what each
+    counts. `variances` are infinite at nulls. `wholes` has, for each table, the row to which each
+    row of the finest one belongs. `parents` is None unless the tables are nested. It has, for each
+    table but the first, the row of the table before it to which each row belongs.
     """
 
     def __init__(self, tables: Sequence[Any], laws: Any, count: Any) -> None:

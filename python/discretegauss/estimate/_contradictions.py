@@ -84,14 +84,7 @@ def refuse_contradictions(
 ) -> None:
     """Raise ContradictionError if two tables differ by more than chance explains.
 
-    Parameters
-    ----------
-    rows : RowGroups
-        What the rows count.
-    noisy, var : sequence of ndarray
-        The counts of each table, and their variances, infinite at nulls.
-    laws : sequence of laws
-        The noise of each table.
+    `var` has the variances, infinite at nulls.
     """
     pairs = [_TwoTables(rows, i, j, noisy, var) for i, j in combinations(range(len(noisy)), 2)]
     groups = sum(pair.difference.size for pair in pairs)

@@ -50,20 +50,9 @@ def radii(
 ) -> list[Floats]:
     """Return, for each table, the distances within which the truth is, but for this miss.
 
-    Parameters
-    ----------
-    noisy, var : sequence of ndarray
-        The counts of each table, and their variances, infinite at nulls.
-    laws : sequence of laws
-        The noise of each table.
-    errors : sequence of ndarray
-        The standard errors of the estimates, or upper bounds on them.
-    shapes : sequence of ndarray, or None
-        For each table, numbers that are equal for rows with the same weights in another order.
-    fit : callable
-        Returns the estimates from counts.
-    miss : Fraction
-        The probability for each estimate.
+    `var` has the variances, infinite at nulls; `errors` the standard errors of the estimates, or
+    upper bounds on them; `shapes` numbers that are equal for rows with the same weights in another
+    order. `fit` returns the estimates from counts. `miss` is the probability for each estimate.
     """
     any_weights = critical_value(laws, miss)
     rounding = float(FLOATS_ERR) * max((float(np.abs(y).max(initial=0)) for y in noisy), default=0)

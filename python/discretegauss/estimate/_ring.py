@@ -52,12 +52,7 @@ _BEYOND = Fraction(1, 2**64)
 def ring_radius(cells: Mapping[tuple[int, Any], int], miss: Fraction) -> int | None:
     """Return the least m with P(abs(S) > m) <= miss that is proven; None if there is none.
 
-    Parameters
-    ----------
-    cells : mapping
-        The number of draws for each v, above 0, and law.
-    miss : Fraction
-        Above 0 and below 1.
+    `cells` has the number of draws for each v, above 0, and law; miss is in (0, 1).
     """
     wrapped = miss * _WRAPPED
     far = chernoff_radius({(Fraction(v), law): n for (v, law), n in cells.items()}, wrapped)

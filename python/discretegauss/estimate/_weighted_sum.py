@@ -64,14 +64,8 @@ _PARTS = np.concatenate([np.arange(1, 1024), np.rint(1024 * 2 ** (np.arange(40) 
 def radius(cells: Cells, miss: Fraction, doubts: Cells | None = None) -> Fraction:
     """Return an r with P(abs(S) > r) <= miss that is proven.
 
-    Parameters
-    ----------
-    cells : mapping
-        The number of draws for each weight and law; weights of 0 have no part.
-    miss : Fraction
-        Above 0 and below 1.
-    doubts : mapping, optional
-        The draws by how far their true weights may be from the given ones, all above 0.
+    `cells` has the number of draws for each weight and law; weights of 0 have no part. `doubts` has
+    the draws by how far their true weights may be from the given ones, all above 0.
     """
     cells = {(w, law): n for (w, law), n in cells.items() if w and n}
     extra = Fraction(0)
@@ -117,10 +111,7 @@ def _in_units(parts: Sequence[_SplitDraws], unit: Fraction, miss: Fraction) -> F
 class _SplitDraws:
     """Draws of one weight and law, in a unit: w X = unit v Y + off Y + w Z.
 
-    Attributes
-    ----------
-    proxy : Fraction
-        The sub-Gaussian parameter of Z.
+    `proxy` is the sub-Gaussian parameter of Z.
     """
 
     def __init__(self, weight: Fraction, law: Any, n: int, unit: Fraction) -> None:

@@ -10,11 +10,11 @@ from .._inputs.messages import describe
 from .._inputs.numbers import exact_rational
 from ..errors import DiscreteGaussError, ParameterValueError
 from ..laws import Law
-from .look import LINES, finish
+from .look import LINES, legend_above
 
-_LEGEND = 48
-_LEAST_LINE = 7
-"""Least height, in points, of a line with a name; names of lower lines are left out."""
+_LEAST_LINE = 5.5
+"""Least height, in points, of a line with a name; names of lower lines are left out. So all of 40
+lines have names in a figure that is 4 inches high."""
 
 
 def before_after(
@@ -64,10 +64,11 @@ def before_after(
     label = "after (noisy)" if law is None else "after (noisy; 95 % of the noise)"
     draw_bars(ax, noisy, bars, label)
     hollow = {"marker": "D", "markerfacecolor": "none", "color": "0.25", "linestyle": "none"}
-    places = range(1, len(counts) + 1)
-    ax.plot(counts, places, label="before (true counts)", **hollow)
-    name_lines(ax, names, _LEGEND)
-    finish(ax, "before and after", "count", "", legend_at="upper right")
+    places, size = range(1, len(counts) + 1), 6 * _thinness(ax, len(counts))
+    ax.plot(counts, places, label="before (true counts)", markersize=size, **hollow)
+    name_lines(ax, names)
+    ax.set_xlabel("count")
+    legend_above(ax, "before and after")
     return ax
 
 
@@ -77,7 +78,7 @@ def draw_bars(
     """Draw a mark with an error bar on each line, or `shift` below it."""
     marker, color = LINES[look]["marker"], LINES[look]["color"]
     places = [i + shift for i in range(1, len(x) + 1)]
-    thin = min(1.0, line_height(ax, len(x)) / 12)
+    thin = _thinness(ax, len(x))
     ax.errorbar(
         x,
         places,
@@ -91,16 +92,21 @@ def draw_bars(
     )
 
 
-def line_height(ax: Any, lines: int, legend: float = 0) -> float:
-    """Return the height of each line in points, without the legend's height above the lines."""
+def _thinness(ax: Any, lines: int) -> float:
+    """Return how much smaller marks are on thin lines, at most 1."""
+    return min(1.0, line_height(ax, lines) / 12)
+
+
+def line_height(ax: Any, lines: int) -> float:
+    """Return the height of each line in points."""
     height = 72 * ax.bbox.height / ax.figure.dpi
-    return float(max(1.0, height - legend) / max(1, lines))
+    return float(max(1.0, height) / max(1, lines))
 
 
-def name_lines(ax: Any, names: Sequence[str], legend: float = 0) -> None:
-    """Give lines their names, or only some if there is no room for all, below the legend."""
-    line = line_height(ax, len(names), legend)
-    ax.set_ylim(len(names) + 0.5, 0.5 - legend / line)
+def name_lines(ax: Any, names: Sequence[str]) -> None:
+    """Give lines their names, or only some if there is no room for all."""
+    line = line_height(ax, len(names))
+    ax.set_ylim(len(names) + 0.5, 0.5)
     named = math.ceil(_LEAST_LINE / line)
     places = range(1, len(names) + 1)
     ax.set_yticks(places[::named], names[::named], fontsize=min(11, 0.8 * line * named))

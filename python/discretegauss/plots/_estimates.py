@@ -17,7 +17,7 @@ from ..data.entry import open_container
 from ..errors import ParameterValueError
 from ..selection import keep_rule
 from ._before_after import draw_bars, line_height, name_lines
-from .look import LINES, finish
+from .look import LINES, finish, legend_above
 
 _COLOR = LINES["discrete Gaussian"]["color"]
 _LEAST_BAR, _LEAST_PAIR = 3.0, 12.0
@@ -154,10 +154,8 @@ def consistent(
             ax.axvline(end, color=look["color"], linestyle="--", linewidth=1)
         shown = f"band and dashed lines: {deviations:g} standard errors"
     gain = raw**2 / float(np.mean(error**2))
-    ax.set_title(f"a table made to add up: variance 1/{gain:.3g}", pad=20)
     ax.set_xlabel(f"distance from the new count, {shown}")
-    # the legend hides no row between the title and the axes
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False, borderaxespad=0)
+    legend_above(ax, f"a table made to add up: variance 1/{gain:.3g}")
     return ax
 
 

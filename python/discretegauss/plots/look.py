@@ -119,3 +119,10 @@ def finish(axes: Any, title: str, x: str, y: str, *, legend_at: str = "lower lef
     """Give a panel its title, the names of its axes and a legend."""
     axes.set(title=title, xlabel=x, ylabel=y)
     axes.legend(loc=legend_at)
+
+
+def legend_above(axes: Any, title: str) -> None:
+    """Put the title, and the legend below it, above the axes, where it hides no row."""
+    axes.set_title(title, pad=20)
+    above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "borderaxespad": 0}
+    axes.legend(ncols=2, frameon=False, **above)

@@ -34,23 +34,9 @@ def calibrate_shares(
 ) -> Law:
     """Return the law of a share that meets the budget; one less in its last digit does not.
 
-    Parameters
-    ----------
-    law_of : callable
-        The law of each sigma2, or variance.
-    epsilon, delta : Fraction
-        At least 0; and above 0. `epsilon` proves that the first is met, and `delta` the second.
-    clients : int
-        How many shares are in a sum.
-    change : Sensitivity
-        What one person changes.
-    queries : int
-        The number of rounds.
-    sample : Sample
-        How clients are sampled in each.
+    `law_of` returns the law of each sigma2, or variance. A sum has the shares of `clients`, who are
+    sampled in each of `queries` rounds. `epsilon` may be 0, and `delta` is above 0.
 
-    Notes
-    -----
     The result is *a* crossing, at which the budget begins to be met. The first guess takes the
     losses of sampled rounds for normal ones, each of which moves a mean by mu deviations. Then
     rate**2 queries (exp(mu**2) - 1) is 2 rho.

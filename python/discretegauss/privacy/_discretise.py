@@ -324,16 +324,8 @@ def summed(
 ) -> Sum:
     """Return the masses of the sum at ``size`` indices, a power of 2, from ``start`` on.
 
-    Parameters
-    ----------
-    parts : sequence of Summand
-        All releases.
-    tilt : float
-        The tilt for each index, above 0 and of 28 bits.
-    start, size : int
-        The window.
-    chernoff_rates : (float, float)
-        The rates r of Chernoff's bounds below and above the window. Any positive rates are right.
+    `tilt` is that for each index, above 0 and of 28 bits. `chernoff_rates` are the rates r of
+    Chernoff's bounds below and above the window. Any positive rates are right.
     """
     error = transform_error(size)
     product, bound, wrong = np.ones(1, np.complex128), np.ones(1), np.zeros(1)

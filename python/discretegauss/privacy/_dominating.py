@@ -42,12 +42,7 @@ class Moved(NamedTuple):
 class Dominating(RandomOutcome):
     """Upper bounds alone: one release for each direction, moved.
 
-    Parameters
-    ----------
-    here, adding : Moved
-        The releases.
-    rate : Fraction
-        The probability that a person takes part in the release that these dominate.
+    `rate` is the probability that a person takes part in the release that these dominate.
     """
 
     def __init__(self, here: Moved, adding: Moved, rate: Fraction) -> None:

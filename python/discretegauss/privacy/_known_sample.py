@@ -1,4 +1,4 @@
-"""A release on a sample that an observer may know: Theorem 3 of docs/known_samples.md.
+"""A release on a sample that an observer may know: Theorem 3 of docs/concepts/shares.md.
 
 The observer sees each coin. With probability 1 - q the person is not in the sample, and the loss is
 exactly 0. With probability q the release loses what it loses without sampling.

@@ -26,18 +26,10 @@ _AT192 = arithmetic(192)
 
 @dataclass(frozen=True)
 class OneLaplace:
-    """The cost of one release.
+    """The cost of one release."""
 
-    Attributes
-    ----------
-    sensitivity : mpq
-        D, at most 300.
-    rate : Fraction
-        The probability s.
-    """
-
-    sensitivity: Rational
-    rate: Fraction
+    sensitivity: Rational  # D, at most 300
+    rate: Fraction  # the probability s
 
     def delta(self, epsilon: Fraction) -> float:
         """Return the least delta, rounded up."""

@@ -12,7 +12,7 @@ for each loss l of R with its P and Q,
 
     sum over B of max(0, P_B P/a - g Q_B Q/b) >= max(0, P - g Q).
 
-Both have the same mass. Compositions of dominating masses dominate (docs/sampled_clients.md,
+Both have the same mass. Compositions of dominating masses dominate (docs/concepts/shares.md,
 Theorem 2, step 5).
 
 *The sum.* n such releases are n times B, which has one transform, and a sum of n rare ones. The

@@ -26,17 +26,11 @@ def sampled_moment(
 ) -> Any:
     """Return an upper bound on (order - 1) times the divergence of one release on a sample.
 
-    Parameters
-    ----------
-    cost : callable
-        It is called with whole orders only.
-    order, rate : Fraction
-        Above 1; and in (0, 1], below 1 if the sample is secret.
-    low, high : int, optional
-        Orders around this one, by default the nearest. The result lies on the line between their
-        bounds. That line is itself a bound, because the moment is convex in the order.
-    secret : bool, optional
-        False: the observer knows who is in the sample (Theorem 3).
+    `order` is above 1, and `cost` is called with whole orders only. `rate` is in (0, 1], below 1 if
+    the sample is secret. If it is not, the observer knows who is in the sample (Theorem 3).
+
+    `low` and `high` are orders around this one, by default the nearest. The result lies on the line
+    between their bounds. That line is itself a bound, because the moment is convex in the order.
     """
     of_whole_order = _of_secret_sample if secret else _of_known_sample
     below = math.floor(order) if low is None else low

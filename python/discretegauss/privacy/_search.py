@@ -12,16 +12,14 @@ from fractions import Fraction
 
 from .._certified.search import first_true
 
-#: If a function has no zero after _MOST_TRIES steps, it is a staircase.
-_MOST_TRIES, _MOST_VALUE = 24, 4.0
+#: A value this near to 0 will do. If there is none after _MOST_TRIES steps, it is a staircase.
+_CLOSE, _MOST_TRIES, _MOST_VALUE = 1e-6, 24, 4.0
 
 
-def zero_of(
-    rising: Callable[[float], float], start: float, most: float, close: float = 1e-6
-) -> float:
+def zero_of(rising: Callable[[float], float], start: float, most: float) -> float:
     """Return about where a rising function is 0, by false position (the Illinois method).
 
-    The value there is usually within ``close`` of 0. Nothing outside of [-most, most] is tried.
+    The value there is usually within 1e-6 of 0. Nothing outside of [-most, most] is tried.
     Values are limited to [-4, 4].
     """
     low = high = min(max(start, -most), most)
@@ -41,7 +39,7 @@ def zero_of(
     for _ in range(_MOST_TRIES):
         middle = low + (high - low) * (at_low / (at_low - at_high))
         here = max(min(rising(middle), _MOST_VALUE), -_MOST_VALUE)
-        if abs(here) < close or not low < middle < high:
+        if abs(here) < _CLOSE or not low < middle < high:
             return middle
         again = here * before > 0  # the other end is halved while it stays
         if here <= 0:

@@ -389,17 +389,10 @@ class _Request:
     ) -> Law:
         """Return a law that meets the budget, while one less in its last digit breaks it.
 
-        Parameters
-        ----------
-        law_of : callable
-            Returns the law for a parameter, which is about the scale to that power.
-        power, beta : int, Fraction
-            Used for a first guess.
-        enough : Fraction, optional
-            A parameter that meets the budget, and so do all larger ones.
+        `law_of` returns the law for a parameter, which is about the scale to that power. `power`
+        and `beta` make a first guess. The parameter `enough` meets the budget, and so do all larger
+        ones.
 
-        Notes
-        -----
         Delta need not fall as the parameter grows. If few integers matter, the probability of the
         next one grows first. So this is *a* crossing, at which the parameter begins to meet the
         budget, and not always the least.
@@ -678,31 +671,13 @@ def widest(
 ) -> Fraction:
     """Return the largest parameter whose draws are within the error with the confidence.
 
-    Parameters
-    ----------
-    law_of : callable
-        Returns a law of mu = 0 for its parameter, for example `DiscreteGaussian`. Draws grow with
-        the parameter.
-    error : number
-        At least 0. The answer may be off by this much.
-    confidence : number
-        The probability, between 0 and 1, that all answers are within the error.
-    queries : int, optional
-        The number of answers, each with its own draw.
-    most : int, optional
-        The largest variance with known tails, if the parameter is a variance.
+    `law_of` returns a law of mu = 0, whose draws grow with the parameter. The confidence is that of
+    all answers, each with its own draw. `most` is the largest variance with known tails, if the
+    parameter is a variance.
 
-    Returns
-    -------
-    Fraction
-        A decimal of six digits. P(abs(X) <= error)**queries >= confidence is proven for it, but not
-        for the next decimal.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        If a parameter breaks its rule. Also if the error is above 10**300, or allows a variance
-        above ``most``.
+    The result is a decimal of six digits. P(abs(X) <= error)**queries >= confidence is proven for
+    it, but not for the next decimal. An error above 10**300, or one that allows a variance above
+    ``most``, is refused.
 
     Examples
     --------

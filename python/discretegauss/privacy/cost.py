@@ -123,7 +123,7 @@ def delta(
     from `renyi` divergences of the sample, and from a continuous Gaussian that dominates them. For
     a sum on one number that changes by a whole sensitivity it is the least delta, as for other
     queries. For a Skellam law with a dimension above 1, a sensitivity that is not whole, or a
-    variance above 2**28 it comes from the `renyi` divergences. docs/sampled_clients.md has the
+    variance above 2**28 it comes from the `renyi` divergences. docs/concepts/shares.md has the
     proofs.
 
     References

@@ -119,22 +119,12 @@ _LINES = 16
 
 @dataclass(frozen=True)
 class HockeyStick:
-    """The cost of one query, or of several with discrete Gaussian noise that are like one.
+    """The cost of one query, or of several with discrete Gaussian noise that are like one."""
 
-    Attributes
-    ----------
-    spec, sensitivity : LawSpec, int
-        The centred noise, and D.
-    density_ratio : mpq
-        delta is at most this times the delta of the query.
-    rho : Fraction, optional
-        The zCDP cost of discrete Gaussian noise.
-    """
-
-    spec: LawSpec
-    sensitivity: int
-    density_ratio: Any = _ONE
-    rho: Fraction | None = None
+    spec: LawSpec  # the noise, centred
+    sensitivity: int  # the most that one person changes: D
+    density_ratio: Any = _ONE  # an mpq: delta is at most this times the delta of the query
+    rho: Fraction | None = None  # the zCDP cost of discrete Gaussian noise
 
     def delta(self, epsilon: Fraction) -> float:
         """Return the least delta, rounded up."""
@@ -325,16 +315,8 @@ def _exceeds_from(
 def delta_enclosed(spec: LawSpec, epsilon: Any, sensitivity: int, aim: int = _AIM) -> Scaled | None:
     """Return delta by (1), to a relative width of 2**-aim; None if it is 0.
 
-    Parameters
-    ----------
-    spec : LawSpec
-        The noise, centred.
-    epsilon : mpq
-        At least 0.
-    sensitivity : int
-        D, at least 1.
-    aim : int, optional
-        The aim is missed if it needs too many bits.
+    The noise is centred, epsilon an mpq of at least 0, and the sensitivity D at least 1. The aim is
+    missed if it needs too many bits.
     """
     bits = min(aim + 10 + _cancelling_bits(spec, sensitivity), _MOST_BITS)
     first = _exceeds_from(spec, epsilon, sensitivity, bits)

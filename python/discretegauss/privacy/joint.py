@@ -102,13 +102,9 @@ _DIGITS = 9
 class Joint:
     """Tables that one person changes together.
 
-    Parameters
-    ----------
-    tables : sequence of Sensitivity
-        The largest change of each table.
-    together : callable, optional
-        Returns the largest weighted sum of the squared norms of one person's changes, given the
-        weights. By default the same person is the worst case of every table.
+    `tables` has the largest change of each table. `together` returns the largest weighted sum of
+    the squared norms of one person's changes, given the weights. By default the same person is the
+    worst case of every table.
     """
 
     def __init__(
@@ -146,12 +142,7 @@ class Joint:
         the kind whose tables have the least product of standard deviations. A product does not
         depend on the units of tables.
 
-        Parameters
-        ----------
-        budget : Budget
-            For all tables together.
-        shares, pure : sequence of Fraction
-            Each table's share of rho, and of epsilon; by default the same.
+        `shares` are those of rho, and `pure` those of epsilon; by default the same.
         """
         laplace = gaussian = None
         if budget.epsilon:
@@ -217,9 +208,11 @@ class Joint:
 
     def _is_worst_of_all(self, sigma2: Sequence[Fraction]) -> bool:
         """Return whether the same person is the worst case of each, by equal parts."""
-        weights = [1 / one for one in sigma2]
         of_parts = None not in [table.parts for table in self.tables]
-        return of_parts and self._together(weights) == self._sum(weights)
+        if not of_parts or self._together == self._sum:
+            return of_parts
+        weights = [1 / one for one in sigma2]
+        return self._together(weights) == self._sum(weights)
 
     def _as_one(self, sigma2: Sequence[Fraction]) -> Sensitivity | None:
         """Return all tables as queries to one law; None if laws or changes differ or are norms."""
@@ -358,11 +351,8 @@ def largest_rho(
 ) -> Fraction:
     """Return a rho whose loss is proven to have (epsilon, delta): about the largest.
 
-    Returns
-    -------
-    Fraction
-        A decimal of 9 digits, or if nothing else is proven `zcdp_rho`, which may be 0. As a rule a
-        rho larger by 2 in 10**6 is not proven: at most 8 are tried.
+    The result is a decimal of 9 digits, or if nothing else is proven `zcdp_rho`, which may be 0. As
+    a rule a rho larger by 2 in 10**6 is not proven: at most 8 are tried.
     """
     by_zcdp = Fraction(zcdp_rho(epsilon, delta))
     good, guess = by_zcdp, by_zcdp * _FIRST_GAIN

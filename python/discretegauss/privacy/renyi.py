@@ -402,17 +402,11 @@ class Bounds:
 
 @dataclass(frozen=True)
 class RenyiCurve(Bounds):
-    """The cost of releases, by a bound on their Renyi divergence of each order.
+    """The cost of releases, by a bound on their Renyi divergence of each order."""
 
-    Attributes
-    ----------
-    lines : tuple of (Fraction, Fraction)
-        Each (slope, more), slope > 0: the divergence of order a is at most slope a + more.
-    whole : bool
-        Whether the lines are bounds for whole orders alone.
-    """
-
+    #: Each (slope, more), slope > 0: the divergence of order a is at most slope a + more.
     lines: tuple[tuple[Fraction, Fraction], ...]
+    #: Whether the lines are bounds for whole orders alone.
     whole: bool = False
 
     @classmethod

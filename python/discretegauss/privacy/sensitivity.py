@@ -52,25 +52,19 @@ _AT128 = arithmetic(128)
 
 
 class Sensitivity(NamedTuple):
-    """How far one person changes an answer, which is a vector of integers.
+    """How far one person changes an answer, which is a vector of integers."""
 
-    Attributes
-    ----------
-    norm2, l1 : Fraction
-        The square of the Euclidean norm of the change, and the sum of the absolute changes.
-    each : Fraction
-        The most by which one integer changes.
-    counts, rows : int
-        The most integers that change, and the most rows of a table.
-    parts : int or None
-        The largest change is so many changes of norm `each`. None if it is not of that form.
-    """
-
+    #: The square of the Euclidean norm of the change.
     norm2: Fraction
+    #: The sum of the absolute changes.
     l1: Fraction
+    #: The most by which one integer changes.
     each: Fraction
+    #: The most integers that change.
     counts: int
+    #: The most rows of a table that change.
     rows: int = 1
+    #: The number of changes of norm `each` that make the largest one. None if none do.
     parts: int | None = None
 
     @classmethod

@@ -1,8 +1,7 @@
 """The cost of vectors and of noise in shares, on all clients or on a sample of them.
 
 In each round at least n shares of noise are in the sum. A coin decides whether one person's vector
-v is in it, with probability q, or zeros. docs/sampled_clients.md and docs/known_samples.md
-prove the theorems; in short:
+v is in it, with probability q, or zeros. docs/concepts/shares.md proves the theorems; in short:
 
 *Theorem 1.* `SampledCurve`: the coin is secret, and the noise is there whatever the coin says. If
 the noise is symmetric and R_k bounds its Renyi divergence of each whole order k, then one round's
@@ -116,17 +115,11 @@ _LARGEST = 1e250
 
 @dataclass(frozen=True)
 class SampledCurve:
-    """The cost of rounds by the Renyi divergences of symmetric noise: Theorem 1 or 3.
+    """The cost of rounds by the Renyi divergences of symmetric noise: Theorem 1 or 3."""
 
-    Attributes
-    ----------
-    curves : list of (RenyiCurve, int)
-        The curve of one round without sampling, and the number of such rounds.
-    sample : Sample
-        Its rate is below 1.
-    """
-
+    #: The curve of one round without sampling, and the number of such rounds.
     curves: list[tuple[RenyiCurve, int]]
+    #: Its rate is below 1.
     sample: Sample
 
     @cached_property
@@ -268,16 +261,10 @@ class LossBound:
 
 @dataclass(frozen=True)
 class Chance:
-    """The bound that only those who take part in a round change an answer, so delta is at most it.
+    """The probability of taking part, a bound on delta: nobody else changes an answer."""
 
-    Attributes
-    ----------
-    rate, times : Fraction, int
-        The sampling rate, below 1, and the number of rounds.
-    """
-
-    rate: Fraction
-    times: int
+    rate: Fraction  # the sampling rate, below 1
+    times: int  # the number of rounds
 
     def log_delta_upper(self, epsilon: Fraction) -> Any:
         """Return the logarithm of the probability of taking part at all, rounded up."""

@@ -55,20 +55,8 @@ def _written_type(name: str, stored: Any, floats: bool) -> Any:
 class ArrowTable:
     """A file that pyarrow reads.
 
-    Parameters
-    ----------
-    source : ParquetSource or IpcSource
-        Its row groups or record batches.
-    path : Path
-        The file.
-    columns : sequence of str
-        The names of the columns of counts.
-    in_kind, out_kind : str
-        The formats of the file and of the output.
-    left_out : collection of str
-        The names of columns to leave out.
-    floats : bool
-        Whether counts may be floats that are whole numbers.
+    `source` has its row groups or record batches. With `floats`, counts may be floats that are
+    whole numbers.
     """
 
     place = ("rows", 1)

@@ -37,28 +37,19 @@ _SQUARE_BELOW = 10**1200
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """The privacy that noise costs.
+    """The privacy that noise costs."""
 
-    Attributes
-    ----------
-    rho : Fraction
-        Of Gaussian noise exact; of Laplace noise epsilon**2/2, which is a bound.
-    epsilon : float
-        An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`. Of
-        Laplace noise it is pure: ``delta`` is 0.
-    epsilon_by : str
-        The proof of that bound.
-    asked_epsilon : Fraction or None
-        The epsilon of the budget, or None if the budget was rho.
-    reason : str
-        Why the noise is of its kind, if epsilon with delta allowed both.
-    """
-
+    #: Of Gaussian noise exact; of Laplace noise epsilon**2/2, which is a bound.
     rho: Fraction
+    #: An upper bound at ``delta``; at most the least float that is not below `asked_epsilon`. Of
+    #: Laplace noise it is pure: ``delta`` is 0.
     epsilon: float
     delta: Fraction
+    #: The proof of that bound.
     epsilon_by: str
+    #: The epsilon of the budget, or None if the budget was rho.
     asked_epsilon: Fraction | None = None
+    #: Why the noise is of its kind, if epsilon with delta allowed both.
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -97,25 +88,17 @@ class WithCost:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration(Cost):
-    """Noise for a budget, and its cost.
-
-    Attributes
-    ----------
-    change : Sensitivity
-        How far one person changes the answers. rho is change.norm2 / (2 sigma2) of Gaussian noise,
-        and epsilon is change.l1 / scale of Laplace noise.
-    std : Decimal
-        Standard deviation of the noise; 0 if it is below 1e-160.
-    bound95 : int
-        The smallest k such that the noise is within -k .. k with a probability of at least 0.95.
-    counting : Counting or None
-        What the table counts, if the plan has a statement about a person.
-    """
+    """Noise for a budget, and its cost."""
 
     law: NoiseOfTable
+    #: How far one person changes the answers. rho is change.norm2 / (2 sigma2) of Gaussian noise,
+    #: and epsilon is change.l1 / scale of Laplace noise.
     change: Sensitivity
+    #: Standard deviation of the noise; 0 if it is below 1e-160.
     std: Decimal
+    #: The smallest k such that the noise is within -k .. k with a probability of at least 0.95.
     bound95: int
+    #: Of the table, if the plan has a statement about a person.
     counting: Counting | None = None
 
     @property
@@ -190,20 +173,9 @@ def calibrations(
 ) -> tuple[list[Calibration], Cost]:
     """Return the noise of each table, and the cost of all tables, which is exactly the budget's.
 
-    Parameters
-    ----------
-    budget : Budget
-        For all tables together.
-    changed : Joint
-        The tables as one person changes them.
-    shares : sequence of Fraction
-        The rho, or the epsilon, of each table by itself is in proportion to its share.
-    report_delta : number, optional
-        As for `calibration`.
-    counting : sequence of Counting or None
-        What each table counts, if there is a statement about a person.
-    pure_shares : sequence of Fraction, optional
-        The shares of epsilon, if others than those of rho.
+    The rho, or the epsilon, of each table by itself is in proportion to its share; `pure_shares`
+    are the shares of epsilon, if others than those of rho. `counting` says what each table counts,
+    if there is a statement about a person.
     """
     delta = _delta_of_report(budget, report_delta)
     laws, reason = changed.noise(budget, shares, pure_shares)

@@ -33,18 +33,11 @@ _MOST_ROWS = 2**27
 class Dimension:
     """A column, or several with a list of their combinations, and the values that are declared.
 
-    Attributes
-    ----------
-    rows : list of tuple
-        The values as the result shows them, in its order.
-    index : dict
-        The place of each declared value, as a tuple; of a bin, of its number.
-    others : int
-        The place of all values that are not declared, or -1 if they are not counted.
-    edges : list of float and int or None
-        The ends of bins: bin i has the values from edge i on, below edge i + 1.
-    queried : tuple of str
-        The columns that hold the values in the query: of bins a column of their places.
+    `rows` has the values as the result shows them, in its order. `index` has the place of each
+    declared value, as a tuple; of a bin, of its number. `others` is the place of all values that
+    are not declared, or -1 if they are not counted. Bin i has the values from `edges[i]` on, below
+    `edges[i + 1]`. `queried` has the columns that hold the values in the query: of bins a column of
+    their places.
     """
 
     def __init__(self, columns: tuple[str, ...], values: Iterable[Any]) -> None:
@@ -115,12 +108,8 @@ class Dimension:
 class Categories:
     """The combinations of declared categories.
 
-    Parameters
-    ----------
-    categories : mapping
-        For each column, or tuple of columns, its values. Other keys than the needed are ignored.
-    needed : sequence of str
-        The columns by which tables group.
+    `categories` has the values of each column, or tuple of columns. Tables group by the `needed`
+    columns, and others are ignored.
     """
 
     def __init__(self, categories: Any, needed: Sequence[str]) -> None:

@@ -34,24 +34,16 @@ class KeysOf(Protocol):
 
 
 class Chunk(NamedTuple):
-    """Consecutive rows of a table.
+    """Consecutive rows of a table."""
 
-    Parameters
-    ----------
-    cells : list of Cells
-        One for each column of counts, in the order of the table.
-    close : callable
-        Takes the results, an array for each of `cells`; returns an argument for the table's writer.
-    other_cells : callable
-        Returns the cells of the other columns as text. They are never counts.
-    keys : callable
-        Takes the places of some other columns, and how many rows are needed if not all; returns
-        texts that differ if the cells there differ. It may return more rows.
-    """
-
+    #: One for each column of counts, in the order of the table.
     cells: list[Cells]
+    #: Takes the results, an array for each of `cells`; returns an argument for the table's writer.
     close: Callable[[list[NDArray[Any]]], Any]
+    #: Returns the cells of the other columns as text. They are never counts.
     other_cells: Callable[[], Keys]
+    #: Takes the places of some other columns, and how many rows are needed if not all; returns
+    #: texts that differ if the cells there differ. It may return more rows.
     keys: KeysOf
 
     @property
@@ -61,27 +53,19 @@ class Chunk(NamedTuple):
 
 
 class FileTable(Protocol):
-    """A table whose header has been read and names the columns of counts.
+    """A table whose header has been read and names the columns of counts."""
 
-    Attributes
-    ----------
-    columns : tuple[str, ...]
-        The names of the columns of counts, in the order of the table.
-    other_columns : tuple[str, ...]
-        The names of the other columns, which are published unchanged.
-    left_out : tuple[str, ...]
-        The names of the columns that are neither read nor published.
-    place : tuple
-        What errors count, rows or lines, and the number of the first row. An editor shows the
-        header of a text as line 1.
-    """
-
+    #: The names of the columns of counts, in the order of the table.
     columns: tuple[str, ...]
 
+    #: The names of the other columns, which are published unchanged.
     other_columns: tuple[str, ...]
 
+    #: The names of the columns that are neither read nor published.
     left_out: tuple[str, ...]
 
+    #: Whether errors count rows or lines, and the number of the first row. An editor shows the
+    #: header of a text as line 1.
     place: tuple[str, int]
 
     def chunks(self) -> Iterator[Chunk]:

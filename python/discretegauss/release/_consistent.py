@@ -30,20 +30,8 @@ _LABEL = "\0count"
 class ConsistentTables:
     """Collects noisy tables while they are written, makes them add up, and writes them as CSV.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the new tables, which must exist when they are written.
-    tables : sequence of PlannedTable
-        Each has one column of counts. Its new file has the name of the table's output, with the
-        ending .csv.
-    person : Person or None
-        The statement about every person.
-
-    Attributes
-    ----------
-    outputs : list of File
-        The new files.
+    The folder must exist when the tables are written. Each has one column of counts. Its new file
+    has the name of the table's output, with the ending .csv. `outputs` are the new files.
     """
 
     def __init__(self, folder: Path, tables: Sequence[PlannedTable], person: Person | None) -> None:

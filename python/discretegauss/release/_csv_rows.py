@@ -63,23 +63,13 @@ Row = list[str]
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of every row.
-
-    Attributes
-    ----------
-    indices : tuple[int, ...]
-        The places of the columns of counts, increasing.
-    names : tuple[str, ...]
-        Their names, as the caller wrote them.
-    floats : bool
-        Whether a count may end with a point and zeros.
-    """
+    """The columns of every row."""
 
     delimiter: str
     width: int
-    indices: tuple[int, ...]
-    names: tuple[str, ...]
-    floats: bool = False
+    indices: tuple[int, ...]  # the places of the columns of counts, increasing
+    names: tuple[str, ...]  # their names, as the caller wrote them
+    floats: bool = False  # whether a count may end with a point and zeros
 
 
 def decoded(data: bytes, first_line: int) -> str:

@@ -116,22 +116,9 @@ def _parts(data: bytes, line: int, layout: Layout) -> Iterator[_RowsOfFile]:
 class CsvTable:
     """A table of delimited text.
 
-    Parameters
-    ----------
-    file : Readable
-        The bytes of the table.
-    columns : sequence of str
-        The names of the columns of counts.
-    left_out : collection of str
-        The names of columns to leave out.
-    delimiter, out_delimiter : str
-        The delimiters of the table and of the output.
-    floats : bool
-        Whether a count may end with a point and zeros.
-    fraction : callable, optional
-        Returns the fraction of the file that has been read, or None if it is unknown.
-    chunk : int
-        The number of bytes to read at a time; only tests change it.
+    With `floats`, a count may end with a point and zeros. `fraction` returns the fraction of the
+    file that has been read, or None if it is unknown. `chunk` is the number of bytes to read at a
+    time; only tests change it.
     """
 
     place = ("lines", 2)

@@ -16,26 +16,17 @@ from ..errors import OutputError
 
 
 class File(NamedTuple):
-    """A file that a command reads or writes, and its name in errors.
+    """A file that a command reads or writes, and its name in errors."""
 
-    Parameters
-    ----------
-    path : Path
-        The path that the user gave.
-    name : str
-        "the output", or "table 2 of the plan", for example.
-    where : str
-        Stands in front of errors about it: the plan's file and the table's number.
-    costs : bool
-        Whether a second output like this one spends budget, of which the error warns.
-    in_new_folder : bool
-        Whether its folder may be missing, because the command makes it.
-    """
-
+    #: The path that the user gave.
     path: Path
+    #: "the output", or "table 2 of the plan", for example.
     name: str
+    #: Stands in front of errors about it: the plan's file and the table's number.
     where: str = ""
+    #: Whether a second output like this one spends budget, of which the error warns.
     costs: bool = True
+    #: Whether its folder may be missing, because the command makes it.
     in_new_folder: bool = False
 
 

@@ -34,16 +34,8 @@ _WHOLE = re.compile(r"(-?[0-9]+)\.0+")
 class FirstLook:
     """Takes the rows of a table in a file, and refuses it if they contradict the statement.
 
-    Parameters
-    ----------
-    one : PlannedTable
-        The statement about the table.
-    table : FileTable
-        Its columns.
-    person : Person or None
-        The statement about every person.
-    shared : set of str
-        The keys whose values are compared with those of other tables.
+    `one` and `person` are the statement. `shared` has the keys whose values are compared with those
+    of other tables.
     """
 
     def __init__(

@@ -19,21 +19,11 @@ from ._categories import Codes
 
 
 class Records(NamedTuple):
-    """Records: a row for all that are equal.
+    """Records: a row for all that are equal."""
 
-    Parameters
-    ----------
-    cells : ndarray
-        The combination of categories.
-    number : ndarray
-        The number of equal records.
-    sums : list of ndarray
-        What all of them together add to each sum.
-    """
-
-    cells: Codes
-    number: Codes
-    sums: list[Codes]
+    cells: Codes  # the combination of categories
+    number: Codes  # the number of equal records
+    sums: list[Codes]  # what all of them together add to each sum
 
     def where(self, rows: NDArray[np.bool_]) -> Records:
         """Return these rows."""
@@ -54,16 +44,8 @@ def kept(
 ) -> tuple[Records, Codes]:
     """Return the records that are kept, and whose they are: 0, 1, ...
 
-    Parameters
-    ----------
-    records : Records
-        Each row belongs to one person.
-    ids : ndarray of integers
-        The person of each row.
-    groups : callable
-        Returns what the records of a combination have in the columns of `distinct`.
-    numbers : callable
-        Returns the random numbers.
+    Each row of records belongs to one person, of `ids`. `groups` returns what the records of a
+    combination have in the columns of `distinct`.
     """
     most = min(person.records, person.per_cell) if person.distinct else person.records
     names, who = np.unique(ids, return_inverse=True)

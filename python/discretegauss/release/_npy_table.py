@@ -34,16 +34,8 @@ _READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header
 class NpyTable:
     """An array in a file that is read once.
 
-    Parameters
-    ----------
-    file : Readable
-        The bytes of the file.
-    columns : sequence of str
-        The names of the columns of counts.
-    left_out : collection of str
-        The names of columns to leave out. Those of an array are numbered again without them.
-    floats : bool
-        Whether counts may be floats that are whole numbers.
+    The columns of an array are numbered again without those left out. With `floats`, counts may be
+    floats that are whole numbers.
     """
 
     place = ("rows", 1)

@@ -36,17 +36,11 @@ Sums = Mapping[str, tuple[int, int]]
 
 
 class Counted(NamedTuple):
-    """What the query found: records of people with few, together, and of people with many, by name.
-
-    Parameters
-    ----------
-    ids : ndarray of integers
-        Whose the named records are.
-    """
+    """The records that the query found: of people with few together, of others by name."""
 
     few: Records
     named: Records
-    ids: NDArray[np.integer[Any]]
+    ids: NDArray[np.integer[Any]]  # whose the named records are
 
 
 def narwhals() -> Any:

@@ -12,7 +12,6 @@ from typing import Any
 from .._inputs.messages import describe, printable
 from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
-from .._inputs.source import Source
 from .._system.atomic_file import NewFile, no_op, place_together
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError, TableError
 from ._counts import Counts
@@ -115,7 +114,6 @@ def count_file(
     plan: PeoplePlan,
     *,
     force: bool,
-    source: Source = "chacha20",
     ledger: str | os.PathLike[str] | None = None,
     before_placing: Callable[[], None] = no_op,
 ) -> PeopleRelease:
@@ -123,7 +121,7 @@ def count_file(
     outputs = [File(out, f"the output {name}") for name, out in plan.outs.items()]
     inputs = [File(plan.path, "the plan itself"), File(plan.file, "the file of people")]
     files = [NewFile(x, replace=force) for x in checked_destinations(outputs, inputs, force=force)]
-    counts = _counted(plan, source, ledger)
+    counts = _counted(plan, ledger)
     try:
         for file, frame in zip(files, counts.values(), strict=True):
             table = narwhals().from_native(frame, eager_only=True)
@@ -146,12 +144,10 @@ def count_file(
     return PeopleRelease(path=plan.path, outs=plan.outs, counts=counts)
 
 
-def _counted(plan: PeoplePlan, source: Source, ledger: str | os.PathLike[str] | None) -> Counts:
+def _counted(plan: PeoplePlan, ledger: str | os.PathLike[str] | None) -> Counts:
     try:
         frame = _opened(plan)
-        return plan.plan.count(
-            frame, plan.categories, consistent=plan.is_consistent, source=source, ledger=ledger
-        )
+        return plan.plan.count(frame, plan.categories, consistent=plan.is_consistent, ledger=ledger)
     except (DiscreteGaussError, OSError, ImportError, MemoryError):
         raise
     except Exception as error:  # a library's message may show cells

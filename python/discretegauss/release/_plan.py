@@ -92,25 +92,13 @@ class PlannedTable:
 
 @dataclass(frozen=True, kw_only=True)
 class FilePlan:
-    """A valid plan of tables in files. The files may be wrong: none of them has been opened.
+    """A valid plan of tables in files. The files may be wrong: none of them has been opened."""
 
-    Attributes
-    ----------
-    path : Path or None
-        The file of the plan, or None for one table that is released alone.
-    noise : tuple[Calibration, ...]
-        The noise of each table.
-    cost : Cost
-        The cost of all tables together.
-    person : Person or None
-        The statement about every person.
-    """
-
-    path: Path | None
+    path: Path | None  # None for one table that is released alone
     tables: tuple[PlannedTable, ...]
-    noise: tuple[Calibration, ...]
-    cost: Cost
-    person: Person | None = None
+    noise: tuple[Calibration, ...]  # of each table
+    cost: Cost  # of all tables together
+    person: Person | None = None  # the statement about every person
 
 
 def plan_of_one(

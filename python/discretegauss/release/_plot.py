@@ -53,12 +53,8 @@ def require_plot(path: Path) -> None:
 class Picture:
     """Collects noisy counts of each table while they are written, and draws them.
 
-    Parameters
-    ----------
-    ending : str
-        The format: .png, .pdf or .svg.
-    of_plan : bool
-        Whether to show the sizes of the counts of several tables, instead of one table's counts.
+    It is a .png, .pdf or .svg. `of_plan` shows the sizes of the counts of several tables, instead
+    of one table's counts.
     """
 
     def __init__(self, ending: str, *, of_plan: bool) -> None:
@@ -100,18 +96,9 @@ class Picture:
 class _PlottedRows:
     """The noisy counts of a table as floats, evenly thinned if it is long. NaN is not drawn.
 
-    Attributes
-    ----------
-    columns : sequence of str
-        The columns of counts that are drawn.
-    others : sequence of str
-        The columns that name a row.
-    names : list of str
-        The names of the rows, if there are few.
-    n_seen : int
-        The number of rows that were added.
-    stride : int
-        Every `stride`-th row is in memory, beginning with the first.
+    `columns` of counts are drawn, and `others` name a row. `names` has the names of the rows, if
+    there are few. `n_seen` rows were added. Every `stride`-th of them is in memory, beginning with
+    the first.
     """
 
     def __init__(self, release: Release, columns: Sequence[str], others: Sequence[str]) -> None:

@@ -62,26 +62,15 @@ def release_day(
 ) -> DayRelease:
     """Measure a day's counts and write them, with the totals of all days so far.
 
-    Parameters
-    ----------
-    table, delimiter, integral_floats : str or os.PathLike of str, str, bool
-        As for `release_table`. All columns but the one of counts are the names of the series, which
-        are the same every day, in any order of the rows.
-    out : str or os.PathLike of str
-        The .csv file to write. A file of an earlier day of this state, or of this day, is replaced.
-    state : str or os.PathLike of str
-        The state file.
-    day : str or int
-        As for `Running.add`.
-    column : str, optional
-        The column of counts; by default that of the first day.
-    start : mapping, optional
-        The parameters of `start_state` besides path and keys: make the state first.
-    force : bool
-        Whether to replace another file at ``out``. A file with a day that the state lacks is never
-        replaced, because then the state is an old copy, which would measure that day again.
-    before_placing : callable
-        Called when the file is complete and lacks only its name.
+    The day is one of `Running.add`. All columns but the one of counts are the names of the series,
+    which are the same every day, in any order of the rows. The column of counts is by default that
+    of the first day. `start` has the parameters of `start_state` besides path and keys: make the
+    state first.
+
+    `out` is a .csv file. A file of an earlier day of this state, or of this day, is replaced, and
+    with `force` another file. A file with a day that the state lacks is never replaced, because
+    then the state is an old copy, which would measure that day again. `before_placing` is called
+    when the file is complete and lacks only its name.
     """
     read, written, path = named_path(table, "table"), named_path(out, "out"), Path(state)
     label = checked_day(day)

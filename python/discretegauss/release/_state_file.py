@@ -41,15 +41,7 @@ class DayLine(NamedTuple):
 class StateFile:
     """The file, and how much of it this process has read.
 
-    Parameters
-    ----------
-    path : Path
-        The file, which `create` made.
-
-    Attributes
-    ----------
-    keep : int
-        The number of days whose true counts stay in the file.
+    `create` makes the file. `keep` is the number of days whose true counts stay in it.
     """
 
     def __init__(self, path: Path) -> None:

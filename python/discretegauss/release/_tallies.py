@@ -18,20 +18,12 @@ OURS = ("error", "low", "high")
 
 
 class Asked(NamedTuple):
-    """A table that is asked for.
-
-    Parameters
-    ----------
-    column : str or None
-        The column that is summed.
-    label : str
-        The name of the column of numbers in the result.
-    """
+    """A table that is asked for."""
 
     name: str
     counting: Counting
-    column: str | None
-    label: str
+    column: str | None  # the column that is summed
+    label: str  # the name of the column of numbers in the result
 
 
 def asked(name: str, counting: Counting, columns: Sequence[str] | None, person: Person) -> Asked:

@@ -33,26 +33,15 @@ class GroupsRelease:
 
     Nothing in it depends on the groups that were dropped. It has no time, which tells about how
     many rows were read.
-
-    Attributes
-    ----------
-    rows : int
-        The number of groups that were kept. How many the table had is a secret.
-    epsilon : object
-        The epsilon of the budget, as typed.
-    rule : KeepRule
-        The noise, the threshold, and the delta that is spent.
-    ledger : Entry or None
-        The line of the release in its ledger.
     """
 
     table: Path
     column: str
     out: Path
-    rows: int
+    rows: int  # those that were kept; how many groups the table had is a secret
     groups_per_person: int
-    epsilon: object
-    rule: KeepRule
+    epsilon: object  # as typed
+    rule: KeepRule  # the noise, the threshold, and the delta that is spent
     ledger: Entry | None = None
 
     def __str__(self) -> str:
@@ -89,29 +78,13 @@ def release_groups(
     A row exists because people are in its group, so a group of one would give that person away. The
     rows are sorted by their keys, because their order is published.
 
-    Parameters
-    ----------
-    table, delimiter, integral_floats, force, ledger, source
-        As for `release_table`. The table has one row for each group, and is held in memory.
-    column : str
-        The column of counts, which count people. All other columns are the key of the group.
-    out : str or os.PathLike of str
-        The .csv file to write.
-    epsilon, delta : number
-        The budget; delta below 1/4.
-    groups_per_person : int
-        The most rows in which one person is counted. It is not compared with the number of rows,
-        which is a secret.
-    person : Person, optional
-        In place of groups_per_person: a person is counted once in each of `records` groups, and
-        `distinct` names all columns of the key.
-    before_placing : callable
-        Called when the file is complete and lacks only its name.
-
-    Raises
-    ------
-    TableError, OutputError, LedgerError, TypeError, ValueError, OverflowError, ImportError, OSError
-        As `release_table`. Also a TableError if two rows are one group, or a count is negative.
+    The arguments are those of `release_table` and `keep_groups`. The table, which is held in
+    memory, has one row for each group. `column` counts people, and all other columns are the key of
+    the group. `groups_per_person` is the most rows in which one person is counted. It is not
+    compared with the number of rows, which is a secret. `person` takes its place: a person is
+    counted once in each of `records` groups, and `distinct` names all columns of the key. A table
+    is refused if two rows are one group, or if a count is negative. `before_placing` is called when
+    the file is complete and lacks only its name.
     """
     if person is not None:
         groups_per_person = person.records

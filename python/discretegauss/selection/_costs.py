@@ -35,7 +35,8 @@ def noisy_max_epsilon(law: Law, sensitivity: Number = 1, *, monotone: bool = Fal
     Parameters
     ----------
     law : DiscreteLaplace, or GeneralizedGaussian of beta 1
-        The noise of each vote. Others have no finite epsilon at delta = 0 (docs/selection.md).
+        The noise of each vote. Others have no finite epsilon at delta = 0
+        (docs/noise/selection.md).
     sensitivity : int, optional
         The most by which one person changes any vote.
     monotone : bool, optional

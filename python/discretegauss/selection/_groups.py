@@ -30,17 +30,10 @@ from ..errors import ParameterTypeError
 
 
 class Groups(NamedTuple):
-    """The counts of all groups, and what makes a container of those that are kept.
-
-    Parameters
-    ----------
-    cells : Cells
-        The counts of all groups.
-    build : callable
-        Makes a container from the places of the kept groups, and their noisy counts.
-    """
+    """The counts of all groups, and what makes a container of those that are kept."""
 
     cells: Cells
+    #: Takes the places of the kept groups, and their noisy counts.
     build: Callable[[NDArray[np.intp], NDArray[np.int64]], Any]
 
 

@@ -17,16 +17,9 @@ from ._scores import Gaps
 class NativeSelection:
     """Rows of candidates prepared by the C core (csrc/mechanisms/select.c).
 
-    Parameters
-    ----------
-    kind : int
-        A ``dg_selection_kind``.
-    rate : Fraction
-        A candidate passes with probability exp(-gap rate).
-    gaps : Gaps
-        The gaps, whose denominator the rate includes.
-    row_of : ndarray of int64, optional
-        The row of each item; None: item i has row i modulo their number.
+    `kind` is a ``dg_selection_kind``. A candidate passes with probability exp(-gap rate); the rate
+    includes the denominator of the gaps. `row_of` has the row of each item. Without it, item i has
+    row i modulo the number of rows.
     """
 
     def __init__(

@@ -109,7 +109,7 @@ def report_noisy_max(
     -----
     Guaranteed: noise and ties are exact. With Laplace noise it costs `noisy_max_epsilon`. With any
     law it costs at most as much as the release of all noisy votes, because it is a function of them
-    (docs/selection.md).
+    (docs/noise/selection.md).
 
     References
     ----------

@@ -182,6 +182,6 @@ def _whole(scale: Fraction, k: int, bits: int) -> Interval:
     return at.add(first, at.scale(at.mul(_power(scale, 1, bits), second), 2))
 
 
-def last_mass(scale: Fraction, k: int, bits: int = 128) -> Interval:
+def last_mass(scale: Fraction, k: int) -> Interval:
     """Return P(X = k), which is the delta of keeping or dropping one group with its noisy count."""
-    return _mass(scale, k, k, bits)
+    return _mass(scale, k, k, 128)

@@ -16,14 +16,7 @@ from ._doubles import OnGrid
 class NativeSides:
     """Values prepared by the C core (csrc/mechanisms/leave_cell.c).
 
-    Parameters
-    ----------
-    places : OnGrid
-        The places of the values.
-    step : Fraction
-        At most 1.
-    doublings : int
-        A cell is step 2**doublings scales of the noise long.
+    A cell is step 2**doublings scales of the noise long, step at most 1.
     """
 
     def __init__(self, places: OnGrid, step: Fraction, doublings: int) -> None:

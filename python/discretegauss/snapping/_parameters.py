@@ -183,28 +183,7 @@ def parameters(
 ) -> Parameters:
     """Return the scale, the grid and the guaranteed epsilon of a snapping mechanism, exactly.
 
-    Parameters
-    ----------
-    epsilon : number
-        The most that a release may cost, > 0; any number type.
-    bound : number
-        Outputs are clamped to [-bound, bound]: a double, > 0.
-    sensitivity : number, optional
-        The most by which one person changes a value, > 0.
-    method : {"exact", "mironov"}, optional
-        As for `snapping_laplace`.
-    grid, lower, upper : number, optional
-        As for `snapping_laplace`; not with Mironov's method.
-
-    Returns
-    -------
-    tuple
-        Named: the scale, the grid and epsilon, each a Fraction, and the range.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        A parameter is not a number or breaks its rule.
+    The arguments are those of `snapping_laplace`, as typed.
 
     Examples
     --------

@@ -229,19 +229,8 @@ def _all(holds: list[bool | None]) -> bool | None:
 def arc_holds(arc: Arc, use: Use, table: CellTable, weight: Weight) -> bool | None:
     """Decide whether an arc keeps its claim over its range of integers.
 
-    Parameters
-    ----------
-    arc : Arc
-    use : Use
-        The target of the arc: integers y >= 0 or y < 0, not both.
-    table : CellTable
-    weight : Weight
-        The weight of the table's law.
-
-    Returns
-    -------
-    bool or None
-        True: proven. False: refuted at some distance. None: undecided at this precision.
+    The integers of `use`, the target of the arc, are y >= 0 or y < 0, not both. True means proven,
+    False refuted at some distance, and None undecided at this precision.
     """
     if not (0 <= arc.error <= _MOST_ERROR and 0 <= arc.slope <= _MOST_SLOPE):
         return False

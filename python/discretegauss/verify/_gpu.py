@@ -17,10 +17,7 @@ _BITS = {"int32": 31, "int64": 63}
 def known_answers() -> Iterator[tuple[str, bool]]:
     """Return an iterator of each statement and whether it holds.
 
-    Raises
-    ------
-    ImportError, RuntimeError
-        If the compiled core, cuda-core, its NVRTC, a driver or a GPU is missing.
+    Without the compiled core, cuda-core, its NVRTC, a driver or a GPU it raises an error.
     """
     core("noise on a GPU")
     nvrtc()

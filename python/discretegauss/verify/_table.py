@@ -74,17 +74,8 @@ def sampler_of(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
 def copy_out(spec: LawSpec, *, index_bits: int = 16, block_bits: int = -1) -> CellTable:
     """Return the table that the C core builds for a law.
 
-    Parameters
-    ----------
-    spec : LawSpec
-        A discrete Laplace, Gaussian or generalised Gaussian.
-    index_bits, block_bits : int, optional
-        The size of the table and of its blocks; -1: the core chooses.
-
-    Raises
-    ------
-    ParameterValueError
-        The core has no table for this law.
+    The law is a discrete Laplace, Gaussian or generalised Gaussian. With -1 the core chooses the
+    size of the blocks.
     """
     from .._native import ffi, lib
 

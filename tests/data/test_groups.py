@@ -15,10 +15,10 @@ from inputs import must_not_draw
 import discretegauss
 from discretegauss.data.frame_columns import places
 from discretegauss.data.identifiers import names_people
-from discretegauss.data.person import names_of
 from discretegauss.errors import ParameterValueError
 from discretegauss.release import Person, Plan, Table
 from discretegauss.release._chunks import column_indices
+from discretegauss.release._person import names_of
 
 dg: Any = discretegauss
 

@@ -433,7 +433,7 @@ SKIPPED: dict[tuple[str, str], str] = {
         ("release_table", name): "a statement: tests/release/test_person_plans.py"
         for name in ("person", "by", "across")
     },
-    ("Person", "distinct"): "names: tests/data/test_person.py",
+    ("Person", "distinct"): "names: tests/release/test_person.py",
     **{
         ("Table", name): "names, or two integers: tests/release/test_person_plans.py"
         for name in ("by", "columns", "across", "values")

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 
 import discretegauss
 from discretegauss._inputs.budget import Budget
-from discretegauss.data.person import (
+from discretegauss.errors import DiscreteGaussError, ParameterValueError
+from discretegauss.privacy.joint import Joint
+from discretegauss.privacy.sensitivity import Sensitivity
+from discretegauss.release._person import (
     Counting,
     Person,
     change,
@@ -23,9 +26,6 @@ from discretegauss.data.person import (
     joint,
     together,
 )
-from discretegauss.errors import DiscreteGaussError, ParameterValueError
-from discretegauss.privacy.joint import Joint
-from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss

@@ -58,7 +58,7 @@ def test_only_parameters_are_renamed() -> None:
 def test_errors_about_totals_and_people_name_what_the_command_has(
     tmp_path: Path, run: Command
 ) -> None:
-    """It takes no law, and has no `person` or `by`."""
+    """It takes no law, and a person only in a plan."""
     table = tmp_path / "t.csv"
     how = ("release", table, "--out", tmp_path / "o.csv", "--rho", 1, "--column", "n")
     table.write_text("g,n,m,both\na,1,4,5\nb,2,1,3\nc,3,5,8\n")
@@ -68,7 +68,7 @@ def test_errors_about_totals_and_people_name_what_the_command_has(
     said = run(*how, "--column", "m", "--column", "both", "--disjoint", "--rows-per-person", 2).err
     assert said.endswith("do not say that nobody is counted in two of the columns\n")
     table.write_text("user_id,n\n" + "".join(f"{i},{i**3}\n" for i in range(99)))
-    assert run(*how).err.endswith("with person= and by='user_id', in a plan or in Python\n")
+    assert run(*how).err.endswith("or make a plan whose table has it in by\n")
 
 
 def test_rows_that_agree_are_named_by_their_lines(tmp_path: Path, run: Command) -> None:

@@ -38,8 +38,6 @@ def test_any_other_source_is_refused(source: Any) -> None:
     """Each task would read a copy of it, and so the same bits."""
     with pytest.raises(TypeError, match="source must be"):
         noise_of_tasks(EMPTY, NONE, source=source)
-    with pytest.raises(TypeError, match="by needs values in memory"):
-        noise_of_tasks(EMPTY, None, rho=1, by=["town"])
 
 
 def test_the_budget_counts_all_that_one_person_changes() -> None:
@@ -54,9 +52,7 @@ def test_the_budget_counts_all_that_one_person_changes() -> None:
         assert noise.law == dg.DiscreteGaussian(sigma2)
         assert [*map(str, result.dtypes)] == ["int64"] * 3
     noise, _ = noise_of_tasks(EMPTY, None, epsilon=1, delta="1e-6", rows_per_person=2)
-    assert noise.law == dg.privacy.calibrate(
-        dg.DiscreteGaussian, epsilon=1, delta="1e-6", queries=6
-    )
+    assert noise.law == dg.DiscreteLaplace(6)  # a Gaussian with a deviation of 10.3 would do, too
 
 
 @pytest.mark.parametrize("n_rows", [3, 5])

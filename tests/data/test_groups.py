@@ -15,10 +15,10 @@ from inputs import must_not_draw
 import discretegauss
 from discretegauss.data.frame_columns import places
 from discretegauss.data.identifiers import names_people
-from discretegauss.data.person import names_of
 from discretegauss.errors import ParameterValueError
 from discretegauss.release import Person, Plan, Table
 from discretegauss.release._chunks import column_indices
+from discretegauss.release._person import names_of
 
 dg: Any = discretegauss
 
@@ -27,6 +27,11 @@ pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
 NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
+
+
+def release(frame: Any, by: Any) -> dict[str, Any]:
+    """Add noise to one frame of a plan, whose column n has the counts."""
+    return Plan(Person(1), {"t": Table(by)}, rho=1).add_noise({"t": frame}, "n")
 
 
 def of_objects(values: list[Any]) -> Any:
@@ -50,7 +55,7 @@ def test_rows_that_pandas_groups_are_one_group(values: list[Any]) -> None:
     frame = of_objects(values)
     assert len(frame.groupby("g", dropna=False).size()) == 1
     with pytest.raises(ParameterValueError, match=r"rows 1 and 2 must differ in by \(g\)"):
-        dg.noise_for(frame, rho=1, columns="n", person=Person(1), by="g")
+        release(frame, "g")
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -72,26 +77,25 @@ def test_each_library_compares_by_value(
     kind: Callable[[Any], Any], values: Any, is_one: bool
 ) -> None:
     frame = kind({"g": values, "n": [1, 2]})
-    options = {"rho": 1, "columns": "n", "person": Person(1), "by": "g"}
     if is_one:
         with pytest.raises(ParameterValueError, match="rows 1 and 2 must differ in by"):
-            dg.noise_for(frame, **options)
+            release(frame, "g")
     else:
-        assert dg.noise_for(frame, **options).sigma2 == 0.5
+        assert len(release(frame, "g")["t"]) == 2
 
 
 def test_null_and_nan_are_two_groups_of_polars() -> None:
     frame = pl.DataFrame({"g": [None, float("nan")], "n": [1, 2]})
     assert len(frame.group_by("g").len()) == 2
-    dg.noise_for(frame, rho=1, columns="n", person=Person(1), by="g")
+    release(frame, "g")
 
 
 def test_groups_of_several_keys_are_told_apart() -> None:
     keys = [(i % 7, str(i % 11), i % 13) for i in range(1001)]
     frame = pd.DataFrame(keys, columns=list("abc")).assign(n=range(1, 1002))
-    dg.noise_for(frame, rho=1, columns="n", person=Person(1), by=list("abc"))
+    release(frame, list("abc"))
     with pytest.raises(ParameterValueError, match=r"rows 1 and 78 must differ in by \(a, b\)"):
-        dg.noise_for(frame, rho=1, columns="n", person=Person(1), by=["a", "b"])
+        release(frame, ["a", "b"])
 
 
 # --- rows of people
@@ -112,10 +116,9 @@ def test_a_column_of_identifiers_is_asked_about(
 ) -> None:
     """Naming it in `by` is the answer, as are fewer rows, or two rows that agree in it."""
     frame = kind({name: list(values), "n": range(7, 27)})
-    for who in ({}, {"person": Person(1)}):
-        with pytest.raises(ParameterValueError, match=f"each row looks like one person.*{name!r}"):
-            dg.add_noise(frame, rho=1, columns="n", source=must_not_draw, **who)
-    assert dg.noise_for(frame, rho=1, columns="n", person=Person(1), by=name).sigma2 == 0.5
+    with pytest.raises(ParameterValueError, match=f"each row looks like one person.*{name!r}"):
+        dg.add_noise(frame, rho=1, columns="n", source=must_not_draw)
+    assert len(release(frame, name)["t"]) == 20
     few = kind({name: list(values)[:10], "n": range(7, 17)})
     assert dg.noise_for(few, rho=1, columns="n").sigma2 == 0.5
     again = kind({name: [*[*values][:19], next(iter(values))], "n": range(7, 27)})
@@ -205,13 +208,11 @@ class Label(str):
         lambda labels: names_of(labels, "columns"),
         lambda labels: places(labels, [Label(x) for x in labels]),
         lambda labels: column_indices(labels, [Label(x) for x in labels]),
-        lambda labels: dg.noise_for(
-            pd.DataFrame([[1] * 300] * 2, columns=pd.Index(labels, dtype=object)),
+        lambda labels: Plan(
+            Person(1),
+            {"t": Table([*map(Label, [*labels[1:20], "c0"])], [*map(Label, labels[150:])])},
             rho=1,
-            columns=[Label(x) for x in labels[150:]],
-            person=Person(1),
-            by=[Label(x) for x in labels[1:20]] + [Label("c0")],
-        ),
+        ).add_noise({"t": pd.DataFrame([[1] * 300] * 2, columns=pd.Index(labels, dtype=object))}),
     ],
 )
 def test_each_name_is_looked_up_and_not_searched(named: Callable[[list[Hashable]], object]) -> None:
@@ -228,17 +229,16 @@ def test_each_name_is_looked_up_and_not_searched(named: Callable[[list[Hashable]
 def test_a_column_may_have_the_name_of_an_attribute() -> None:
     """pandas answers `frame.coords` with that column."""
     frame = pd.DataFrame({"coords": ["a", "b"], "to_frame": [1, 2], "index": [3, 4], "n": [5, 6]})
-    for who in ({}, {"person": Person(1)}):
-        assert dg.noise_for(frame, rho=1, columns="n", **who).sigma2 == 0.5
+    assert dg.noise_for(frame, rho=1, columns="n").sigma2 == 0.5
+    assert len(release(frame, ["coords", "to_frame", "index"])["t"]) == 2
 
 
 def test_values_without_a_hash_are_groups() -> None:
     for values, is_one in (([[1], [1]], True), ([[1], [2]], False)):
         for kind in (pd.DataFrame, pl.DataFrame, pa.table):
             frame = kind({"g": values, "n": [1, 2]})
-            options = {"rho": 1, "columns": "n", "person": Person(1), "by": "g"}
             if is_one:
                 with pytest.raises(ParameterValueError, match="must differ in by"):
-                    dg.noise_for(frame, **options)
+                    release(frame, "g")
             else:
-                dg.noise_for(frame, **options)
+                release(frame, "g")

@@ -41,7 +41,6 @@ def _plan(folder: Path) -> Path:
 DOORS: dict[str, Callable[[Path], Any]] = {
     "add_noise, budget": lambda folder: dg.add_noise([3], rho=10**6),
     "add_noise, law": lambda folder: dg.add_noise(np.array([3]), NARROW),
-    "add_noise, person": lambda folder: dg.add_noise([3], rho=10**6, person=ONE),
     "noise_for": lambda folder: dg.noise_for([3], epsilon=500, delta="1e-6"),
     "calibrate": lambda folder: privacy.calibrate(dg.DiscreteGaussian, rho=10**6),
     "calibrate, error": lambda folder: privacy.calibrate(

@@ -79,10 +79,11 @@ def test_margins_are_found_in_long_form() -> None:
     with pytest.raises(ParameterValueError, match="that agree with it in b, so"):
         add(margins().stack())
     for records in (1, 3):
+        plan = Plan(Person(records, ["a", "b"]), {"t": Table(["a", "b"])}, rho=1)
         with pytest.raises(
             ParameterValueError, match=r"rows_per_person=2 in place of the statement"
         ):
-            add(whole, columns="n", person=Person(records, ["a", "b"]), by=["a", "b"])
+            plan.add_noise({"t": whole}, "n", source=must_not_draw)
     cells = whole[(whole["a"] != "All") & (whole["b"] != "All")]
     assert dg.noise_for(cells, rho=1, columns="n").sigma2 == 0.5
 
@@ -98,22 +99,14 @@ def test_a_stream_is_looked_at_and_then_released() -> None:
             assert dg.add_noise(reader, rho=1, columns="n")["g"].to_pylist() == ["x", "y", "z"]
 
 
-def test_dimensions_in_by_are_the_rows_of_xarray() -> None:
-    """A person counts in all ages: their sums are no totals of rows."""
+def test_the_first_dimension_has_the_rows_of_xarray() -> None:
+    """A person counts in all places of the others: their sums are no totals of rows."""
     ages = {"age": ["young", "old", "both"]}
     counts = xr.DataArray([[5, 3, 8], [1, 6, 7]], ages, ["town", "age"])
-    person = Person(1, ["town"])
-    assert dg.noise_for(counts, rho=1, person=person, by="town").sigma2 == 1.5
-    for by, sigma2 in ((["age"], 1), (["town", "age"], 0.5)):
-        for array in (counts, counts.transpose()):
-            with pytest.raises(ParameterValueError, match=r"^row (3|7) is in every column"):
-                add(array, person=Person(1), by=by)
-            cells = array.isel(age=[0, 1])
-            assert dg.noise_for(cells, rho=1, person=Person(1), by=by).sigma2 == sigma2
+    for array in (counts, counts.assign_coords(town=["A", "B"])):
+        assert dg.noise_for(array, rho=1).sigma2 == 1.5
     with pytest.raises(ParameterValueError, match=r"^row 3 is in every column"):
-        add(counts.transpose(), person=Person(1))
-    town = counts.assign_coords(town=["A", "B"]).transpose("age", "town")
-    assert dg.noise_for(town, rho=1, person=person, by="town").sigma2 == 1.5
+        add(counts.transpose())
 
 
 def test_labels_make_a_total_of_a_column() -> None:
@@ -156,12 +149,19 @@ def test_a_total_is_not_trivial(counts: list[int | None], is_total: bool) -> Non
 
 def test_a_replaced_record_pays_for_a_total_but_not_for_margins() -> None:
     """A person leaves one row for another: two rows change, and the total does not."""
-    replaced, total = Person(1, neighbours="replace"), pd.Series({"x": 5, "y": 3, "All": 8})
-    assert dg.noise_for(total, rho=1, person=replaced).sigma2 == 1
-    with pytest.raises(ParameterValueError, match=r"^row 3 is"):
-        add(total, person=Person(2, neighbours="replace"))
-    with pytest.raises(ParameterValueError, match="that agree with it in b"):
-        add(long(), columns="n", person=replaced)
+    replaced = Person(1, neighbours="replace")
+    total = pd.DataFrame({"g": ["x", "y", "All"], "n": [5, 3, 8]})
+    for person, keys, frame, refused in (
+        (replaced, ["g"], total, None),
+        (Person(2, neighbours="replace"), ["g"], total, r"row 3 is"),
+        (replaced, ["a", "b"], long(), "that agree with it in b"),
+    ):
+        plan = Plan(person, {"t": Table(keys)}, rho=1)
+        if refused is None:
+            assert len(plan.add_noise({"t": frame}, "n")["t"]) == 3
+            continue
+        with pytest.raises(ParameterValueError, match=refused):
+            plan.add_noise({"t": frame}, "n", source=must_not_draw)
 
 
 def test_a_norm_covers_a_total() -> None:

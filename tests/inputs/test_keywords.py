@@ -19,6 +19,7 @@ from discretegauss.release._plan import read_plan
 
 dg: Any = discretegauss  # checkers know that these keywords are wrong
 NO_SEED = "there is no seed"
+PLAN = "say in a plan who is counted: plan = release.Plan(person, {'t': release.Table(by="
 
 HINTS: list[tuple[Callable[[], Any], str]] = [
     (
@@ -48,6 +49,9 @@ HINTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: dg.compat.NumpyNoise(seed=1), NO_SEED),
     (lambda: noise_of_tasks(np.empty(0, int), None, eps=1), "did you mean epsilon?"),
     (lambda: noise_of_tasks(np.empty(0, int), None, rho=1, random_state=1), NO_SEED),
+    (lambda: dg.add_noise([1], rho=1, person=dg.release.Person(3)), PLAN),
+    (lambda: dg.noise_for([1], rho=1, by="town"), PLAN),
+    (lambda: noise_of_tasks(np.empty(0, int), None, rho=1, by="town"), PLAN),
 ]
 
 
@@ -81,6 +85,7 @@ def test_unknown_keys_of_a_plan_and_options_have_hints(tmp_path: Path, run: Comm
         read_plan(tmp_path / "plan.toml")
     for option, hint in (
         ("--eps", "did you mean --epsilon?"),
+        ("--person", "did you mean --records?"),
         ("--collumn", "did you mean --column?"),
         ("--row-per-person", "did you mean --rows-per-person?"),
         ("--seed", NO_SEED),

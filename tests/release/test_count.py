@@ -16,11 +16,11 @@ import pytest
 from scipy.stats import binom
 
 from discretegauss import DiscreteGaussian, estimate, privacy
-from discretegauss.data.person import change
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.release import Counts, Person, Plan, Table
 from discretegauss.release._categories import Categories
 from discretegauss.release._kept import Records, kept
+from discretegauss.release._person import change
 from discretegauss.release._tallies import asked, tallies
 
 nw = pytest.importorskip("narwhals.stable.v2")

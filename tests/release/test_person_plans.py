@@ -15,15 +15,14 @@ from same_bits import same_bits
 
 import discretegauss
 from discretegauss import release
-from discretegauss.data import groups
-from discretegauss.data.person import change, checked_counting
 from discretegauss.errors import (
     DiscreteGaussError,
     ParameterTypeError,
     ParameterValueError,
     TableError,
 )
-from discretegauss.release import Person, Plan, Table, commands
+from discretegauss.release import Person, Plan, Table, _distinct_rows, commands
+from discretegauss.release._person import change, checked_counting
 from discretegauss.release.commands import plan_json, plan_text, read_plan, release_json
 from discretegauss.testing import TapeSource
 
@@ -230,12 +229,12 @@ def test_a_group_that_is_listed_twice_is_refused(folder: Path, kind: str) -> Non
 @pytest.mark.parametrize("bits", [32, 64])
 def test_groups_have_hashes_of_64_bits(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
     """Even if Python's own hash has 32 bits, 10**5 groups differ, and equal keys agree."""
-    monkeypatch.setattr(groups, "_HASH_BITS", bits)
+    monkeypatch.setattr(_distinct_rows, "_HASH_BITS", bits)
     keys = [(f"town{i // 100}", str(i % 100)) for i in range(10**5)]
-    hashes = groups.group_hashes(keys)
+    hashes = _distinct_rows.group_hashes(keys)
     assert len(set(hashes.tolist())) == 10**5
     assert max(abs(x) for x in hashes.tolist()) > 2**55
-    assert groups.group_hashes(keys[:3]).tolist() == hashes[:3].tolist()
+    assert _distinct_rows.group_hashes(keys[:3]).tolist() == hashes[:3].tolist()
 
 
 def test_a_null_is_a_group_of_its_own(folder: Path) -> None:

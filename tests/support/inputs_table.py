@@ -379,7 +379,7 @@ BUT: dict[tuple[str, str], Rule | Other] = {
     ("Plan", "report_delta"): _or_none(probability),
     ("Table", "share"): _or_none(positive),
     # with rho, and of a list
-    **{("add_noise", name): _no_value for name in ("law", "person", "by", "columns", "out")},
+    **{("add_noise", name): _no_value for name in ("law", "columns", "out")},
 }
 
 SAID_AS: dict[tuple[str, str], set[str]] = {
@@ -411,7 +411,7 @@ SKIPPED: dict[tuple[str, str], str] = {
         ("noise_for", name): "as add_noise, which decides so, too: tests/data/test_arrays.py"
         for name in (
             *("values", "law", "rho", "epsilon", "delta", "sensitivity", "rows_per_person"),
-            *("columns", "disjoint", "integral_floats", "person", "by"),
+            *("columns", "disjoint", "integral_floats"),
         )
     },
     **dict.fromkeys(
@@ -433,7 +433,7 @@ SKIPPED: dict[tuple[str, str], str] = {
         ("release_table", name): "a statement: tests/release/test_person_plans.py"
         for name in ("person", "by", "across")
     },
-    ("Person", "distinct"): "names: tests/data/test_person.py",
+    ("Person", "distinct"): "names: tests/release/test_person.py",
     **{
         ("Table", name): "names, or two integers: tests/release/test_person_plans.py"
         for name in ("by", "columns", "across", "values")

@@ -82,8 +82,6 @@ def in_options(message: str, arguments: argparse.Namespace) -> str:
     subject = re.sub(rf"(^|, | and )({names})(?=$|, | and )", lambda m: m[1] + shown[m[2]], subject)
     said = re.sub(rf"\b({names})=(?!True)", lambda m: f"{shown[m[1]]} ", said)
     said = re.sub(rf"\b({names})\b(?!=True)", lambda m: shown[m[1]] if "_" in m[1] else m[1], said)
-    if re.search(r"\b(?:person|by)=", said):  # no options of the command
-        said += ", in a plan or in Python"
     return place + colon + subject + said
 
 

@@ -59,11 +59,16 @@ _OUR_NAMES = {
     "overwrite": ("force",),
     "sep": ("delimiter",),
     "n_jobs": ("threads",),
+    "person": ("records",),
     "workers": ("threads",),
 }
 _REPLACED = (
     "neighbours differ by one person, added or removed; double the sensitivity if a person is "
     "replaced, but not for several rounds on a secret sample"
+)
+_PLAN = (
+    "say in a plan who is counted: plan = release.Plan(person, {'t': release.Table(by=...)}, "
+    "rho=...), then plan.add_noise({'t': frame}, columns=...), and plan.laws['t'] for the law"
 )
 _ABOUT = dict.fromkeys(("seed", "rng", "random_state", "generator", "prng", "key"), _NO_SEED)
 _ABOUT |= dict.fromkeys(("neighbours", "neighbors", "neighboring_relation"), _REPLACED)
@@ -81,6 +86,8 @@ def hint_for(name: str, known: Collection[str]) -> str:
     """
     plain = name.lower()
     ours = [one for one in _OUR_NAMES.get(plain, ()) if one in known]
+    if not ours and plain in ("person", "by") and "disjoint" in known and "column" not in known:
+        return f"; {_PLAN}"  # of values in memory; of a file they are parameters
     if not ours and plain in _ABOUT:
         return f"; {_ABOUT[plain]}"
     ours = ours or get_close_matches(plain, known, 1, 0.7)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
@@ -40,12 +40,11 @@ from .cells import Container, is_integer
 from .labelled_table import read_once
 from .lists_and_arrays import open_array, open_objects
 from .tensors import add_to_tensor, open_tensor
-from .totals import Alone, alone_by
+from .totals import Alone
 
 if TYPE_CHECKING:
     from .._inputs.draw_arguments import TensorT
     from ..privacy.joint import Joint
-    from .person import Person
 
     class _Frame(Protocol):
         @property
@@ -91,8 +90,6 @@ class NoiseOptions(_Common, total=False):
 
 class _Options(_Common, total=False):
     threads: int
-    person: Person | None
-    by: str | Sequence[str] | None
 
 
 class _Rho(_Options):
@@ -160,8 +157,6 @@ def add_noise(
     rows_per_person: int = 1,
     columns: object = None,
     disjoint: bool = False,
-    person: Person | None = None,
-    by: str | Sequence[str] | None = None,
     overflow: Overflow = "raise",
     modulus: int | None = None,
     integral_floats: bool = False,
@@ -197,13 +192,6 @@ def add_noise(
         others come back unchanged. A tuple that is a label is that one label.
     disjoint : bool, optional
         With a budget: nobody is in two columns, so that a person changes `rows_per_person` values.
-    person : release.Person, optional
-        With a budget, in place of the three above: how many records a person has, and in what they
-        differ. A record counts in each of the columns.
-    by : str or sequence of str, optional
-        With a person: the columns by which the rows group the records. Rows must differ in them.
-        None means the columns without noise, and the index if it has names. In a DataArray they are
-        dimensions, and None means the first; a record counts in each place of the others.
     overflow : "raise" or "saturate", optional
         If a sum might be beyond int64 (or the type of Int128 and Decimals): raise an error before
         anything is drawn, or clamp the sum to the end of the type.
@@ -291,7 +279,7 @@ def add_noise(
         is_lazy = isinstance(values, if_loaded("polars", "LazyFrame"))
         values = read_once(values)  # the law needs the rows, too
         container = open_container(values, columns, floats=integral_floats)
-    who = Who(sensitivity, rows_per_person, disjoint, person, by)
+    who = Who(sensitivity, rows_per_person, disjoint)
     law = law_for(values, container, law, budget, who)
     if memory is not None:
         return add_to_tensor(out, memory, law, how)
@@ -315,16 +303,14 @@ def noise_for(
     rows_per_person: int = 1,
     columns: object = None,
     disjoint: bool = False,
-    person: Person | None = None,
-    by: str | Sequence[str] | None = None,
     integral_floats: bool = False,
 ) -> Law:
     """Return the law of the noise that `add_noise` adds for the same arguments: for error bars.
 
     Parameters
     ----------
-    values, law, rho, epsilon, delta, sensitivity, rows_per_person, columns, disjoint, person, \
-by, integral_floats
+    values, law, rho, epsilon, delta, sensitivity, rows_per_person, columns, disjoint, \
+integral_floats
         As for `add_noise`. Nothing is drawn, and the law does not depend on the values.
 
     Returns
@@ -355,7 +341,7 @@ by, integral_floats
         values = read_once(values)
         container = open_container(values, columns, floats=integral_floats)
     budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
-    who = Who(sensitivity, rows_per_person, disjoint, person, by)
+    who = Who(sensitivity, rows_per_person, disjoint)
     return law_for(values, container, law, budget, who)
 
 
@@ -365,19 +351,14 @@ class Who(NamedTuple):
     sensitivity: object = 1
     rows_per_person: object = 1
     disjoint: object = False
-    person: Person | None = None
-    by: object = None
 
     def given(self) -> list[str]:
-        """Return the parameters with other values than their defaults; all but `by` are checked."""
-        if self.person is None and self.by is not None:
-            raise ParameterTypeError("by needs person, which was not given")
+        """Return the parameters with other values than their defaults; all are checked."""
         if self.disjoint is not False:
             checked_flag(self.disjoint, "disjoint")
         rows = whole_number(self.rows_per_person, "rows_per_person", minimum=1)
         of_one = type(self.sensitivity) is int and self.sensitivity == 1
-        named = {"sensitivity": not of_one, "rows_per_person": rows != 1}
-        named |= {"disjoint": self.disjoint is True, "person": self.person is not None}
+        named = {"sensitivity": not of_one, "rows_per_person": rows != 1, "disjoint": self.disjoint}
         return [name for name, is_given in named.items() if is_given]
 
     def joint(self, values: Any, container: Container, *, whole: bool) -> Joint:
@@ -388,14 +369,8 @@ class Who(NamedTuple):
         # here, because workers have a law and do not need these
         from ..privacy.joint import Joint
         from ..privacy.sensitivity import Sensitivity
-        from .groups import counting_of, require_counts
-        from .person import joint
+        from .groups import require_counts
 
-        if self.person is not None:
-            counting = counting_of(values, container, self.person, self.by)
-            keys = None if self.by is None else counting.by
-            require_counts(values, container, alone_by(self.person, counting), keys)
-            return joint(self.person, [counting])
         rows = whole_number(self.rows_per_person, "rows_per_person", minimum=1)
         require_rows(rows, container.n_rows, self.sensitivity)
         checked = whole_sensitivity if whole else integer_sensitivity
@@ -431,8 +406,6 @@ def law_for(
         found: Law = law
     else:
         budget = Budget.of(law, **numbers)
-        if "person" in given and len(given) > 1:
-            raise ParameterTypeError(f"{given[0]} must not be given with person")
         whole = budget.epsilon is not None
         [found] = who.joint(values, container, whole=whole).noise(budget, [Fraction(1)]).laws
     if found._spec.parameter < WIDE_FROM:

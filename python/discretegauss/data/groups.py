@@ -1,86 +1,23 @@
-"""Checks that the rows of a table are distinct groups of records, by their key columns."""
+"""Checks of a table that counts people: nobody is in a total, and no row is a person."""
 
 from __future__ import annotations
 
-import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import describe, if_loaded
-from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from .cells import Cells, Container
+from .._inputs.messages import if_loaded
+from ..errors import ParameterValueError
+from .cells import Container
 from .identifiers import FEWEST_ROWS, N_LOOKED_AT, look_like_people, names_people, refusal
 from .labelled_table import LabelledTable
-from .person import (
-    UNNAMED,
-    Counting,
-    Person,
-    checked_counting,
-    names_of,
-    require_known,
-    require_person,
-)
-from .totals import Alone, joined, require_no_total
+from .totals import Alone, require_no_total
 
-_HASH_BITS = sys.hash_info.width
-"""The bits of Python's own hash: 32 in a browser, too few for many rows."""
-
-
-def group_hashes(keys: Iterable[tuple[str, ...]]) -> NDArray[np.int64]:
-    """Return a hash of 64 bits of each row's keys."""
-    if _HASH_BITS >= 64:
-        return np.fromiter(map(hash, keys), np.int64)
-    texts = (repr(key).encode("utf-8", "surrogatepass") for key in keys)
-    return np.frombuffer(b"".join(blake2b(x, digest_size=8).digest() for x in texts), np.int64)
-
-
-def require_groups(
-    hashes: NDArray[np.int64],
-    by: Sequence[object],
-    error: type[DiscreteGaussError] = ParameterValueError,
-    place: tuple[str, int] = ("rows", 1),
-) -> None:
-    """Refuse two rows of one group; the error shows no key.
-
-    `place` is what the error counts, and the number of the first row.
-
-    Equal hashes of different rows cause a wrong refusal. For up to 10**6 rows the probability of
-    that is below 1 in 10**6.
-    """
-    if not by and len(hashes) > 1:
-        raise error(f"by is empty, so there must be one row, got {len(hashes)}")
-    order = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
-    again = np.flatnonzero(ordered[1:] == ordered[:-1])
-    if again.size:
-        one = again[np.argmin(order[again + 1])]  # hashes of texts differ from process to process
-        what, start = place
-        first, second = order[one] + start, order[one + 1] + start
-        names = ", ".join(map(str, by))
-        raise error(f"{what} {first} and {second} must differ in by ({names})")
-
-
-def require_grouped(table: LabelledTable, by: Sequence[Any], counts: Sequence[Any]) -> None:
-    """Refuse a frame that lacks one of these columns, or in which two rows are one group."""
-    names, of_counts = Counter([*table.labels(), *table.levels()]), set(counts)
-    for name in by:
-        if name in of_counts:
-            raise ParameterValueError(f"by must not name a column of counts, got {describe(name)}")
-        if names[name] != 1:
-            fault = "there twice" if names[name] else "not there"
-            raise ParameterValueError(
-                f"by must name columns of the frame, but {describe(name)} is {fault}"
-            )
-    if by:
-        require_groups(joined([table.groups(name) for name in by]), by)
-    else:
-        require_groups(np.arange(len(table.table)), by)
+_UNNAMED = "\0counts"
+"""The label of the counts of a series, which may have none."""
 
 
 def require_no_people(table: LabelledTable, others: Iterable[Any]) -> None:
@@ -92,59 +29,6 @@ def require_no_people(table: LabelledTable, others: Iterable[Any]) -> None:
         reads_so = names_people(name) or look_like_people(table.first(name, N_LOOKED_AT))
         if reads_so and np.unique(table.groups(name)).size == n_rows:
             raise ParameterValueError(refusal(name))
-
-
-def counting_of(values: Any, container: Container, person: Person, by: object) -> Counting:
-    """Return the counting of a container in memory; refuse it if rows are not distinct groups.
-
-    `by` has the columns by which the rows group records; None means all columns but the counts.
-    """
-    require_person(person)
-    if hasattr(values, "dims") and hasattr(values, "coords"):  # a DataArray of xarray
-        return _counting_of_dimensions(values, person, by)
-    counts = [one.label for one in container.cells]
-    if isinstance(values, if_loaded("pandas", "Series")):
-        values, counts = values.to_frame(UNNAMED), [UNNAMED]
-    table = None
-    if counts[0] is not None:
-        table = LabelledTable(values, "values")
-    if by is not None:
-        if table is None:
-            raise ParameterTypeError(
-                f"by needs a frame or table, got values of type {type(values).__name__}"
-            )
-        counting = checked_counting(by=names_of(by, "by"), columns=container.n_columns)
-    else:
-        keys: tuple[Any, ...] = ()
-        if table is not None:
-            keys = tuple(other_names(table, counts))
-        if not keys and container.n_rows != 1:
-            table, keys = None, (UNNAMED,)
-        counting = Counting(by=keys, columns=container.n_columns)
-    if table is not None:
-        require_grouped(table, counting.by, counts)
-    require_known(person, [counting])
-    return counting
-
-
-def _counting_of_dimensions(values: Any, person: Person, by: object) -> Counting:
-    """Return the counting of a DataArray: some dimensions group records, the others are columns.
-
-    The places along a dimension must differ in its coordinate, so that no two are one group.
-    """
-    keys = names_of(values.dims[:1] if by is None else by, "by")
-    for name in keys:
-        if name not in values.dims:
-            raise ParameterValueError(
-                f"by must name dimensions of values, but {describe(name)} is not there"
-            )
-        places = values[name].values.tolist()  # 0, 1, ... without a coordinate
-        table = LabelledTable({name: places, UNNAMED: places}, "values")
-        require_grouped(table, [name], [UNNAMED])
-    columns = math.prod(size for name, size in values.sizes.items() if name not in keys)
-    counting = checked_counting(by=keys, columns=columns)
-    require_known(person, [counting])
-    return counting
 
 
 def require_counts(
@@ -159,49 +43,30 @@ def require_counts(
 
     `by` has the keys, if a user named them; None means all columns but the counts.
     """
-    cells, table = container.cells, None
-    dimensions: tuple[Any, ...] = ()
+    cells, keys = container.cells, list[Any]()
     counts = [one.label for one in cells]
     if isinstance(values, if_loaded("pandas", "Series")):
         if type(values.index).__name__ == "RangeIndex" and values.index.name is None:
             return
-        values, counts = values.to_frame(UNNAMED), [UNNAMED]
+        values, counts = values.to_frame(_UNNAMED), [_UNNAMED]
     is_labelled = isinstance(values, dict)
     if isinstance(values, if_loaded("xarray", "DataArray")):
-        dimensions = values.dims[:1] if by is None else tuple(by)
-        is_labelled = any(name in values.coords for name in dimensions)
+        is_labelled = any(name in values.coords for name in values.dims[:1])
     if counts[0] is None and not is_labelled:
         return
+
+    def codes() -> list[NDArray[np.intp]]:
+        return [table.groups(name) for name in keys]
+
     if counts[0] is not None and LabelledTable.takes(values):
         table = LabelledTable(values, "values")
-    if dimensions:
-        cells = [_with_rows(cells[0], values, dimensions)]
-    keys: list[Any] = list(dimensions)
-    if table is not None:
         twice = Counter([*table.labels(), *table.levels()])
         others = [name for name in other_names(table, counts) if twice[name] == 1]
         keys = others if by is None else list(by)
         named = set(by or ())
         require_no_people(table, [name for name in others if name not in named])
 
-    def codes() -> list[NDArray[np.intp]]:
-        if table is None:
-            return list(np.indices([values.sizes[name] for name in keys]).reshape(len(keys), -1))
-        return [table.groups(name) for name in keys]
-
     require_no_total(cells, alone, keys, codes)
-
-
-def _with_rows(cells: Cells, values: Any, dimensions: Sequence[Any]) -> Cells:
-    """Return the cells of a DataArray with these dimensions as rows, and the others as columns."""
-    first = [values.get_axis_num(name) for name in dimensions]
-    axes = first + [axis for axis in range(values.ndim) if axis not in first]
-    n_rows = math.prod(values.sizes[name] for name in dimensions)
-    nulls = cells.nulls
-    return cells._replace(
-        integers=cells.integers.transpose(axes).reshape(n_rows, -1),
-        nulls=None if nulls is None else nulls.transpose(axes).reshape(n_rows, -1),
-    )
 
 
 def other_names(table: LabelledTable, counts: Sequence[Any]) -> list[Any]:

@@ -55,5 +55,5 @@ def refusal(name: object) -> str:
     return (
         f"each row looks like one person, because column {name!r} reads as an identifier and "
         "no two rows looked at agree in it: count first, so that a row is a group of people; if "
-        f"the rows are groups, leave the column out, or say so with person= and by={name!r}"
+        "the rows are groups, leave the column out, or make a plan whose table has it in by"
     )

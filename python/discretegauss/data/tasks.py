@@ -44,12 +44,6 @@ def noise_of_tasks(
     The template has the values' types without rows. All checks that do not depend on the counts are
     made on it. The other arguments are those of `add_noise`.
     """
-    for name in ("person", "by"):
-        if name in options:
-            raise ParameterTypeError(
-                f"{name} needs values in memory, because tasks cannot tell whether their rows "
-                "differ; release.Plan has the law of such a table"
-            )
     known = (
         inspect.signature(noise_of_tasks).parameters.keys() | AddOptions.__dataclass_fields__.keys()
     )

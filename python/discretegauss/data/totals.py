@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscreteGaussError, ParameterValueError
 from .cells import Cells
-
-if TYPE_CHECKING:
-    from .person import Counting, Person
 
 MOST_ROWS = 20_000
 """Tables with more rows are not looked at for totals of some keys, which takes more time."""
@@ -40,19 +37,6 @@ class Alone(NamedTuple):
     rows: bool  # each record is counted in one row
     columns: bool  # each record is counted in one column
     has_person: bool  # a statement about a person says so
-
-
-def alone_by(person: Person, counting: Counting) -> Alone:
-    """Return what a statement about a person says.
-
-    A record is in one row. Only where one record replaces another does the noise cover a total of
-    all rows, too: either the total does not change, or one of the two rows does not.
-    """
-    from .person import change  # here, because workers that only draw do not need it
-
-    across = counting.across is not None
-    in_one_row = person.records > 1 or across or change(person, counting).rows == 1
-    return Alone(in_one_row, across, has_person=True)
 
 
 def require_no_total(

@@ -1,9 +1,9 @@
 """Release tables of counts with differential privacy."""
 
-from ..data.person import Person
 from ..errors import OutputError, TableError
 from ._counts import Counts
 from ._frames import Plan, Table
+from ._person import Person
 from ._report import PlanRelease, Release
 from ._run import release_plan, release_table
 from ._running import Running

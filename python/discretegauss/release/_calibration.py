@@ -1,7 +1,7 @@
 """The noise of one table or several for a budget, and the cost of that noise, for reports.
 
-`privacy/joint.py` has the bounds; a statement about a person (`data/person.py`) says how far one
-person changes the tables.
+`privacy/joint.py` has the bounds; a statement about a person (`release/_person.py`) says how far
+one person changes the tables.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .._inputs.decimal_text import decimals
 from .._inputs.messages import describe
 from .._inputs.privacy_arguments import checked_probability, whole_sensitivity
 from .._law_functions.narrow import warn_of_narrow
-from ..data.person import UNNAMED, Counting, Person, joint
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..laws import DiscreteGaussian
 from ..privacy.calibration import widest
 from ..privacy.joint import LAPLACE, THEOREM, Joint, NoiseOfTable
 from ..privacy.sensitivity import Sensitivity
+from ._person import UNNAMED, Counting, Person, joint
 
 _DEFAULT_REPORT_DELTA = "1e-6"
 

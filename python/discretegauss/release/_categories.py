@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._inputs.messages import describe
-from ..data.person import names_of
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ._person import names_of
 
 Codes = NDArray[np.int64]
 

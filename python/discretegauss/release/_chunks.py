@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from .._inputs.messages import number_of
 from .._system.atomic_file import Sink
 from ..data.cells import Cells
-from ..data.groups import group_hashes, require_groups
-from ..data.person import Counting
 from ..errors import TableError
+from ._distinct_rows import group_hashes, require_groups
+from ._person import Counting
 
 OR_FLOATS = "; --integral-floats (in Python: integral_floats=True) also takes 12.0"
 """The end of an error about a count that is not written as an integer."""

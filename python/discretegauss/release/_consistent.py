@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._system.atomic_file import NewFile
-from ..data.person import Person
 from ..errors import ContradictionError, OutputError, ParameterValueError
 from ..estimate import consistent
 from ..laws import Law
@@ -19,6 +18,7 @@ from ._chunks import Chunk
 from ._csv_rows import csv_bytes
 from ._destinations import File
 from ._files import COMPRESSIONS, SUFFIXES
+from ._person import Person
 from ._plan import PlannedTable
 
 _ENDINGS = {*COMPRESSIONS, *SUFFIXES, ".txt"}

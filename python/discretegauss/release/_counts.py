@@ -19,7 +19,6 @@ from .._inputs.privacy_arguments import checked_probability
 from .._inputs.source import Source
 from ..data.addition import AddOptions, noisy, require_room
 from ..data.cells import Cells
-from ..data.person import Person
 from ..errors import ParameterOverflowError, ParameterValueError
 from ..estimate import consistent as made_consistent
 from ..estimate import interval
@@ -28,6 +27,7 @@ from ..laws import Law
 from ..sampling import uniform_below
 from ._categories import Categories
 from ._people import narwhals, open_people
+from ._person import Person
 from ._tallies import OURS, Asked, sums_of, tallies
 from ._unknown_tables import UnknownTable
 

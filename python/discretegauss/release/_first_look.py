@@ -18,11 +18,11 @@ from ..data.identifiers import (
     names_people,
     refusal,
 )
-from ..data.person import Person
-from ..data.totals import MOST_KEYS, MOST_ROWS, Alone, alone_by, codes_of, require_no_total
+from ..data.totals import MOST_KEYS, MOST_ROWS, Alone, codes_of, require_no_total
 from ..errors import TableError
 from ._chunks import Chunk, FileTable, column_indices
 from ._groupings import Values
+from ._person import Counting, Person, change
 from ._plan import PlannedTable
 
 _MOST_COUNTS = 2**20
@@ -117,6 +117,17 @@ class FirstLook:
 
     def _codes(self) -> list[NDArray[np.intp]]:
         return [codes_of(column) for column in zip(*self._keys, strict=True)]
+
+
+def alone_by(person: Person, counting: Counting) -> Alone:
+    """Return what a statement about a person says.
+
+    A record is in one row. Only where one record replaces another does the noise cover a total of
+    all rows, too: either the total does not change, or one of the two rows does not.
+    """
+    across = counting.across is not None
+    in_one_row = person.records > 1 or across or change(person, counting).rows == 1
+    return Alone(in_one_row, across, has_person=True)
 
 
 def alone_of(one: PlannedTable, person: Person | None) -> Alone:

@@ -19,16 +19,16 @@ from .._inputs.source import Source
 from ..data.addition import AddOptions, noisy, require_room
 from ..data.cells import Container
 from ..data.entry import open_container
-from ..data.groups import require_counts, require_grouped
+from ..data.groups import require_counts
 from ..data.labelled_table import LabelledTable
-from ..data.person import Counted, Counting, Person, checked_counting, joint, require_person
-from ..data.totals import alone_by
 from ..errors import ParameterTypeError, ParameterValueError
 from ..privacy.joint import NoiseOfTable
 from ..privacy.ledger import Ledger, open_ledger, recorded
 from ..selection import KeepRule
 from ._calibration import Calibration, Cost, WithCost, calibrations, composed, part_of
 from ._counts import Counts, count
+from ._distinct_rows import require_grouped
+from ._first_look import alone_by
 from ._groupings import (
     TableOfPlan,
     Values,
@@ -38,6 +38,7 @@ from ._groupings import (
     value,
 )
 from ._left_out import refuse_keys
+from ._person import Counted, Counting, Person, checked_counting, joint, require_person
 from ._plan import column_names, named_in_errors, require_whole
 from ._report import budget_text, noise_text, with_unknown_text
 from ._tallies import asked

@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
-from ..data.person import Counting
 from ..errors import ParameterValueError
+from ._person import Counting
 
 Values = dict[str, set[Any]]
 """The values of some keys of a table, without those of `across`."""

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.person import Person
 from ._categories import Codes
+from ._person import Person
 
 
 class Records(NamedTuple):

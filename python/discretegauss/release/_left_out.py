@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from .._inputs.messages import describe
-from ..data.person import Counting
 from ..errors import ParameterValueError
 from ._csv_rows import BLANKS
 from ._destinations import identity_of
+from ._person import Counting
 
 
 def left_out(tables: Sequence[tuple[Path, Sequence[str]]]) -> list[frozenset[str]]:

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from .._inputs.messages import describe
 from ..data.labelled_table import LabelledTable
-from ..data.person import Person
 from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 from ._categories import Categories, Codes
 from ._kept import Records
 from ._people_types import require_types
+from ._person import Person
 from ._unlisted import Combinations
 
 _OURS = "__dg_"

@@ -23,15 +23,6 @@ from .._inputs.numbers import checked_flag, exact_rational, positive, whole_numb
 from .._inputs.paths import named_path
 from .._inputs.privacy_arguments import integer_sensitivity, require_rows, whole_sensitivity
 from .._system.atomic_file import errors_name
-from ..data.person import (
-    UNNAMED,
-    Counting,
-    Person,
-    checked_counting,
-    joint,
-    names_of,
-    require_person,
-)
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from ..laws import DiscreteLaplace
 from ..privacy.joint import Joint
@@ -43,6 +34,15 @@ from ._files import checked_delimiter
 from ._first_bytes import looks_like
 from ._groupings import require_values
 from ._left_out import left_out, refuse_keys
+from ._person import (
+    UNNAMED,
+    Counting,
+    Person,
+    checked_counting,
+    joint,
+    names_of,
+    require_person,
+)
 
 _OF_BUDGET = ("rho", "epsilon", "delta")
 _OF_PLAN = {*_OF_BUDGET, "report_delta", "confidence", "tables", "person"}

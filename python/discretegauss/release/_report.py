@@ -16,12 +16,12 @@ from .._inputs.decimal_text import rounded, rounded_down, rounded_up
 from .._inputs.messages import number_of, printable
 from .._law_functions.narrow import narrow_noise
 from .._system.json_report import json_report
-from ..data.person import Person
 from ..laws import DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Law
 from ..privacy.joint import COROLLARY, LAPLACE
 from ..privacy.ledger import Entry
 from ..privacy.sensitivity import Sensitivity
 from ._calibration import Calibration, Composed, Cost, WithCost
+from ._person import Person
 from ._plan import FilePlan
 
 _WIDTH = len("standard deviation")

@@ -29,7 +29,6 @@ from .._system.progress import Progress
 from .._system.signals import signals_deferred
 from ..data.addition import AddOptions, has_room, noisy
 from ..data.cells import INT64_RANGE, Cells
-from ..data.person import Person
 from ..data.totals import RunningTotal, refusal_of_row
 from ..errors import ParameterValueError, TableError
 from ..laws import Law
@@ -41,6 +40,7 @@ from ._destinations import File, checked_destinations, exists_already, require_o
 from ._files import Format, Stdout, compressed, formats_of, open_table
 from ._first_look import FirstLook, alone_of
 from ._groupings import Values, require_one_grouping, shared_keys
+from ._person import Person
 from ._plan import (
     FilePlan,
     PlannedTable,

@@ -16,13 +16,13 @@ from .._inputs.numbers import checked_flag, exact_rational
 from .._inputs.paths import named_path
 from .._inputs.source import Source
 from .._system.atomic_file import atomic_write, no_op, probed
-from ..data.person import Person
 from ..errors import OutputError, ParameterValueError, TableError
 from ..privacy.ledger import Entry, Ledger, open_ledger, recorded
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._csv_rows import csv_bytes
 from ._destinations import File, checked_destinations
 from ._files import checked_delimiter, formats_of, open_table
+from ._person import Person
 from ._plan import column_names
 from ._report import aligned, ledger_lines
 

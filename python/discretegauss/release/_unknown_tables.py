@@ -11,12 +11,12 @@ from .._inputs.budget import Budget
 from .._inputs.decimal_text import rounded_up
 from .._inputs.messages import printable
 from .._inputs.source import Source
-from ..data.person import Counting, Person
 from ..errors import ParameterValueError
 from ..selection import KeepRule, keep_groups, keep_rule
 from ._calibration import part_of
 from ._categories import Codes
 from ._people import narwhals
+from ._person import Counting, Person
 from ._plan import named_in_errors
 from ._report import aligned
 

@@ -1,7 +1,7 @@
 """One statement about a person, and how far one person changes a table, exactly.
 
-`docs/concepts/person.md` proves these bounds. `tests/data/test_person.py` compares them with every
-possible person.
+`docs/concepts/person.md` proves these bounds. `tests/release/test_person.py` compares them with
+every possible person.
 """
 
 from __future__ import annotations

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 
 import discretegauss
 from discretegauss._inputs.budget import Budget
-from discretegauss.data.person import (
+from discretegauss.errors import DiscreteGaussError, ParameterValueError
+from discretegauss.privacy.joint import Joint
+from discretegauss.privacy.sensitivity import Sensitivity
+from discretegauss.release._person import (
     Counting,
     Person,
     change,
@@ -23,10 +26,6 @@ from discretegauss.data.person import (
     joint,
     together,
 )
-from discretegauss.data.tasks import noise_of_tasks
-from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
-from discretegauss.privacy.joint import Joint
-from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss
@@ -286,19 +285,6 @@ def _frame(library: str = "pandas") -> Any:
     return (module.table if library == "pyarrow" else module.DataFrame)(FRAME)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_the_noise_of_its_statement(library: str) -> None:
-    """For K = 3, cells of the distinct columns have variance 3/(2 rho), a margin 9/(2 rho)."""
-    frame = _frame(library)
-    cells = {"columns": "n", "rho": "0.1", "person": Person(3, ["town", "age"])}
-    assert dg.noise_for(frame, **cells) == dg.DiscreteGaussian(15)
-    assert dg.noise_for(frame, by=["town", "age"], **cells) == dg.DiscreteGaussian(15)
-    assert dg.noise_for(frame, columns="n", rho="0.1", person=Person(3)) == dg.DiscreteGaussian(45)
-    noisy = dg.add_noise(frame, **cells)
-    assert type(noisy) is type(frame)
-    assert list(noisy["town"]) == list(frame["town"])
-
-
 @pytest.mark.parametrize("kind", ["reader", "stream", "relation", "lazy"])
 def test_a_stream_of_a_table_is_read_once(kind: str) -> None:
     """A statement and the noise both need its rows; a second read would find none."""
@@ -324,61 +310,15 @@ def test_a_stream_of_a_table_is_read_once(kind: str) -> None:
         reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
         return Stream() if kind == "stream" else reader
 
-    how: Any = {"rho": "0.1", "person": person, "columns": "n"}
-    assert dg.noise_for(opened(), by="town", **how) == dg.DiscreteGaussian(10)
-    noisy = dg.add_noise(opened(), **how)
+    assert dg.noise_for(opened(), rho="0.1", columns="n") == dg.DiscreteGaussian(5)
+    noisy = dg.add_noise(opened(), rho="0.1", columns="n")
     noisy = noisy.collect().to_arrow() if kind == "lazy" else noisy  # lazy as it came
     assert all(abs(n - 10**6 * (i + 1)) < 1000 for i, n in enumerate(noisy["n"].to_pylist()))
     plan = dg.release.Plan(person, {"t": dg.release.Table("town", "n")}, rho="0.1")
     assert len(plan.add_noise({"t": opened()})["t"]) == 2
-    with pytest.raises(ParameterValueError, match=r"^by must name columns of"):
-        dg.add_noise(opened(), by="month", **how)
-
-
-@pytest.mark.parametrize(
-    ("by", "sigma2"),
-    [(None, 30), ("town", 30), ("age", 20), (["town", "age"], 10), ([], None), ("month", None)],
-)
-def test_dimensions_of_xarray_group_records(by: Any, sigma2: int | None) -> None:
-    """Two records in different towns; each counts in all places of a dimension beside `by`."""
-    xr = pytest.importorskip("xarray")
-    counts = xr.DataArray(np.arange(6).reshape(2, 3), {"town": ["A", "B"]}, ["town", "age"])
-    person = Person(2, distinct="town" if by != "age" else "age")
-    asked: Any = {"rho": "0.1", "person": person, "by": by}
-    if sigma2 is None:
-        with pytest.raises(ParameterValueError, match=r"^(by must name dim|distinct must name)"):
-            dg.add_noise(counts, **asked)
-        return
-    assert dg.noise_for(counts, **asked) == dg.DiscreteGaussian(sigma2)
-    assert dg.add_noise(counts, **asked).dims == counts.dims
-    twice = counts.assign_coords(town=["A", "A"], age=[1, 2, 1])
-    with pytest.raises(ParameterValueError, match="must differ in by"):
-        dg.add_noise(twice, **asked)
-
-
-def test_a_series_is_grouped_by_its_index() -> None:
-    series = _frame().set_index(["town", "age"])["n"]
-    person = Person(3, ["town", "age"])
-    assert dg.noise_for(series, rho="0.1", person=person) == dg.DiscreteGaussian(15)
-    assert dg.noise_for(series, rho="0.1", person=person, by=["town", "age"]).sigma2 == 15
-
-
-def test_tasks_of_a_cluster_take_no_statement() -> None:
-    """Tasks could not tell whether two rows are of one group."""
-    with pytest.raises(ParameterTypeError, match="person needs values in memory"):
-        noise_of_tasks(_frame("pyarrow"), None, rho=1, person=Person(3))
-
-
-def test_an_array_has_no_names() -> None:
-    """Without names all records may be in one row, and each column counts."""
-    counts = np.array([[1, 2], [3, 4]])
-    assert dg.noise_for(counts, rho="0.1", person=Person(3)) == dg.DiscreteGaussian(90)
-    with pytest.raises(ParameterValueError, match="distinct must name columns of by or across"):
-        dg.noise_for(counts, rho="0.1", person=Person(3, ["town"]))
-    with pytest.raises(ParameterTypeError, match="by needs a frame or table"):
-        dg.noise_for(counts, rho="0.1", person=Person(3), by=["town"])
-    law = dg.noise_for(np.ones((2, 12), int), epsilon=1, delta="1e-6", person=Person(3))
-    assert dg.privacy.zcdp_rho(1, "1e-6") < float(108 / (2 * Fraction(law.sigma2)))
+    plan = dg.release.Plan(person, {"t": dg.release.Table(["town", "month"], "n")}, rho="0.1")
+    with pytest.raises(ParameterValueError, match=r"by must name columns of"):
+        plan.add_noise({"t": opened()})
 
 
 @pytest.mark.parametrize(
@@ -389,18 +329,16 @@ def test_an_array_has_no_names() -> None:
         ({"by": ["twon"]}, "'twon' is not there"),
         ({"by": ["n"]}, "by must not name a column of counts"),
         ({"person": Person(3, ["twon"])}, "'twon' is in neither"),
-        ({"sensitivity": 3}, "sensitivity must not be given with person"),
-        ({"rows_per_person": 3}, "rows_per_person must not be given with person"),
         ({"person": 3}, "person must be a release.Person"),
-        ({"person": None, "by": ["town"]}, "by needs person"),
-        ({"law": dg.DiscreteGaussian(5), "rho": None}, "person belongs to a budget"),
     ],
 )
 def test_a_frame_that_is_not_as_said_is_refused(asked: dict[str, Any], message: str) -> None:
     """It is refused before anything is drawn, and no cell is shown."""
-    how = {"columns": "n", "rho": "0.1", "person": Person(3), "source": TapeSource(b"")} | asked
+    said = {"person": Person(3), "by": ["town", "age"]} | asked
     with pytest.raises(DiscreteGaussError, match=message) as caught:
-        dg.add_noise(_frame(), **how)
+        dg.release.Plan(said["person"], {"t": dg.release.Table(said["by"])}, rho="0.1").add_noise(
+            {"t": _frame()}, "n", source=TapeSource(b"")
+        )
     assert "A" not in str(caught.value)
 
 

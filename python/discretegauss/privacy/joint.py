@@ -92,6 +92,9 @@ _BUCKETS = 1024
 _LEAST_RHO, _LARGEST_RHO = Fraction(1, 10**9), Fraction(200)
 """Outside this range nothing but rho is known."""
 
+_LOG_OF_LEAST = -369
+"""Standard deviations with a smaller logarithm are printed as below 1e-160."""
+
 _MOST_TRIES = 8
 _FIRST_GAIN = Fraction(5, 4)
 """The first try exceeds the rho of zCDP by this factor."""
@@ -164,7 +167,7 @@ class Joint:
 
     def _reason(self, found: Any, other: Any, name: str) -> str:
         """Return why noise of this kind was chosen, given two of `_log_mean`."""
-        here, there = (rounded(fraction_of(_UP.exp(one))) for one in (found, other))
+        here, there = _deviation(found), _deviation(other)
         mean = "the geometric mean of its standard deviations" if len(self.tables) > 1 else ""
         it = mean or "its standard deviation"
         return f"{it} is {here}, that of discrete {name} noise {there}"
@@ -298,6 +301,13 @@ class JointLoss(NamedTuple):
             is_met = self.delta(Fraction(middle)) <= delta
             low, high = (low, middle) if is_met else (middle, high)
         return high if self.delta(Fraction(high)) <= delta else math.inf
+
+
+def _deviation(log: Any) -> str:
+    """Return a standard deviation as text, given its logarithm."""
+    if log < _LOG_OF_LEAST:  # its digits would fill the memory
+        return "below 1e-160"
+    return rounded(fraction_of(_UP.exp(log)))
 
 
 def _log_mean(laws: Sequence[NoiseOfTable]) -> Any:

@@ -160,6 +160,26 @@ def test_a_class_name_stands_for_one_thing() -> None:
     assert not {name: files for name, files in places.items() if len(files) > 1}
 
 
+MOST_SHOWN = {"_certified": 64, "_inputs": 79, "data": 52}
+"""How many names of these rooms other rooms use. They are the broad rooms: fewer is better."""
+
+
+def test_a_room_shows_few_names_to_others() -> None:
+    """A name is a module's name and what is imported from it, by any file of another room."""
+    package = ROOT / "python/discretegauss"
+    shown: dict[str, set[str]] = {room: set() for room in MOST_SHOWN}
+    for file in package.rglob("*.py"):
+        own = file.relative_to(package).parts
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            parts = [*own[: len(own) - node.level], *(node.module or "").split(".")]
+            room, *module = [part for part in parts if part] or [""]
+            if room in shown and room != own[0]:
+                shown[room] |= {".".join([*module, alias.name]) for alias in node.names}
+    assert {room: len(names) for room, names in shown.items()} == MOST_SHOWN
+
+
 def test_no_page_is_longer_than_1500_words() -> None:
     """A page has one subject, so it has a limit; the CHANGELOG may grow."""
     assert len(PAGES) > 40

@@ -62,8 +62,6 @@ ARRAYS: list[tuple[dict[str, Any], int]] = [
     ({"rows_per_person": 2}, 6),
     ({"rows_per_person": 2, "sensitivity": 5}, 30),
     ({"rows_per_person": 2, "disjoint": True}, 2),
-    ({"person": Person(2)}, 6),
-    ({"person": Person(2, neighbours="replace")}, 12),
 ]
 
 

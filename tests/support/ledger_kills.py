@@ -124,8 +124,9 @@ def four(lock: str) -> None:
         if not (child := os.fork()):
             n = 0
             with contextlib.suppress(LedgerError):
-                for n in range(41):  # noqa: B007
+                while n < 40:
                     Ledger("p.ledger").spend(rho="0.01")
+                    n += 1
             os._exit(n)
         children.append(child)
     ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]

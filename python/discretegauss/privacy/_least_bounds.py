@@ -381,7 +381,7 @@ class LeastBounds(AdjacencyBounds):
         """Return whether buckets are too wide for the many losses, or errors are too large."""
         h = self._plan(self._tilt_at(epsilon)).width.about
         wide = self._other is not None and self._other.added_by(h, epsilon) > _WIDE
-        return wide or self.rounding_at(epsilon) > _ROUNDED * delta
+        return wide or self.rounding_at(epsilon) > _ROUNDED * float(delta)
 
     def delta_above(self, epsilon: Fraction) -> Any:
         """Return an upper bound on delta(epsilon), epsilon >= 0."""

@@ -4,20 +4,9 @@
 #include "isochronous/lane_attempt.h"
 #include "isochronous/silent.h"
 
-#include <string.h>
-
 #if DG_HAVE_WORDS
 
 enum { FAR_BITS = 62, PLACED_BITS = 26 }; /* z below 2^62; f' below 2^26 2^-64 may be in a tail */
-
-size_t dg_silent_attempts(size_t left, const dg_silent *silent)
-{
-    if (left >= DG_SILENT_BATCH) {
-        return DG_SILENT_BATCH;
-    }
-    const size_t wanted = (left * silent->per_1024 >> 10) + (left >> 5) + 12;
-    return wanted >= DG_SILENT_BATCH ? DG_SILENT_BATCH : (wanted + 63) / 64 * 64;
-}
 
 /** An attempt, and the stream from which f' comes. */
 typedef struct attempt {
@@ -207,27 +196,6 @@ dg_status dg_silent_settle(int64_t *out, size_t *n_accepted, const uint8_t *batc
     dg_wipe_mpz(at.f);
     mpz_clears(at.y, at.f, NULL);
     dg_wipe(&at, sizeof at);
-    return status;
-}
-
-dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bits *bits)
-{
-    uint8_t batch[DG_SILENT_BYTES];
-    int64_t draws[DG_SILENT_BATCH];
-    dg_status status = DG_OK;
-    for (size_t done = 0; done < n && status == DG_OK;) {
-        const size_t left = n - done, n_attempts = dg_silent_attempts(left, silent);
-        size_t n_accepted = 0;
-        status = dg_bits_take(batch, dg_silent_bytes(n_attempts, silent), bits);
-        if (status == DG_OK) {
-            status = dg_silent_settle(draws, &n_accepted, batch, n_attempts, silent, bits);
-        }
-        const size_t used = n_accepted < left ? n_accepted : left;
-        memcpy(out + done, draws, used * sizeof *draws);
-        done += used;
-    }
-    dg_wipe(batch, sizeof batch);
-    dg_wipe(draws, sizeof draws);
     return status;
 }
 

@@ -45,13 +45,48 @@ enum {
     DG_SILENT_PLANES = 7,   /* bytes of a tick, at most */
     DG_SILENT_WORDS = 8,    /* of f' in a batch */
     DG_SILENT_BATCH = 2048, /* attempts, at most */
-    DG_SILENT_BYTES = DG_SILENT_BATCH * (3 + DG_SILENT_PLANES) + 8 * DG_SILENT_WORDS
+    DG_SILENT_BEHIND =
+        64, /* bytes behind a batch that kernels may read, and integers that they may write */
+    DG_SILENT_BYTES = DG_SILENT_BATCH * (3 + DG_SILENT_PLANES) + 8 * DG_SILENT_WORDS,
+    DG_SILENT_SCRATCH = 16 /* bytes of scratch an attempt; DG_SILENT_BEHIND more behind them */
 };
 
 #if DG_HAVE_WORDS
 
+typedef struct dg_silent dg_silent;
+
+/** How kernels bound a = H g / c on a block by 16 bits (arcs). */
+typedef enum dg_silent_shape {
+    DG_SILENT_FLAT,     /* blocks of one integer: a is `base` */
+    DG_SILENT_PARABOLA, /* base - slope q + bulge q (1 - q), q the tick's upper 16 bits as a fraction */
+    DG_SILENT_EXPONENTIAL /* Laplace: base exp(-tau q), by the constants k */
+} dg_silent_shape;
+
+/** What kernels look up, as planes of bytes: the lowest byte of a number first. Kernels read whole planes. */
+typedef struct dg_silent_planes {
+    uint8_t end[2][DG_SILENT_CODES], alias[DG_SILENT_CODES]; /* of a row */
+    uint8_t base[2][DG_SILENT_CODES]; /* of a code: 2^16 a, as a signed number: less 2^15 */
+    uint8_t err[DG_SILENT_CODES];     /* the arc is less than err units of 2^-16 from a */
+    uint8_t slope[2][DG_SILENT_CODES], bulge[2][DG_SILENT_CODES];
+    uint8_t c[3][DG_SILENT_CODES], lift[DG_SILENT_CODES];
+    uint8_t kept[7][DG_SILENT_CODES]; /* FLAT: 52-bit heights */
+    uint16_t k[5];                    /* EXPONENTIAL: (tau/2)^j / j! */
+} dg_silent_planes;
+
+/** Make the attempts of a batch.
+ *
+ *  Requires:  n_attempts <= DG_SILENT_BATCH, a multiple of 64; DG_SILENT_BEHIND bytes stand behind batch; out has room for
+ *             n_attempts + DG_SILENT_BEHIND integers; scratch for n_attempts DG_SILENT_SCRATCH + DG_SILENT_BEHIND bytes.
+ *  Ensures:   true -> *n_accepted draws are in out, as dg_silent_settle gives them, which reads nothing behind the batch.
+ *  Returns:   false: an attempt is undecided, is in a tail and not rejected, or needs more than the batch's words.
+ *  Cost:      depends on n_attempts, on which attempts are accepted, on how often more wait than there are places, and on
+ *             the returned value alone. The caller wipes the scratch.
+ */
+typedef bool dg_silent_kernel(int64_t *out, size_t *n_accepted, uint8_t *scratch,
+                              const uint8_t *batch, size_t n_attempts, const dg_silent *silent);
+
 /** The integers of a law. They never change after dg_silent_build. */
-typedef struct dg_silent {
+struct dg_silent {
     dg_law law; /* f <= 0: the law, or its mirror image */
     int64_t centre,
         flip; /* a draw is centre + (y ^ flip) - flip; flip is -1 of a mirrored law, else 0 */
@@ -68,7 +103,13 @@ typedef struct dg_silent {
     uint64_t above, above_a_step, below;
     uint8_t lift[DG_SILENT_CODES];
     uint64_t kept[DG_SILENT_CODES];
-} dg_silent;
+    /* For kernels; not part of the format. */
+    dg_silent_kernel *kernel; /* NULL: every batch is settled */
+    dg_isa isa;               /* the kernel's */
+    dg_silent_shape shape;
+    unsigned places; /* waiting attempts that are decided in a round, at least: 16, 32 or 64 */
+    dg_silent_planes planes;
+};
 
 /** Prepare a law.
  *
@@ -84,6 +125,28 @@ void dg_silent_free(dg_silent *silent);
 
 /** Fill the rows: alias and end from c (Walker's method). Requires: the sum of c is 2^24, and each is at least 1. */
 void dg_silent_fill_rows(dg_silent *silent);
+
+/** Set shape, places and planes from the law's integers (arcs_silent.c). */
+void dg_silent_set_arcs(dg_silent *silent);
+
+/** Choose the kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. */
+void dg_silent_dispatch(dg_silent *silent, dg_isa isa);
+
+/* Kernels: the same draws from the same bytes. */
+
+dg_silent_kernel dg_silent_kernel_portable;
+
+/* Requires SSE4.1. */
+dg_silent_kernel dg_silent_kernel_sse41;
+
+/* Requires dg_isa_available(DG_ISA_AVX2). */
+dg_silent_kernel dg_silent_kernel_avx2;
+
+/* Requires dg_isa_available(DG_ISA_AVX512_VBMI2). */
+dg_silent_kernel dg_silent_kernel_avx512_vbmi2;
+
+/* Requires dg_isa_available(DG_ISA_NEON). */
+dg_silent_kernel dg_silent_kernel_neon;
 
 /** Return the number of attempts of the next batch, if `left` draws are missing: a multiple of 64. */
 size_t dg_silent_attempts(size_t left, const dg_silent *silent);
@@ -104,7 +167,8 @@ static inline size_t dg_silent_bytes(size_t n_attempts, const dg_silent *silent)
 dg_status dg_silent_settle(int64_t *out, size_t *n_accepted, const uint8_t *batch,
                            size_t n_attempts, const dg_silent *silent, dg_bits *bits);
 
-/** Draw n samples by dg_silent_settle. Returns: as that. *out is written even if a failure is returned. */
+/** Draw n samples: batches by the kernel, and by dg_silent_settle what it returns undecided. Returns: as
+ *  dg_silent_settle. *out is written even if a failure is returned. */
 dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bits *bits);
 
 #endif

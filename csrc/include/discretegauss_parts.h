@@ -75,7 +75,14 @@ typedef struct dg_sampler_info {
     uint64_t memory;
 } dg_sampler_info;
 
-/** Set *info to the facts of a sampler. */
+/** Set *by to the sampler that draws calls of n draws: the same, or one by DG_CELLS that belongs to it. A caller that
+ *  fills an array of n items in parts fills all from *by, so that they are drawn as in one call.
+ *
+ *  Returns:   DG_OK | DG_ERR_NOMEM.
+ */
+dg_status dg_sampler_for(const dg_sampler **by, size_t n, const dg_sampler *sampler);
+
+/** Set *info to the facts of a sampler, of calls of few draws. */
 void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
 
 /** Draw n int64 of a sampler's law by the silent engine's definition (csrc/isochronous/silent.h), one by one.

@@ -37,8 +37,23 @@ static bool fails(void)
     return ++n_allocations == fails_at;
 }
 
+/* Another thread that is faster, as it seems to a call: at the call's next malloc it fills from the same sampler. */
+static const dg_sampler *rival;
+static int64_t of_rival[1 << 16];
+
+static void let_rival_fill(void)
+{
+    const dg_sampler *from = rival;
+    rival = NULL;
+    if (from != NULL && dg_sampler_fill(of_rival, sizeof of_rival / sizeof *of_rival, DG_INT64,
+                                        from, NULL, NULL) != DG_OK) {
+        abort();
+    }
+}
+
 void *__wrap_malloc(size_t n)
 {
+    let_rival_fill();
     most_checked =
         n > most_checked ? n : most_checked; /* tables and lists come from calloc and realloc */
     if (fails()) {
@@ -333,7 +348,7 @@ static void test_method(dg_method method, size_t most_draws, work *with)
     }
     dg_sampler_info info;
     dg_sampler_describe(&info, with->sampler);
-    const bool by_cells = dg_sampler_method(with->sampler) == DG_CELLS;
+    const bool by_cells = dg_sampler_method(with->sampler, 1) == DG_CELLS;
     test_room(NEW, with, true);
     if (!by_cells ||
         !is_long(with->of)) { /* a table of long parameters allocates as often, and takes long */
@@ -405,6 +420,49 @@ static void test_texts(void)
     }
 }
 
+/* --- many draws by DG_AUTO ---------------------------------------------------------------------- */
+
+static dg_sampler *new_auto(void)
+{
+    return sampler_of(DG_DISCRETE_LAPLACE, "5/2", "1/3", NULL, DG_AUTO, DG_ARITHMETIC_AUTO,
+                      DG_ISA_AUTO);
+}
+
+/** The first call of many draws makes a table. If there is no memory for it, that call fails alone. If another thread
+ *  makes one meanwhile, one of both is kept, and the other is freed. */
+static void test_bulk(void)
+{
+    enum { MANY = sizeof of_rival / sizeof *of_rival };
+    const long before = n_ours;
+    const size_t gmp_before = gmp_live;
+    const dg_sampler *by;
+    dg_sampler *sampler = new_auto();
+    size_t nth = 0;
+    dg_status status;
+    do {
+        n_allocations = 0;
+        fails_at = ++nth;
+        status = nth == 1 ? dg_sampler_fill(of_rival, MANY, DG_INT64, sampler, NULL, NULL)
+                          : dg_sampler_for(&by, MANY, sampler);
+        fails_at = 0;
+        CHECK(status == (n_allocations >= nth ? DG_ERR_NOMEM : DG_OK), "%zu: status %d", nth,
+              (int)status);
+    } while (status == DG_ERR_NOMEM);
+    CHECK(nth > 5, "blind: %zu", nth);
+    n_allocations = 0;
+    CHECK(dg_sampler_for(&by, MANY, sampler) == DG_OK && n_allocations == 0, "a second table");
+    dg_sampler_free(sampler);
+    CHECK(n_ours == before && gmp_live == gmp_before, "lost");
+
+    sampler = new_auto();
+    rival = sampler;
+    CHECK(dg_sampler_for(&by, MANY, sampler) == DG_OK && rival == NULL, "the rival did nothing");
+    n_allocations = 0;
+    CHECK(dg_sampler_for(&by, MANY, sampler) == DG_OK && n_allocations == 0, "none is kept");
+    dg_sampler_free(sampler);
+    CHECK(n_ours == before && gmp_live == gmp_before, "the other is lost");
+}
+
 /* --- threads that end -------------------------------------------------------------------------- */
 
 static void *build_in_thread(void *argument)
@@ -457,6 +515,7 @@ int main(int n_arguments, char **arguments)
         }
     }
     test_texts();
+    test_bulk();
     CHECK(n_ours == at_start, "%ld blocks of ours lost", n_ours - at_start);
     test_threads();
     CHECK(gmp_live == 0, "%zu bytes of GMP's lost", gmp_live);

@@ -77,8 +77,8 @@ static void check_method(dg_law_kind kind, const char *parameter, const char *mu
         CHECK(status == DG_ERR_METHOD && sampler == NULL, "%s by %d", parameter, (int)method);
         return;
     }
-    CHECK(status == DG_OK && (int)dg_sampler_method(sampler) == wanted, "%s by %d: %d, %s",
-          parameter, (int)method, sampler == NULL ? -1 : (int)dg_sampler_method(sampler),
+    CHECK(status == DG_OK && (int)dg_sampler_method(sampler, 1) == wanted, "%s by %d: %d, %s",
+          parameter, (int)method, sampler == NULL ? -1 : (int)dg_sampler_method(sampler, 1),
           dg_status_text(status));
     dg_sampler_free(sampler);
 }

@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(texts[i]);
     }
     if (sampler != NULL) {
-        const dg_method drawn_by = dg_sampler_method(sampler);
+        const dg_method drawn_by = dg_sampler_method(sampler, 1);
         REQUIRE(drawn_by != DG_AUTO && (method == DG_AUTO || drawn_by == method));
         if (drawn_by == DG_CELLS) {
             look_into(sampler);

@@ -171,7 +171,7 @@ typedef struct dg_run {
 
 /** A law, and everything that one method of drawing needs. Threads may share it, and the child of a fork may continue to
  *  draw from it. It changes at most once after dg_sampler_new: with DG_AUTO the first call of many draws adds a table.
- *  No draw depends on it. */
+ *  Calls draw the same before and after that. */
 typedef struct dg_sampler dg_sampler;
 
 /** The methods of drawing. All draw the same law. */

@@ -239,11 +239,11 @@ static void set_heights(dg_silent *silent)
 static dg_status build(dg_silent *silent, const dg_law *law)
 {
     set_law(silent, law);
-    const dg_status status = dg_lane_exponents(&silent->lanes, &silent->law);
-    silent->has_exponents = status == DG_OK;
-    if (mpz_sizeinbase(silent->law.c, 2) > 61) {
+    if (!dg_lanes_hold(law)) {
         return DG_ERR_METHOD;
     }
+    const dg_status status = dg_lane_exponents(&silent->lanes, &silent->law);
+    silent->has_exponents = status == DG_OK;
     uint64_t size = 0;
     mpz_export(&size, NULL, -1, sizeof size, 0, 0, silent->law.c);
     const int64_t c = mpz_sgn(silent->law.c) < 0 ? -(int64_t)size : (int64_t)size;

@@ -5,22 +5,24 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
-static void release_lanes(dg_lanes *lanes)
+static void release_silent(dg_silent *silent)
 {
 #if DG_HAVE_WORDS
-    dg_lanes_release(lanes);
+    dg_silent_free(silent);
 #endif
-    (void)lanes;
+    (void)silent;
 }
 
-/** Build lanes for a law. Returns: as dg_sampler_build. */
-static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options *options)
+/** Build what isochronous draws need. Returns: as dg_sampler_build. */
+static dg_status build_silent(dg_silent **out, const dg_law *law, const dg_options *options)
 {
     *out = NULL;
 #if DG_HAVE_WORDS
     if (law->kind >= DG_DISCRETE_LAPLACE) {
         DG_TRY(dg_memory_available(law->room_bytes));
-        return dg_lanes_build(out, law, options->isa);
+        DG_TRY(dg_silent_build(out, law));
+        dg_silent_dispatch(*out, options->isa);
+        return DG_OK;
     }
 #endif
     (void)law, (void)options;
@@ -41,7 +43,7 @@ static dg_status build(dg_sampler *to, dg_method method, const dg_options *optio
         return dg_table_build(&to->table, to->law, options->index_bits, options->block_bits,
                               options->isa);
     case DG_ISOCHRONOUS:
-        return build_lanes(&to->lanes, to->law, options);
+        return build_silent(&to->silent, to->law, options);
     default:
         return DG_ERR_METHOD;
     }
@@ -81,7 +83,7 @@ dg_status dg_sampler_build(dg_sampler **out, dg_law *law, dg_method method,
 void dg_sampler_free(dg_sampler *sampler)
 {
     if (sampler != NULL) {
-        release_lanes(sampler->lanes);
+        release_silent(sampler->silent);
         dg_table_release(sampler->table);
         dg_law_free(sampler->law);
         free(sampler);

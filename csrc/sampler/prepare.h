@@ -3,15 +3,15 @@
 #define DG_SAMPLER_PREPARE_H
 
 #include "cells/table.h"
-#include "isochronous/lanes.h"
+#include "isochronous/silent.h"
 
-typedef struct dg_lanes dg_lanes; /* without 128-bit words there are none */
+typedef struct dg_silent dg_silent; /* without 128-bit words there are none */
 
 struct dg_sampler {
     dg_law *law;
-    dg_method method; /* never DG_AUTO */
-    dg_lanes *lanes;  /* DG_ISOCHRONOUS, else NULL */
-    dg_table *table;  /* DG_CELLS, else NULL */
+    dg_method method;  /* never DG_AUTO */
+    dg_silent *silent; /* DG_ISOCHRONOUS, else NULL */
+    dg_table *table;   /* DG_CELLS, else NULL */
 };
 
 /** Build a sampler. If it succeeds, the sampler owns the law; otherwise the caller still does.

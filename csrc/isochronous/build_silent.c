@@ -55,8 +55,7 @@ static uint64_t ceil_at_last(unsigned bits, uint64_t z, unsigned left, const dg_
     return lower;
 }
 
-/** Return the exponent at z, rounded down, or FARTHEST if it is more. */
-static uint64_t exponent_of(uint64_t z, unsigned left, const dg_silent *silent)
+uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent)
 {
     const dg_lanes *lanes = &silent->lanes;
     const uint64_t on_left = 0 - (uint64_t)left;
@@ -78,7 +77,7 @@ static uint64_t top_of(uint64_t z, unsigned left, const dg_silent *silent)
     if (silent->has_exponents && !DG_ALWAYS_REFINE) {
         enum { DROP = DG_LANE_BITS - TOP_BITS };
         const uint64_t round_up = (UINT64_C(1) << DROP) - 1;
-        const uint64_t at = height_of(exponent_of(z, left, silent));
+        const uint64_t at = height_of(dg_silent_exponent(z, left, silent));
         const uint64_t low = at > silent->above ? at - silent->above : 1;
         const uint64_t lower = (low + round_up) >> DROP,
                        upper = (at + silent->below + round_up) >> DROP;
@@ -122,8 +121,8 @@ static bool set_width(dg_silent *silent)
         silent->block_bits = silent->n_planes = 0;
         return is_far(DG_SILENT_TAIL, silent);
     }
-    while (bits < MOST_BLOCK_BITS && exponent_of((uint64_t)DG_SILENT_TAIL << bits, 0, silent) <
-                                         (uint64_t)REACH << DG_LANE_BITS) {
+    while (bits < MOST_BLOCK_BITS && dg_silent_exponent((uint64_t)DG_SILENT_TAIL << bits, 0,
+                                                        silent) < (uint64_t)REACH << DG_LANE_BITS) {
         bits++;
     }
     while (bits > 0 && is_far((uint64_t)DG_SILENT_TAIL << (bits - 1), silent)) {
@@ -214,7 +213,8 @@ static void set_heights(dg_silent *silent)
             continue;
         }
         if (silent->block_bits > 0) {
-            const uint64_t whole = exponent_of(z, (unsigned)(i >> 7), silent) >> DG_LANE_BITS;
+            const uint64_t whole =
+                dg_silent_exponent(z, (unsigned)(i >> 7), silent) >> DG_LANE_BITS;
             silent->lift[i] = (uint8_t)(whole < MOST_LIFT ? whole : MOST_LIFT);
             continue;
         }
@@ -258,7 +258,7 @@ static dg_status build(dg_silent *silent, const dg_law *law)
     set_units(silent);
     dg_silent_fill_rows(silent);
     set_heights(silent);
-    return DG_OK;
+    return dg_silent_set_arcs(silent) ? DG_OK : DG_ERR_METHOD;
 }
 
 dg_status dg_silent_build(dg_silent **out, const dg_law *law)

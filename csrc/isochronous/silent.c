@@ -56,9 +56,20 @@ void dg_silent_close(dg_silent_space *space, const dg_silent *silent)
 
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
-    (void)isa;
     silent->isa = DG_ISA_PORTABLE;
     silent->kernel = NULL;
+    const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+#if DG_ISA_X86_64
+    if (dg_isa_has_avx2(best)) {
+        silent->isa = DG_ISA_AVX2;
+        silent->kernel = dg_silent_kernel_avx2;
+    } else if (best == DG_ISA_SSE41) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_sse41;
+    }
+#else
+    (void)best;
+#endif
 }
 
 #endif

@@ -71,7 +71,7 @@ typedef enum dg_silent_shape {
 typedef struct dg_silent_planes {
     uint8_t end[2][DG_SILENT_CODES], alias[DG_SILENT_CODES]; /* of a row */
     uint8_t base[2][DG_SILENT_CODES]; /* of a code: 2^16 a, as a signed number: less 2^15 */
-    uint8_t err[DG_SILENT_CODES];     /* the arc is less than err units of 2^-16 from a */
+    uint8_t err[DG_SILENT_CODES];     /* the arc is at most err units of 2^-16 from a */
     uint8_t slope[2][DG_SILENT_CODES], bulge[2][DG_SILENT_CODES];
     uint8_t c[3][DG_SILENT_CODES], lift[DG_SILENT_CODES];
     uint8_t kept[7][DG_SILENT_CODES]; /* FLAT: 52-bit heights */
@@ -131,8 +131,17 @@ void dg_silent_free(dg_silent *silent);
 /** Fill the rows: alias and end from c (Walker's method). Requires: the sum of c is 2^24, and each is at least 1. */
 void dg_silent_fill_rows(dg_silent *silent);
 
-/** Set shape, places and planes from the law's integers (arcs_silent.c). */
-void dg_silent_set_arcs(dg_silent *silent);
+/** Return the exponent of g at z, rounded down, in units of 2^-52; 127 if it is more. Requires: silent->has_exponents,
+ *  z < 2^62. Cost: depends on z. */
+uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
+
+/** Set shape, places and planes from the law's integers (arcs_silent.c).
+ *
+ *  Ensures:   true -> for each code of a block, and each tick, the 16 bits that dg_silent_arc gives are at most err from
+ *             2^16 a.
+ *  Returns:   false: an error does not fit a byte.
+ */
+bool dg_silent_set_arcs(dg_silent *silent);
 
 /** Choose the kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. */
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa);

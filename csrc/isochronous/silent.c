@@ -47,9 +47,17 @@ dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bit
 
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
-    (void)isa;
     silent->isa = DG_ISA_PORTABLE;
     silent->kernel = NULL;
+#if DG_ISA_X86_64
+    const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+    if (best == DG_ISA_AVX512_VBMI2) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_avx512_vbmi2;
+    }
+#else
+    (void)isa;
+#endif
 }
 
 #endif

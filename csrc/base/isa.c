@@ -39,7 +39,7 @@ bool dg_isa_available(dg_isa isa)
                __builtin_cpu_supports("avx512vl") != 0;
     case DG_ISA_AVX512_VBMI2:
         return dg_isa_available(DG_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") != 0 &&
-               __builtin_cpu_supports("avx512vbmi2") != 0;
+               __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("bmi2") != 0;
 #endif
 #if DG_ISA_AARCH64
     case DG_ISA_NEON:

@@ -15,7 +15,8 @@
 #define DG_TARGET_AVX2 __attribute__((target("avx2")))
 #define DG_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define DG_TARGET_AVX512_VBMI2                                                                     \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")))
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2,"        \
+                          "popcnt")))
 #define DG_TARGET_AVX512_IFMA                                                                      \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512ifma,popcnt")))
 #else

@@ -1,4 +1,4 @@
-"""The silent engine in plain Python, written from csrc/isochronous/silent.h alone.
+"""Isochronous draws in plain Python, written from csrc/isochronous/silent.h alone.
 
 All integers are computed from the exact law; ball arithmetic decides every comparison.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from exact_law import ExactLaw
 from keystream import Tape
 
-_TAIL, _WORDS, _BATCH = 127, 8, 2048
+_TAIL, _WORDS, _BATCH, _PIECE = 127, 8, 2048, 2**16
 
 
 class SilentTwin:
@@ -25,6 +25,13 @@ class SilentTwin:
         self.block_bits = next(b for b in range(60) if self._is_far(_TAIL << b))
         self._set_units(is_gaussian=hasattr(self.law, "_sigma2") and self.law._sigma2 is not None)
         self._set_rows()
+
+    @classmethod
+    def of(cls, law: Any) -> Self:
+        """Return the twin of a law's object."""
+        if hasattr(law, "beta"):
+            return cls(lambda scale, mu: type(law)(scale, law.beta, mu), law.scale, law.mu)
+        return cls(type(law), law.sigma2 if hasattr(law, "sigma2") else law.scale, law.mu)
 
     def _is_far(self, z: int) -> bool:
         return all(self.law.floor(2**64, y) in ((0, False), (1, True)) for y in (z, -1 - z))
@@ -65,23 +72,32 @@ class SilentTwin:
             if left[of] < 2**16:
                 small.append(large.pop())
 
+    @property
+    def planes(self) -> int:
+        """How many bytes a tick has."""
+        return -(-self.block_bits // 8)
+
+    def attempts(self, left: int) -> int:
+        """Return how many attempts the next batch has if so many draws of a piece are missing."""
+        wanted = (left * self.per_1024 >> 10) + left // 32 + 12
+        return min(_BATCH, -(-wanted // 64) * 64) if left < _BATCH else _BATCH
+
     def draws(self, n: int, tape: Tape) -> list[int]:
         """Return n draws from a tape."""
         drawn: list[int] = []
-        while (left := n - len(drawn)) > 0:
-            wanted = (left * self.per_1024 >> 10) + left // 32 + 12
-            m = min(_BATCH, -(-wanted // 64) * 64) if left < _BATCH else _BATCH
-            drawn += [self.sign * (self.law.c + y) for y in self._batch(m, tape)][:left]
+        while len(drawn) < n:
+            left = min(n - len(drawn), _PIECE - len(drawn) % _PIECE)
+            batch = self._batch(self.attempts(left), tape)
+            drawn += [self.sign * (self.law.c + y) for y in batch][:left]
         return drawn
 
     def _batch(self, m: int, tape: Tape) -> Iterator[int]:
         """Yield the accepted attempts of a batch. It must be used up: bytes behind it follow."""
-        planes = -(-self.block_bits // 8)
-        columns = [tape.read(m) for _ in range(3 + planes)]
+        columns = [tape.read(m) for _ in range(3 + self.planes)]
         words = iter([tape.read(8) for _ in range(_WORDS)])
         for row, high, low, *ticks in zip(*columns, strict=True):
             position, end = high << 8 | low, self.end[row]
-            tick = int.from_bytes(bytes(ticks), "little") >> (8 * planes - self.block_bits)
+            tick = int.from_bytes(bytes(ticks), "little") >> (8 * self.planes - self.block_bits)
             if position < end:
                 code, rel, length = row, position, end
             else:

@@ -109,7 +109,7 @@ static uint64_t third_at(uint64_t u)
     return 3 * u > cube ? 3 * u - cube : cube - 3 * u;
 }
 
-/** Bound |A - Q| / a_0 on block h, in 2^-32 units, a_0 = a at x = 0. root: floor(2^20 rho), rho = w/sigma.
+/** Bound |A - Q| / a_0 on block h, in parts of 2^-32 units, a_0 = a at x = 0. root: floor(2^20 rho), rho = w/sigma.
  *
  *  Lemma 2. |A - Q| <= max |A'''| / 124.7: the remainder of Lagrange, as |x (x - 1/2) (x - 1)| <= sqrt(3)/36. With
  *  u = |y - f| / sigma, A''' = A rho^3 (3 u - u^3), and A <= A(0). rho < 0.149: w is the least width, so that
@@ -123,7 +123,17 @@ static uint64_t gaussian_bow(size_t h, uint64_t root, unsigned block_bits)
     most = third_at(to) > most ? third_at(to) : most;
     most = from <= one && to >= one && most < 2 * one ? 2 * one : most;
     /* 2^16/124.7 < 526; (most + 21) rho^3 < 2^88 */
-    return (uint64_t)((dg_u128)(most + 21) * (rho * rho * rho) * 526 >> (4 * PLACES - 32)) + 1;
+    return (uint64_t)((dg_u128)(most + 21) * (rho * rho * rho) * 526 >>
+                      (4 * PLACES - DG_SILENT_BOW_BITS)) +
+           1;
+}
+
+static void set_gaussian_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent *silent)
+{
+    const uint64_t root = root_of(over_parameter(2, 2 * PLACES, silent));
+    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
+        bow[i] = gaussian_bow(i & 127, root, silent->block_bits);
+    }
 }
 
 /* --- Laplace ---------------------------------------------------------------------------------------- */
@@ -171,11 +181,10 @@ static unsigned places_for(uint64_t open)
 
 bool dg_silent_set_arcs(dg_silent *silent)
 {
-    enum { STEPS = 2 * DG_SILENT_TAIL + 1 };
     dg_silent_planes *planes = &silent->planes;
     const unsigned block_bits = silent->block_bits;
-    uint64_t height[2][STEPS]; /* at half blocks */
-    uint64_t open = 0, root = 0;
+    uint64_t exponent[2][DG_SILENT_HALVES], height[2][DG_SILENT_HALVES]; /* at half blocks */
+    uint64_t bow[DG_SILENT_CODES], open = 0;
     bool fits = true;
     silent->shape = block_bits == 0                           ? DG_SILENT_FLAT
                     : silent->law.kind == DG_DISCRETE_LAPLACE ? DG_SILENT_EXPONENTIAL
@@ -183,13 +192,18 @@ bool dg_silent_set_arcs(dg_silent *silent)
     if (silent->shape == DG_SILENT_EXPONENTIAL) {
         set_exponential(silent);
     }
-    if (silent->shape == DG_SILENT_PARABOLA) {
-        root = root_of(over_parameter(2, 2 * PLACES, silent));
+    for (unsigned left = 0; left < 2 && block_bits > 0; left++) {
+        for (uint64_t j = 0; j < DG_SILENT_HALVES; j++) {
+            exponent[left][j] = dg_silent_exponent(j << (block_bits - 1), left, silent);
+            height[left][j] = height_of(exponent[left][j]);
+        }
     }
-    for (unsigned j = 0; j < 2 * STEPS && block_bits > 0; j++) {
-        const unsigned left = j >= STEPS, step = left ? j - STEPS : j;
-        height[left][step] =
-            height_of(dg_silent_exponent((uint64_t)step << (block_bits - 1), left, silent));
+    if (silent->shape == DG_SILENT_PARABOLA) {
+        if (silent->law.kind == DG_DISCRETE_GAUSSIAN) {
+            set_gaussian_bows(bow, silent);
+        } else {
+            dg_silent_power_bows(bow, (const uint64_t (*)[DG_SILENT_HALVES])exponent, silent);
+        }
     }
     for (size_t i = 0; i < DG_SILENT_CODES; i++) {
         const size_t h = i & 127, left = i >> 7;
@@ -202,8 +216,8 @@ bool dg_silent_set_arcs(dg_silent *silent)
                                       share_of(height[left][2 * h + 1], inverse, silent),
                                       share_of(height[left][2 * h + 2], inverse, silent)};
             const uint64_t most = (uint64_t)share[0] + (silent->height / silent->c[i] >> 8) + 3;
-            const uint64_t bow = gaussian_bow(h, root, block_bits);
-            of = parabola(share, (uint64_t)((dg_u128)bow * most >> 48) + 1, i, silent);
+            const uint64_t parts = (uint64_t)((dg_u128)bow[i] * most >> (DG_SILENT_BOW_BITS + 16));
+            of = parabola(share, parts + 1, i, silent);
         } else if (silent->shape == DG_SILENT_EXPONENTIAL) {
             of.base = rounded(share_of(height[left][2 * h], inverse, silent));
             of.error = LAPLACE_ERROR * PART;

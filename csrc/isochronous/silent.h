@@ -34,7 +34,10 @@
  * All these integers are functions of the law alone, and so is the format: no rounding enters it.
  *
  *     top_i = ceil(2^32 g(first integer of block i)), 0 of tails
- *     m_i   = 8 of wide Gaussians where top_i <= 2^16, else 1: room for the errors of arcs
+ *     m_i   = 1, or more where arcs need room for their errors (b > 0 in all these cases):
+ *             8 of Gaussians where top_i <= 2^16;
+ *             floor(top_i / u) of generalised Gaussians with beta <= 2, floor(top_i^2 / u^2) if beta > 2, from 1 to 304,
+ *             u = max(1, top_(i+1)), top_127 being 0; and 2 at least in the blocks next to the centre if beta < 7/5
  *     H     = floor((2^24 - 256) 2^32 / sum of m_i top_i)
  *     c_i   = floor(H m_i top_i / 2^32) + 1; code 0 takes the rest
  */
@@ -120,8 +123,7 @@ struct dg_silent {
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; the caller checked for its room_bytes of memory.
  *  Ensures:   DG_OK -> *out is to be freed by dg_silent_free; otherwise it is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: dg_lanes_hold is false, or a generalised Gaussian with more than 254
- *             likely integers.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: dg_lanes_hold is false.
  *  Cost:      some tens of microseconds.
  */
 dg_status dg_silent_build(dg_silent **out, const dg_law *law);
@@ -131,8 +133,13 @@ void dg_silent_free(dg_silent *silent);
 /** Fill the rows: alias and end from c (Walker's method). Requires: the sum of c is 2^24, and each is at least 1. */
 void dg_silent_fill_rows(dg_silent *silent);
 
-/** Return the exponent of g at z, rounded down, in units of 2^-52; 127 if it is more. Requires: silent->has_exponents,
- *  z < 2^62. Cost: depends on z. */
+#define DG_SILENT_FARTHEST (UINT64_C(127) << DG_LANE_BITS)
+
+/** Return the exponent of g at z, rounded down, in units of 2^-52, or DG_SILENT_FARTHEST if it is more.
+ *
+ *  Requires:  silent->has_exponents.
+ *  Cost:      depends on z.
+ */
 uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
 
 /** Set shape, places and planes from the law's integers (arcs_silent.c).
@@ -142,6 +149,13 @@ uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
  *  Returns:   false: an error does not fit a byte.
  */
 bool dg_silent_set_arcs(dg_silent *silent);
+
+enum { DG_SILENT_HALVES = 2 * DG_SILENT_TAIL + 1, DG_SILENT_BOW_BITS = 32 };
+
+/** Bound how far a generalised Gaussian is from parabolas, in parts of 2^-32 units of a at each block's begin
+ *  (arcs_power.c). exponent: those at half blocks. Requires: block_bits > 0. */
+void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES],
+                          const uint64_t exponent[2][DG_SILENT_HALVES], const dg_silent *silent);
 
 /** Choose the kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. */
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa);

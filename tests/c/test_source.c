@@ -50,7 +50,7 @@ static void start(enum mode next)
     fails_from = 0;
 }
 
-enum { N = 3000 };
+enum { N = 12000 };
 static int64_t expected[N], out[N];
 
 /** Every byte comes from this file's getrandom. */
@@ -78,7 +78,7 @@ static void test_failures(const dg_sampler *by)
 {
     static const int codes[] = {ENOSYS, EPERM, EAGAIN, EFAULT, EINVAL};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        for (size_t from = 0; from <= 10000; from += 5000) {
+        for (size_t from = 0; from <= 20000; from += 10000) {
             start(FAILS);
             failure = codes[i];
             fails_from = from;

@@ -86,9 +86,10 @@ def test_draws_are_those_of_the_twin(law: Any) -> None:
         read = Tape(stream(n, 60_000))
         expected = twin.draws(n, read)
         require(law, stream(n, 60_000), expected, read.used)
-    assert NativeSilent(law).draw(TapeSource(stream(1, 1000))) == twin.draws(
-        1, Tape(stream(1, 1000))
-    )[0]
+    assert (
+        NativeSilent(law).draw(TapeSource(stream(1, 1000)))
+        == twin.draws(1, Tape(stream(1, 1000)))[0]
+    )
 
 
 def test_pieces_are_those_of_the_twin() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence_cases import evidence, some
+from evidence_cases import some
 from inputs import INTEGER_CODES, must_not_draw
 from keystream import Tape
 from law_checks import ALPHA, check_counts, count_cells, gaussian_table, rejected, table_of

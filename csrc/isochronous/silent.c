@@ -49,14 +49,20 @@ void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
     silent->isa = DG_ISA_PORTABLE;
     silent->kernel = NULL;
-#if DG_ISA_X86_64
     const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+#if DG_ISA_X86_64
     if (best == DG_ISA_AVX512_VBMI2) {
         silent->isa = best;
         silent->kernel = dg_silent_kernel_avx512_vbmi2;
+    } else if (dg_isa_has_avx2(best)) {
+        silent->isa = DG_ISA_AVX2; /* AVX-512 without VBMI2 has no kernel of its own */
+        silent->kernel = dg_silent_kernel_avx2;
+    } else if (best == DG_ISA_SSE41) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_sse41;
     }
 #else
-    (void)isa;
+    (void)best;
 #endif
 }
 

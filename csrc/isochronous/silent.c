@@ -64,7 +64,7 @@ void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
         silent->isa = best;
         silent->kernel = dg_silent_kernel_avx512_vbmi2;
     } else if (dg_isa_has_avx2(best)) {
-        silent->isa = DG_ISA_AVX2;
+        silent->isa = DG_ISA_AVX2; /* AVX-512 without VBMI2 has no kernel of its own */
         silent->kernel = dg_silent_kernel_avx2;
     } else if (best == DG_ISA_SSE41) {
         silent->isa = best;

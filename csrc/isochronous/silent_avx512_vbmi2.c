@@ -168,20 +168,39 @@ INLINE void decide_most(const places *at, dg_silent_shape shape, const dg_silent
 
 /* --- open attempts -------------------------------------------------------------------------------- */
 
-/** Return the bytes of a column that belong to open attempts, in order. Only the first 64 count. */
+/** Return all ones in the lower n bits. Requires: n <= 64. */
+INLINE uint64_t first_bits(uint64_t n)
+{
+    return _bzhi_u64(UINT64_MAX, (unsigned)n);
+}
+
+/** Return the bytes of a column that belong to the first 64 open attempts, in order. */
 INLINE __m512i waiting(const uint8_t *column, const places *at)
 {
     __m512i all = _mm512_setzero_si512();
-    size_t n_wait = 0;
+    uint64_t n_waiting = 0;
     for (size_t i = 0; i < at->n; i += GROUP) {
-        const uint64_t open = load_mask(at->open, i);
-        const uint64_t count = (uint64_t)_mm_popcnt_u64(open);
-        const __mmask64 to = _bzhi_u64(UINT64_MAX, (unsigned)count) << (n_wait & 63);
-        all = _mm512_or_si512(
-            all, _mm512_maskz_expand_epi8(to, _mm512_maskz_compress_epi8(open, load(column + i))));
-        n_wait += count;
+        const uint64_t open = load_mask(at->open, i), count = (uint64_t)_mm_popcnt_u64(open);
+        const uint64_t to = first_bits(count) << (n_waiting & 63) & less(n_waiting, GROUP);
+        const __m512i bytes = _mm512_maskz_compress_epi8(open, load(column + i));
+        all = _mm512_or_si512(all, _mm512_maskz_expand_epi8(to, bytes));
+        n_waiting += count;
     }
     return all;
+}
+
+/** Give the first 64 open attempts their answers, in order: then they are no longer open. */
+INLINE void answer(uint64_t accepted, const places *at)
+{
+    uint64_t n_before = 0;
+    for (size_t i = 0; i < at->n; i += GROUP) {
+        const uint64_t open = load_mask(at->open, i), is_in = less(n_before, GROUP);
+        const uint64_t its = accepted >> (n_before & 63) & is_in;
+        const uint64_t known = _pdep_u64(UINT64_MAX >> (n_before & 63) & is_in, open);
+        store_mask(at->accepted, i, load_mask(at->accepted, i) | _pdep_u64(its, open));
+        store_mask(at->open, i, open & ~known);
+        n_before += (uint64_t)_mm_popcnt_u64(open);
+    }
 }
 
 /** Return how many attempts are open. */
@@ -211,8 +230,9 @@ INLINE __m512i numbers_of(const __m512i *bytes, size_t n, size_t i)
     return all;
 }
 
-/** Decide the open attempts, eight at a time. Returns: as the kernel; also false if more than 64 wait. */
-INLINE bool decide_open(const places *at, const dg_silent *silent)
+/** Decide the first 64 open attempts, of which the first n_places are there, if any. */
+INLINE void decide_first(uint64_t n_waiting, size_t n_places, dg_silent_words *words,
+                         const places *at, const dg_silent *silent)
 {
     const dg_silent_planes *planes = &silent->planes;
     const bool is_flat = silent->shape == DG_SILENT_FLAT;
@@ -229,12 +249,6 @@ INLINE bool decide_open(const places *at, const dg_silent *silent)
     const __m512i lift = look_up(planes->lift, all.code);
     const __m128i up = _mm_cvtsi32_si128((int)silent->block_bits);
     const __m128i down = _mm_cvtsi32_si128((int)(8 * at->n_planes - silent->block_bits));
-    const uint64_t n_waiting = count_open(at);
-    const size_t some = at->n <= SMALL ? silent->places / 2 : silent->places;
-    bool are_more = n_waiting > some;
-    DG_PUBLIC(are_more);
-    const size_t n_places = are_more ? GROUP : some;
-    dg_silent_words words = {.of_batch = at->words};
     dg_silent_waiting these;
     uint64_t accepted = 0;
     for (size_t i = 0; i < n_places; i += DG_SILENT_TOGETHER) {
@@ -243,11 +257,11 @@ INLINE bool decide_open(const places *at, const dg_silent *silent)
         const __mmask8 is_second = (__mmask8)(all.is_second >> i);
         __m512i number = _mm512_setzero_si512();
         for (size_t k = n_bytes; k-- > 0;) {
-            number = _mm512_or_si512(_mm512_slli_epi64(number, 8),
-                                     words_of(load(at->rest + GROUP * k), i));
+            const __m512i byte = words_of(load(at->rest + GROUP * k), i);
+            number = _mm512_or_si512(_mm512_slli_epi64(number, 8), byte);
         }
         if (!is_flat) {
-            const __m512i block = _mm512_and_si512(code, _mm512_set1_epi64(127));
+            const __m512i block = _mm512_and_si512(code, _mm512_set1_epi64(DG_SILENT_TAIL));
             number = _mm512_or_si512(_mm512_sll_epi64(block, up), _mm512_srl_epi64(number, down));
         }
         _mm512_storeu_si512(these.code, code);
@@ -257,17 +271,28 @@ INLINE bool decide_open(const places *at, const dg_silent *silent)
         _mm512_storeu_si512(these.lift, words_of(lift, i));
         _mm512_storeu_si512(these.number, number);
         const uint64_t left = n_waiting - least(i, n_waiting);
-        accepted |= dg_silent_decide(&these, left, &words, silent) << i;
+        accepted |= dg_silent_decide(&these, left, words, silent) << i;
     }
     dg_wipe(&these, sizeof these);
-    size_t before = 0;
-    for (size_t i = 0; i < at->n; i += GROUP) {
-        const uint64_t open = load_mask(at->open, i);
-        store_mask(at->accepted, i,
-                   load_mask(at->accepted, i) | _pdep_u64(accepted >> (before & 63), open));
-        before += (size_t)_mm_popcnt_u64(open);
+    answer(accepted, at);
+}
+
+/** Decide the open attempts. Returns: as the kernel. */
+INLINE bool decide_open(const places *at, const dg_silent *silent)
+{
+    dg_silent_words words = {.of_batch = at->words};
+    uint64_t n_waiting = count_open(at);
+    size_t n_places = at->n <= SMALL ? silent->places / 2 : silent->places;
+    for (bool are_more = true; are_more;) {
+        bool are_many = n_waiting > n_places;
+        DG_PUBLIC(are_many);
+        n_places = are_many ? GROUP : n_places;
+        decide_first(n_waiting, n_places, &words, at, silent);
+        n_waiting -= least(n_waiting, GROUP);
+        are_more = n_waiting > 0;
+        DG_PUBLIC(are_more);
     }
-    bool is_known = (words.undecided | (n_waiting > GROUP)) == 0;
+    bool is_known = words.undecided == 0;
     DG_PUBLIC(is_known);
     return is_known;
 }

@@ -52,11 +52,6 @@ INLINE vec16 each_word(uint16_t value)
     return (vec16){0} + value;
 }
 
-INLINE vec16 chosen_words(vec16 mask, vec16 a, vec16 b)
-{
-    return b ^ (mask & (a ^ b));
-}
-
 /** Look up n tables of 256 bytes, one behind the other. */
 INLINE void look_up(vec8 *found, size_t n, const uint8_t *tables, vec8 index)
 {
@@ -64,28 +59,30 @@ INLINE void look_up(vec8 *found, size_t n, const uint8_t *tables, vec8 index)
     {
         found[k] = each(0);
     }
-    for (unsigned first = 0; first < DG_SILENT_CODES; first += PART) {
-        const vec8 at = ready(index ^ each((uint8_t)first));
+    /* unrolled, gcc would compute all sums as trees, and keep their leaves in memory */
+    _Pragma("GCC unroll 1") for (size_t first = 0; first < DG_SILENT_CODES; first += PART)
+    {
+        const vec8 at = ready(index);
         DG_LANE_EACH(k, n)
         {
             found[k] |= taken(part_of(tables + DG_SILENT_CODES * k + first), at);
         }
+        index -= each(PART);
     }
 }
 
 /* --- the first stage: 16 bits ---------------------------------------------------------------------- */
 
 typedef struct half {
-    vec16 accepted, open; /* masks */
+    vec16 other, open; /* masks: not accepted by 16 bits; nor rejected */
 } half;
 
-/** Compare rel with L a. is_first: which piece of the row it is; end: where the first one ends. */
-INLINE half compare(vec16 position, vec16 end, vec16 is_first, vec16 base, vec16 err, vec16 slope,
+/** Compare rel with L a. is_second: which piece of the row it is; end: where the first one ends. */
+INLINE half compare(vec16 position, vec16 end, vec16 is_second, vec16 base, vec16 err, vec16 slope,
                     vec16 bulge, vec16 q, dg_silent_shape shape, const uint16_t k[5])
 {
     const vec16 top = each_word(0x8000);
-    const vec16 rel = position - (end & ~is_first);
-    const vec16 length = chosen_words(is_first, end, each_word(0) - end);
+    const vec16 rel = position - (end & is_second), length = (end ^ is_second) - is_second;
     vec16 a = base;
     if (shape == DG_SILENT_PARABOLA) {
         const vec16 bow = high_signed(bulge, high_product(q, ~q));
@@ -99,9 +96,8 @@ INLINE half compare(vec16 position, vec16 end, vec16 is_first, vec16 base, vec16
         a = high_product(a ^ top, high_product(y, y)) ^ top;
     }
     const vec16 low = bounded_difference(a, err) ^ top, up = bounded_sum(a, err) ^ top;
-    const vec16 accepted = (vec16)(rel < high_product(length, low));
-    const vec16 rejected = (vec16)(high_product(length, up) < rel);
-    return (half){accepted, ~(accepted | rejected)};
+    const vec16 other = (vec16)(rel >= high_product(length, low));
+    return (half){other, other & (vec16)(rel <= high_product(length, up))};
 }
 
 /** Set code, open and accepted. Returns: how many are open. */
@@ -117,29 +113,27 @@ INLINE size_t first_stage(work *w, dg_silent_shape shape)
     for (size_t i = 0; i < n; i += BYTES) {
         const uint8_t *const at = w->columns + i;
         const vec8 row = load(at), high = load(at + n), low = load(at + 2 * n);
-        vec8 r[3], c[7] = {0};
+        vec8 r[3], c[7] = {0}, q[2] = {0};
         look_up(r, 3, of_row, row);
         const vec16 end[2] = {(vec16)lower_pairs(r[0], r[1]), (vec16)upper_pairs(r[0], r[1])};
         const vec16 position[2] = {(vec16)lower_pairs(low, high), (vec16)upper_pairs(low, high)};
-        const vec16 first[2] = {(vec16)(position[0] < end[0]), (vec16)(position[1] < end[1])};
-        const vec8 is_first = masks_of(first[0], first[1]);
-        const vec8 code = r[2] ^ (is_first & (r[2] ^ row));
+        const vec16 second[2] = {(vec16)(position[0] >= end[0]), (vec16)(position[1] >= end[1])};
+        const vec8 code = row ^ (masks_of(second[0], second[1]) & (row ^ r[2]));
         store(w->code + i, code);
         look_up(c, shape == DG_SILENT_PARABOLA ? 7 : 3, of_code, code);
-        vec8 q[2] = {each(0), each(0)};
         if (shape != DG_SILENT_FLAT) {
             q[0] = load(at + under);
             q[1] = load(at + under + n);
         }
-        const half a = compare(position[0], end[0], first[0], (vec16)lower_pairs(c[0], c[1]),
+        const half a = compare(position[0], end[0], second[0], (vec16)lower_pairs(c[0], c[1]),
                                (vec16)lower_pairs(c[2], each(0)), (vec16)lower_pairs(c[3], c[4]),
                                (vec16)lower_pairs(c[5], c[6]),
                                (vec16)lower_pairs(q[0], q[1]) & of_tick, shape, silent->planes.k);
-        const half b = compare(position[1], end[1], first[1], (vec16)upper_pairs(c[0], c[1]),
+        const half b = compare(position[1], end[1], second[1], (vec16)upper_pairs(c[0], c[1]),
                                (vec16)upper_pairs(c[2], each(0)), (vec16)upper_pairs(c[3], c[4]),
                                (vec16)upper_pairs(c[5], c[6]),
                                (vec16)upper_pairs(q[0], q[1]) & of_tick, shape, silent->planes.k);
-        const uint32_t accepted = bits_of(masks_of(a.accepted, b.accepted));
+        const uint32_t accepted = ~bits_of(masks_of(a.other, b.other));
         const vec8 open = masks_of(a.open, b.open);
         memcpy(w->accepted + i / 8, &accepted, BYTES / 8);
         store(w->open + i, open);
@@ -158,20 +152,21 @@ INLINE size_t first_stage(work *w, dg_silent_shape shape)
  *  their columns. Ensures: open holds the ranks. Returns: how many are open. */
 INLINE size_t gather(uint8_t got[][BYTES], size_t from, size_t to, size_t done, work *w)
 {
-    vec8 slot, next, before = each(0);
+    vec8 slot, before = each(0);
     for (size_t k = 0; k < BYTES; k++) {
         slot[k] = k % SLOTS;
-        next[k] = (k + 1) % SLOTS;
     }
     for (size_t i = from; i < to; i += BYTES) {
         const vec8 open = (vec8)(load(w->open + i) != each(0)), one = open & each(1);
         const vec8 sums = running_sums(one) + before, first = each((uint8_t)done);
         const vec8 none = taken_in_lanes(excess(sums - one, first), each(0)); /* of this lane */
-        vec8 past = lesser(excess(sums, first), each(SLOTS)), place = each(0);
-        for (size_t k = 0; k < SLOTS; k++) { /* how many sums are at most a slot's number */
-            place -= (vec8)((vec8s)past <= (vec8s)slot);
-            past = taken_in_lanes(past, next);
+        const vec8 past = lesser(excess(sums, first), each(SLOTS));
+        vec8 place = each(0); /* how many sums are at most a slot's number, by bisection */
+        for (unsigned step = SLOTS / 2; step > 0; step /= 2) {
+            const vec8 there = taken_in_lanes(past, place + each((uint8_t)(step - 1)));
+            place += (vec8)((vec8s)there <= (vec8s)slot) & each((uint8_t)step);
         }
+        place -= (vec8)((vec8s)taken_in_lanes(past, place) <= (vec8s)slot);
         store(w->place + i, ready(place) | (vec8)(none > slot));
         store(w->open + i, sums & open);
         before = last_of(sums);
@@ -284,43 +279,45 @@ static const uint64_t to_front[256] = {ALL_64(0), ALL_64(64), ALL_64(128), ALL_6
 
 /** Write the accepted draws. Which attempts are accepted is public: it says nothing about their values. Returns: how
  *  many. */
-INLINE size_t write_draws(int64_t *out, unsigned n_planes, work *w)
+INLINE size_t write_draws(int64_t *out, work of)
 {
-    const dg_silent *silent = w->silent;
-    const size_t n = w->n, stride = n + 8;
+    const dg_silent *silent = of.silent;
+    const unsigned n_planes = silent->n_planes, bits = silent->block_bits;
+    const size_t n = of.n, stride = n + 8;
     size_t count = 0;
     for (size_t i = 0; i < n; i += 8) {
-        uint8_t accepted = w->accepted[i / 8];
+        uint8_t accepted = of.accepted[i / 8];
         DG_PUBLIC(accepted);
         const uint8_t *const places = (const uint8_t *)&to_front[accepted];
-        pack8(w->packed + count, w->code + i, places);
-        DG_LANE_EACH(p, n_planes)
-        {
-            pack8(w->packed + stride * (p + 1) + count, w->columns + (3 + p) * n + i, places);
+        pack8(of.packed + count, of.code + i, places);
+        for (size_t p = 0; p < n_planes; p++) {
+            pack8(of.packed + stride * (p + 1) + count, of.columns + (3 + p) * n + i, places);
         }
         count += (size_t)__builtin_popcount(accepted);
     }
-    const unsigned bits = silent->block_bits, cut = 8 * n_planes - bits;
-    const int64_t flip = silent->flip, least = silent->centre - flip;
-    for (size_t i = 0; i < count; i++) {
-        if (n_planes <= 3) { /* z is below 2^31 */
-            int32_t tick = 0;
-            DG_LANE_EACH(p, n_planes)
-            {
-                tick |= (int32_t)w->packed[stride * (p + 1) + i] << (8 * p);
+    const uint64_t flip = (uint64_t)silent->flip, least = (uint64_t)silent->centre - flip;
+    const unsigned cut = 8 * n_planes - bits;
+    if (n_planes < 4) { /* z is below 2^31 */
+        for (size_t i = 0; i < count; i += BYTES / 4) {
+            const vec32 code = widened(of.packed + i);
+            vec32 z = (code & 127) << bits, tick = {0};
+            for (size_t p = 0; p < n_planes; p++) {
+                tick |= widened(of.packed + stride * (p + 1) + i) << (8 * (uint32_t)p);
             }
-            const int32_t code = w->packed[i], z = (code & 127) << bits | tick >> cut;
-            out[i] = least + (z ^ -(code >> 7) ^ (int32_t)flip);
-        } else {
-            uint64_t tick = 0;
-            DG_LANE_EACH(p, n_planes)
-            {
-                tick |= (uint64_t)w->packed[stride * (p + 1) + i] << (8 * p);
-            }
-            const int64_t code = w->packed[i];
-            out[i] =
-                least + (((code & 127) << bits | (int64_t)(tick >> cut)) ^ -(code >> 7) ^ flip);
+            z |= tick >> cut;
+            put(out + i, z ^ (0 - (code >> 7)) ^ (uint32_t)flip, least);
         }
+        return count;
+    }
+    for (size_t p = 0; p < n_planes; p++) {
+        const uint8_t *const from = of.packed + stride * (p + 1);
+        for (size_t i = 0; i < count; i++) {
+            out[i] = (int64_t)((p == 0 ? 0 : (uint64_t)out[i]) | (uint64_t)from[i] << (8 * p));
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t code = of.packed[i], z = (code & 127) << bits | (uint64_t)out[i] >> cut;
+        out[i] = (int64_t)(least + (z ^ (0 - (code >> 7)) ^ flip));
     }
     return count;
 }
@@ -353,31 +350,6 @@ bool KERNEL(int64_t *out, size_t *n_accepted, uint8_t *scratch, const uint8_t *b
     if (undecided != 0) {
         return false;
     }
-    switch (silent->n_planes) {
-    case 0:
-        *n_accepted = write_draws(out, 0, &w);
-        break;
-    case 1:
-        *n_accepted = write_draws(out, 1, &w);
-        break;
-    case 2:
-        *n_accepted = write_draws(out, 2, &w);
-        break;
-    case 3:
-        *n_accepted = write_draws(out, 3, &w);
-        break;
-    case 4:
-        *n_accepted = write_draws(out, 4, &w);
-        break;
-    case 5:
-        *n_accepted = write_draws(out, 5, &w);
-        break;
-    case 6:
-        *n_accepted = write_draws(out, 6, &w);
-        break;
-    default:
-        *n_accepted = write_draws(out, 7, &w);
-        break;
-    }
+    *n_accepted = write_draws(out, w);
     return true;
 }

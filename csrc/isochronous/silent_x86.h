@@ -5,6 +5,7 @@
 
 typedef uint8_t vec8 __attribute__((vector_size(BYTES)));
 typedef uint16_t vec16 __attribute__((vector_size(BYTES)));
+typedef uint32_t vec32 __attribute__((vector_size(BYTES)));
 typedef int8_t vec8s __attribute__((vector_size(BYTES)));
 typedef vec8 table_part; /* of 16 bytes, in each lane */
 

@@ -1,7 +1,8 @@
 /* Every kernel of the silent engine that this machine has gives what dg_silent_settle gives: the same draws in the same
  * order. It returns false exactly if dg_silent_settle reads behind the batch. Attempts are planted where that is hard:
  * beside the borders, with more words of f' than a batch has, f' at the border itself, tails, and more waiting attempts
- * than places. Of two laws all 2^24 rows and positions are compared. */
+ * than places. Of two laws all 2^24 rows and positions are compared. The AVX-512 kernel runs on every x86-64: emulated,
+ * if the machine lacks AVX-512 (emulated512/). */
 #include "support.h"
 
 #include "bounds/refine.h"
@@ -23,8 +24,14 @@ typedef struct one_kernel {
     dg_isa isa;
 } one_kernel;
 
+#if DG_ISA_X86_64
+dg_silent_kernel emulated_silent_kernel_avx512_vbmi2;
+#endif
+
 static const one_kernel ALL[] = {
 #if DG_ISA_X86_64
+    {"AVX-512", dg_silent_kernel_avx512_vbmi2, DG_ISA_AVX512_VBMI2},
+    {"AVX-512, emulated", emulated_silent_kernel_avx512_vbmi2, DG_ISA_PORTABLE},
     {"AVX2", dg_silent_kernel_avx2, DG_ISA_AVX2},
     {"SSE4.1", dg_silent_kernel_sse41, DG_ISA_SSE41},
 #endif

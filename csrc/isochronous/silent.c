@@ -70,6 +70,11 @@ void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
         silent->isa = best;
         silent->kernel = dg_silent_kernel_sse41;
     }
+#elif DG_ISA_AARCH64
+    if (best == DG_ISA_NEON) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_neon;
+    }
 #else
     (void)best;
 #endif

@@ -59,10 +59,7 @@ static size_t piece_of_table(const dg_table *table, bool quick_bits)
 static dg_status start(dg_fill *fill, void *out, size_t n, const dg_sampler *of,
                        const dg_source *source)
 {
-    enum {
-        PIECE_OF_LANES = 1 << 13,
-        QUICK_PIECE = 1 << 16
-    }; /* PIECE_OF_LANES: some 0.3 ms of bits from getrandom */
+    enum { SLOW_PIECE = DG_SILENT_PIECE / 8 }; /* some 0.2 ms of bits from getrandom */
     const bool quick_bits = source == NULL || source->kind == DG_SOURCE_CHACHA20;
     const dg_sampler *sampler;
     DG_TRY(dg_sampler_for(&sampler, n, of));
@@ -74,8 +71,10 @@ static dg_status start(dg_fill *fill, void *out, size_t n, const dg_sampler *of,
         fill->chunk = dg_table_chunk(sampler->table);
         break;
     case DG_ISOCHRONOUS:
-        fill->draw = dg_draw_lanes;
-        fill->piece = quick_bits ? QUICK_PIECE : PIECE_OF_LANES;
+        fill->draw = dg_draw_silent;
+        fill->piece =
+            source != NULL && source->kind == DG_SOURCE_GETRANDOM ? SLOW_PIECE : DG_SILENT_PIECE;
+        fill->chunk = fill->piece;
         break;
     default:
         fill->draw = dg_draw_law;
@@ -138,7 +137,7 @@ size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
 
 int dg_sampler_fits_int64(const dg_sampler *sampler)
 {
-    /* A scale or sigma is below 2^54, a centre below 2^61. A draw in lanes is one of z below 2^62. Other methods
+    /* A scale or sigma is below 2^54, a centre below 2^61. An isochronous draw is one of z below 2^62. Other methods
      * go beyond with a probability below exp(-2^8). */
     enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
     const dg_law *law = sampler->law;

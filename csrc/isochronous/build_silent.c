@@ -14,11 +14,10 @@ enum {
     REACH = 64,     /* g is at most 2^-64 in tails */
     MOST_LIFT = 40, /* lifted products stay below 2^128 */
     MOST_BLOCK_BITS = 8 * DG_SILENT_PLANES,
-    ROOM_FROM = 16, /* wide Gaussians get room where g <= 2^-16 */
-    ROOM = 8
+    ROOM_FROM = 16, /* Gaussians get room where g <= 2^-16 */
+    ROOM = 8,
+    MOST_ROOM = 304 /* 9/8 2^16 over this leaves a byte room for roundings */
 };
-
-static const uint64_t FARTHEST = UINT64_C(127) << DG_LANE_BITS;
 
 /* --- weights ------------------------------------------------------------------------------------ */
 
@@ -55,13 +54,12 @@ static uint64_t ceil_at_last(unsigned bits, uint64_t z, unsigned left, const dg_
     return lower;
 }
 
-/** Return the exponent at z, rounded down, or FARTHEST if it is more. */
-static uint64_t exponent_of(uint64_t z, unsigned left, const dg_silent *silent)
+uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent)
 {
     const dg_lanes *lanes = &silent->lanes;
     const uint64_t on_left = 0 - (uint64_t)left;
     if (z >> (62 - lanes->units_up) != 0) { /* beyond all distances that lanes tell apart */
-        return FARTHEST;
+        return DG_SILENT_FARTHEST;
     }
     const uint64_t exponent = lanes->is_power  ? power_exponent_at(z, on_left, lanes)
                               : lanes->squared ? gaussian_exponent_at(z, on_left, lanes)
@@ -69,7 +67,7 @@ static uint64_t exponent_of(uint64_t z, unsigned left, const dg_silent *silent)
     if ((int64_t)exponent < 0) { /* a power next to 0 */
         return 0;
     }
-    return exponent < FARTHEST ? exponent : FARTHEST;
+    return exponent < DG_SILENT_FARTHEST ? exponent : DG_SILENT_FARTHEST;
 }
 
 /** Return ceil(2^32 g) at z. */
@@ -78,7 +76,7 @@ static uint64_t top_of(uint64_t z, unsigned left, const dg_silent *silent)
     if (silent->has_exponents && !DG_ALWAYS_REFINE) {
         enum { DROP = DG_LANE_BITS - TOP_BITS };
         const uint64_t round_up = (UINT64_C(1) << DROP) - 1;
-        const uint64_t at = height_of(exponent_of(z, left, silent));
+        const uint64_t at = height_of(dg_silent_exponent(z, left, silent));
         const uint64_t low = at > silent->above ? at - silent->above : 1;
         const uint64_t lower = (low + round_up) >> DROP,
                        upper = (at + silent->below + round_up) >> DROP;
@@ -122,8 +120,8 @@ static bool set_width(dg_silent *silent)
         silent->block_bits = silent->n_planes = 0;
         return is_far(DG_SILENT_TAIL, silent);
     }
-    while (bits < MOST_BLOCK_BITS && exponent_of((uint64_t)DG_SILENT_TAIL << bits, 0, silent) <
-                                         (uint64_t)REACH << DG_LANE_BITS) {
+    while (bits < MOST_BLOCK_BITS && dg_silent_exponent((uint64_t)DG_SILENT_TAIL << bits, 0,
+                                                        silent) < (uint64_t)REACH << DG_LANE_BITS) {
         bits++;
     }
     while (bits > 0 && is_far((uint64_t)DG_SILENT_TAIL << (bits - 1), silent)) {
@@ -137,12 +135,49 @@ static bool set_width(dg_silent *silent)
     return bits <= MOST_BLOCK_BITS;
 }
 
+/** Return the sign of beta - num/den. */
+static int beta_against(unsigned num, unsigned den, const dg_law *law)
+{
+    mpz_t difference;
+    mpz_init(difference);
+    mpz_mul_ui(difference, law->beta_num, den);
+    mpz_submul_ui(difference, law->beta_den, num);
+    const int sign = mpz_sgn(difference);
+    mpz_clear(difference);
+    return sign;
+}
+
+/** Set m. */
+static void set_rooms(uint64_t room[DG_SILENT_CODES], const uint64_t top[DG_SILENT_CODES],
+                      const dg_silent *silent)
+{
+    const dg_law *law = &silent->law;
+    const bool is_power = law->kind == DG_GENERALIZED_GAUSSIAN;
+    const bool is_steep = is_power && beta_against(2, 1, law) > 0;
+    const bool is_bent = is_power && beta_against(7, 5, law) < 0;
+    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
+        room[i] = 1;
+        if (silent->block_bits == 0 || law->kind == DG_DISCRETE_LAPLACE ||
+            (i & 127) == DG_SILENT_TAIL) {
+            continue;
+        }
+        if (!is_power) {
+            room[i] = top[i] <= UINT64_C(1) << (TOP_BITS - ROOM_FROM) ? ROOM : 1;
+            continue;
+        }
+        const dg_u128 next = top[i + 1] > 0 ? top[i + 1] : 1;
+        const dg_u128 falls =
+            is_steep ? (dg_u128)top[i] * top[i] / (next * next) : (dg_u128)top[i] / next;
+        const uint64_t least = is_bent && (i & 127) == 0 ? 2 : 1;
+        room[i] = falls > MOST_ROOM ? MOST_ROOM : falls > least ? (uint64_t)falls : least;
+    }
+}
+
 /** Set H, c and per_1024. */
 static void set_units(dg_silent *silent)
 {
-    const bool is_gaussian = silent->law.kind == DG_DISCRETE_GAUSSIAN && silent->block_bits > 0;
     const uint64_t all = UINT64_C(1) << ALL_BITS;
-    uint64_t top[DG_SILENT_CODES], sum = 0, twice = 0;
+    uint64_t top[DG_SILENT_CODES], room[DG_SILENT_CODES], sum = 0, twice = 0;
     uint32_t total = 0;
     for (size_t i = 0; i < DG_SILENT_CODES; i++) {
         const uint64_t h = i & 127;
@@ -155,8 +190,9 @@ static void set_units(dg_silent *silent)
             (i & 127) == DG_SILENT_TAIL ? 0 : top[silent->block_bits > 0 ? i + 1 : i];
         twice += top[i] + last;
     }
+    set_rooms(room, top, silent);
     for (size_t i = 0; i < DG_SILENT_CODES; i++) {
-        top[i] *= is_gaussian && top[i] <= UINT64_C(1) << (TOP_BITS - ROOM_FROM) ? ROOM : 1;
+        top[i] *= room[i];
         sum += top[i];
     }
     silent->height = (uint32_t)(((dg_u128)(all - DG_SILENT_CODES) << TOP_BITS) / sum);
@@ -214,7 +250,8 @@ static void set_heights(dg_silent *silent)
             continue;
         }
         if (silent->block_bits > 0) {
-            const uint64_t whole = exponent_of(z, (unsigned)(i >> 7), silent) >> DG_LANE_BITS;
+            const uint64_t whole =
+                dg_silent_exponent(z, (unsigned)(i >> 7), silent) >> DG_LANE_BITS;
             silent->lift[i] = (uint8_t)(whole < MOST_LIFT ? whole : MOST_LIFT);
             continue;
         }
@@ -239,11 +276,11 @@ static void set_heights(dg_silent *silent)
 static dg_status build(dg_silent *silent, const dg_law *law)
 {
     set_law(silent, law);
-    const dg_status status = dg_lane_exponents(&silent->lanes, &silent->law);
-    silent->has_exponents = status == DG_OK;
-    if (mpz_sizeinbase(silent->law.c, 2) > 61) {
+    if (!dg_lanes_hold(law)) {
         return DG_ERR_METHOD;
     }
+    const dg_status status = dg_lane_exponents(&silent->lanes, &silent->law);
+    silent->has_exponents = status == DG_OK;
     uint64_t size = 0;
     mpz_export(&size, NULL, -1, sizeof size, 0, 0, silent->law.c);
     const int64_t c = mpz_sgn(silent->law.c) < 0 ? -(int64_t)size : (int64_t)size;
@@ -251,14 +288,13 @@ static dg_status build(dg_silent *silent, const dg_law *law)
     silent->above = silent->lanes.above;
     silent->above_a_step = silent->lanes.above_a_step;
     silent->below = silent->lanes.below;
-    if (!set_width(silent) ||
-        (silent->block_bits > 0 && silent->law.kind == DG_GENERALIZED_GAUSSIAN)) {
+    if (!set_width(silent)) {
         return DG_ERR_METHOD;
     }
     set_units(silent);
     dg_silent_fill_rows(silent);
     set_heights(silent);
-    return DG_OK;
+    return dg_silent_set_arcs(silent) ? DG_OK : DG_ERR_METHOD;
 }
 
 dg_status dg_silent_build(dg_silent **out, const dg_law *law)

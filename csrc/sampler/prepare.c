@@ -1,28 +1,28 @@
 #include "sampler/prepare.h"
 
 #include "base/memory.h"
-#include "isochronous/silent.h"
 
-#include <limits.h>
 #include <mpfr.h>
 #include <stdlib.h>
 
-static void release_lanes(dg_lanes *lanes)
+static void release_silent(dg_silent *silent)
 {
 #if DG_HAVE_WORDS
-    dg_lanes_release(lanes);
+    dg_silent_free(silent);
 #endif
-    (void)lanes;
+    (void)silent;
 }
 
-/** Build lanes for a law. Returns: as dg_sampler_build. */
-static dg_status build_lanes(dg_lanes **out, const dg_law *law, const dg_options *options)
+/** Build what isochronous draws need. Returns: as dg_sampler_build. */
+static dg_status build_silent(dg_silent **out, const dg_law *law, const dg_options *options)
 {
     *out = NULL;
 #if DG_HAVE_WORDS
     if (law->kind >= DG_DISCRETE_LAPLACE) {
         DG_TRY(dg_memory_available(law->room_bytes));
-        return dg_lanes_build(out, law, options->isa);
+        DG_TRY(dg_silent_build(out, law));
+        dg_silent_dispatch(*out, options->isa);
+        return DG_OK;
     }
 #endif
     (void)law, (void)options;
@@ -43,7 +43,7 @@ static dg_status build(dg_sampler *to, dg_method method, const dg_options *optio
         return dg_table_build(&to->table, to->law, options->index_bits, options->block_bits,
                               options->isa);
     case DG_ISOCHRONOUS:
-        return build_lanes(&to->lanes, to->law, options);
+        return build_silent(&to->silent, to->law, options);
     default:
         return DG_ERR_METHOD;
     }
@@ -60,55 +60,35 @@ static dg_status build_any(dg_sampler *to, const dg_options *options)
     return status;
 }
 
-/** Set *bits to the width of the silent engine's blocks, or to UINT_MAX if it does not hold the law. */
-static dg_status block_bits_of(unsigned *bits, const dg_law *law)
-{
-    *bits = UINT_MAX;
-#if DG_HAVE_WORDS
-    dg_silent *silent;
-    DG_TRY(dg_memory_available(law->room_bytes));
-    const dg_status status = dg_silent_build(&silent, law);
-    if (status == DG_OK) {
-        *bits = silent->block_bits;
-        dg_silent_free(silent);
-    }
-    return status == DG_ERR_METHOD ? DG_OK : status;
-#else
-    (void)law;
-    return DG_OK;
-#endif
-}
-
 /** Return from how many draws on cells pay, though the call first builds their table. They do not pay before: AVX-512
  *  draws isochronously in 1.3 ns if blocks have one integer, and in 1.8 to 2.5 ns otherwise. By cells it takes 0.4 to
  *  1 ns, and a table takes 0.05 to 2 ms, the longer the wider the law. Algorithms 1-3 take a microsecond. */
-static size_t cells_from(const dg_sampler *sampler, unsigned block_bits)
+static size_t cells_from(const dg_sampler *sampler)
 {
+#if DG_HAVE_WORDS
     enum { SHORT_BITS = 2 }; /* sigma up to 53.9 */
-    if (sampler->method == DG_REFERENCE) {
-        return (size_t)1 << 12;
+    if (sampler->method == DG_ISOCHRONOUS) {
+        const unsigned bits = sampler->silent->block_bits;
+        const bool is_short = bits <= SHORT_BITS || sampler->law->kind == DG_DISCRETE_LAPLACE;
+        return (size_t)1 << (bits == 0 ? 16 : is_short ? 18 : 19);
     }
-    if (block_bits == 0) {
-        return (size_t)1 << 16;
-    }
-    const bool is_short = block_bits <= SHORT_BITS || sampler->law->kind == DG_DISCRETE_LAPLACE;
-    return (size_t)1 << (is_short ? 18 : 19);
+#endif
+    (void)sampler;
+    return (size_t)1 << 12;
 }
 
 /** Prepare for calls of many draws, if the law has cells and another method. Every such law has a table: only laws of a
  *  large beta have none, and these have no other method, either. */
 static dg_status prepare_bulk(dg_sampler *to, const dg_options *options)
 {
-    unsigned block_bits;
     if (to->method == DG_CELLS || to->law->kind < DG_DISCRETE_LAPLACE) {
         return DG_OK;
     }
-    DG_TRY(block_bits_of(&block_bits, to->law));
     to->bulk = malloc(sizeof *to->bulk);
     if (to->bulk == NULL) {
         return DG_ERR_NOMEM;
     }
-    to->bulk->from = cells_from(to, block_bits);
+    to->bulk->from = cells_from(to);
     to->bulk->options = *options;
     atomic_init(&to->bulk->cells, NULL);
     return DG_OK;
@@ -122,7 +102,7 @@ static void release(dg_sampler *sampler)
             release(atomic_load(&sampler->bulk->cells));
             free(sampler->bulk);
         }
-        release_lanes(sampler->lanes);
+        release_silent(sampler->silent);
         dg_table_release(sampler->table);
         free(sampler);
     }

@@ -4,11 +4,11 @@
 #define DG_SAMPLER_PREPARE_H
 
 #include "cells/table.h"
-#include "isochronous/lanes.h"
+#include "isochronous/silent.h"
 
 #include <stdatomic.h>
 
-typedef struct dg_lanes dg_lanes; /* without 128-bit words there are none */
+typedef struct dg_silent dg_silent; /* without 128-bit words there are none */
 
 /** A method for calls of many draws, which DG_AUTO adds to a law's first method. */
 typedef struct dg_bulk {
@@ -19,10 +19,10 @@ typedef struct dg_bulk {
 
 struct dg_sampler {
     dg_law *law;
-    dg_method method; /* never DG_AUTO, but the law's first method */
-    dg_lanes *lanes;  /* DG_ISOCHRONOUS, else NULL */
-    dg_table *table;  /* DG_CELLS, else NULL */
-    dg_bulk *bulk;    /* DG_AUTO of a law that has cells and another method, else NULL */
+    dg_method method;  /* never DG_AUTO, but the law's first method */
+    dg_silent *silent; /* DG_ISOCHRONOUS, else NULL */
+    dg_table *table;   /* DG_CELLS, else NULL */
+    dg_bulk *bulk;     /* DG_AUTO of a law that has cells and another method, else NULL */
 };
 
 /** Build a sampler. If it succeeds, the sampler owns the law; otherwise the caller still does.

@@ -6,7 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "base/memory.h"
 #include "cells/decide.h"
-#include "isochronous/narrow.h"
+#include "isochronous/silent.h"
 #include "sampler/prepare.h"
 #include "support.h"
 
@@ -220,40 +220,31 @@ static dg_status decide(work *with)
     return status;
 }
 
-/** Bytes that make an isochronous draw begin with an undecided attempt, and how many the source has given. */
-typedef struct undecided {
-    uint8_t first[16];
-    size_t n_given;
-} undecided;
+/** A caller's source that gives these bytes, then others. */
+typedef struct given {
+    uint8_t first[DG_SILENT_BYTES];
+    size_t n, n_given;
+    uint64_t state;
+} given;
 
-/** A caller's source that gives those bytes, then others. */
-static int undecided_first(void *context, uint8_t *out, size_t n)
+static int give(void *context, uint8_t *out, size_t n)
 {
-    static uint64_t state = 13;
-    undecided *from = context;
+    given *from = context;
     for (size_t i = 0; i < n; i++) {
         const size_t at = from->n_given++;
-        out[i] = at < sizeof from->first ? from->first[at] : (uint8_t)next_word(&state);
+        out[i] = at < from->n ? from->first[at] : (uint8_t)next_word(&from->state);
     }
     return 0;
 }
 
-/** Fill, with a first attempt that lanes leave undecided. */
-static dg_status fill_in_lanes(work *with)
+/** Fill, with a batch that kernels leave undecided. */
+static dg_status fill_settled(work *with)
 {
-    undecided from = {.n_given = 0};
-    memset(from.first, 0xFF, sizeof from.first);
-#if DG_HAVE_WORDS
-    const dg_narrow *narrow = with->sampler->lanes->narrow;
-    if (narrow != NULL) { /* the first unit of the tail */
-        const uint64_t unit =
-            narrow->threshold[narrow->n - 1] + ((uint64_t)narrow->n << narrow->has_sign);
-        for (size_t i = 0; i < 8; i++) {
-            from.first[i] = (uint8_t)(unit >> (8 * i));
-        }
-    }
-#endif
-    dg_source source = {DG_SOURCE_CALLER, undecided_first, &from};
+    static given from;
+    from.state = 13;
+    from.n_given = 0;
+    from.n = write_tail(from.first, with->n, with->sampler, &from.state);
+    dg_source source = {DG_SOURCE_CALLER, give, &from};
     return dg_sampler_fill_wide(with->out, with->n, with->width, with->sampler, NULL, &source);
 }
 
@@ -277,7 +268,7 @@ static dg_status operate(enum operation what, work *with)
     case FILL:
         status =
             with->method == DG_ISOCHRONOUS
-                ? fill_in_lanes(with)
+                ? fill_settled(with)
                 : dg_sampler_fill_wide(with->out, with->n, with->width, with->sampler, NULL, NULL);
         break;
     case DECIDE:

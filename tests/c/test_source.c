@@ -50,7 +50,7 @@ static void start(enum mode next)
     fails_from = 0;
 }
 
-enum { N = 3000 };
+enum { N = 12000 };
 static int64_t expected[N], out[N];
 
 /** Every byte comes from this file's getrandom. */

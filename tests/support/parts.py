@@ -86,21 +86,11 @@ class NativeTable(_Sampler):
         super().__init__(law, lib.DG_CELLS, isa, index_bits=index_bits, block_bits=block_bits)
 
 
-class NativeLanes(_Sampler):
-    """A law drawn isochronously, in lanes, by an instruction set."""
+class NativeSilent(_Sampler):
+    """A law drawn isochronously, by an instruction set."""
 
     def __init__(self, law: Any, *, isa: str = "AUTO") -> None:
         super().__init__(law, lib.DG_ISOCHRONOUS, isa)
-
-
-def silent_draws(law: Any, n: int, source: Source) -> list[int]:
-    """Return draws of the silent engine's definition, which no method uses yet."""
-    out = np.empty(n, np.int64)
-    buffer = ffi.from_buffer("int64_t[]", out, require_writable=True)
-    call = native.Call(source)
-    handle = _Sampler(law, lib.DG_AUTO)._handle
-    native.raise_for_status(lib.dg_silent_fill(buffer, n, handle, call.source), call.errors)
-    return out.tolist()
 
 
 def by_each_loop(sampler: Callable[..., Any], law: Any, **options: Any) -> dict[str, Any]:

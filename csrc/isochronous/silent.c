@@ -49,7 +49,8 @@ void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
     (void)isa;
     silent->isa = DG_ISA_PORTABLE;
-    silent->kernel = NULL;
+    silent->kernel = dg_silent_kernel_portable;
+    dg_silent_set_leaves(silent);
 }
 
 #endif

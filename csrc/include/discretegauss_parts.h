@@ -24,7 +24,8 @@ typedef enum dg_isa {
     DG_ISA_AVX2 = 2,
     DG_ISA_AVX512 = 3,       /**< F, BW, DQ and VL: processors with AVX-512 since Skylake-X */
     DG_ISA_AVX512_VBMI2 = 4, /**< VBMI and VBMI2 in addition: since Ice Lake and Zen 4 */
-    DG_ISA_NEON = 5          /**< every AArch64, little-endian */
+    DG_ISA_NEON = 5,         /**< every AArch64, little-endian */
+    DG_ISA_SSE41 = 6         /**< and popcnt: the best of an x86-64 without AVX2 */
 } dg_isa;
 
 /** Choices that tests make for a sampler. */

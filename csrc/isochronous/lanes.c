@@ -48,7 +48,7 @@ static void dispatch_narrow(dg_lanes *lanes, dg_isa isa)
     lanes->kernel = dg_narrow_kernel_portable;
 #if DG_ISA_X86_64
     const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
-    if (best >= DG_ISA_AVX512) {
+    if (best == DG_ISA_AVX512 || best == DG_ISA_AVX512_VBMI2) {
         lanes->isa = DG_ISA_AVX512;
         lanes->kernel = dg_narrow_kernel_avx512;
     } else if (best == DG_ISA_AVX2) {
@@ -79,7 +79,7 @@ void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa)
         lanes->isa = best;
         lanes->kernel =
             lanes->is_power ? dg_lane_power_kernel_avx512_ifma : dg_lane_kernel_avx512_ifma;
-    } else if (best >= DG_ISA_AVX2 && !lanes->is_power) {
+    } else if (dg_isa_has_avx2(best) && !lanes->is_power) {
         lanes->isa = DG_ISA_AVX2; /* AVX-512 without IFMA has no kernel of its own */
         lanes->kernel = dg_lane_kernel_avx2;
     }

@@ -47,10 +47,28 @@ dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bit
 
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
-    (void)isa;
+    const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
     silent->isa = DG_ISA_PORTABLE;
     silent->kernel = dg_silent_kernel_portable;
-    dg_silent_set_leaves(silent);
+#if DG_ISA_X86_64
+    if (dg_isa_has_avx2(best)) {
+        silent->isa = DG_ISA_AVX2;
+        silent->kernel = dg_silent_kernel_avx2;
+    } else if (best == DG_ISA_SSE41) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_sse41;
+    }
+#elif DG_ISA_AARCH64
+    if (best == DG_ISA_NEON) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_neon;
+    }
+#else
+    (void)best;
+#endif
+    if (silent->kernel == dg_silent_kernel_portable) {
+        dg_silent_set_leaves(silent);
+    }
 }
 
 #endif

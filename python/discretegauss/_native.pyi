@@ -99,6 +99,7 @@ class _Lib:
     DG_ISA_AVX512: Final[int]
     DG_ISA_AVX512_VBMI2: Final[int]
     DG_ISA_NEON: Final[int]
+    DG_ISA_SSE41: Final[int]
     DG_SPECIAL_CODE: Final[int]
 
     DG_PERMUTE_AND_FLIP: Final[int]

@@ -113,7 +113,7 @@ static dg_options take_options(bool long_parameters, input *from)
         index_bits = 16;
         block_bits = -1;
     }
-    const dg_isa isa = (dg_isa)take_choice(DG_ISA_AVX512_VBMI2 + 1, from);
+    const dg_isa isa = (dg_isa)take_choice(DG_ISA_SSE41 + 1, from);
     return (dg_options){arithmetic, isa, index_bits, block_bits};
 }
 

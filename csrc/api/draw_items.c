@@ -118,7 +118,7 @@ dg_status dg_draw_table(const dg_fill *fill, size_t first, size_t end, dg_sessio
                : dg_table_fill_dtype(out, end - first, fill->dtype, table, &session->bits);
 }
 
-/* --- in lanes ------------------------------------------------------------------------------------ */
+/* --- isochronously -------------------------------------------------------------------------------- */
 
 #if DG_HAVE_WORDS
 
@@ -133,7 +133,7 @@ static void store_bytes(uint8_t *out, size_t n_bytes, int64_t value)
     }
 }
 
-static dg_status store_lanes(const dg_fill *fill, size_t first, size_t n, const int64_t *draws)
+static dg_status store(const dg_fill *fill, size_t first, size_t n, const int64_t *draws)
 {
     uint8_t *out = fill->out + first * fill->item_bytes;
     if (!fill->wide) {
@@ -145,29 +145,35 @@ static dg_status store_lanes(const dg_fill *fill, size_t first, size_t n, const 
     return DG_OK;
 }
 
-dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+/** Return how many draws are missing to the end of the piece (silent.h) in which item `at` is, or of the fill. */
+static size_t left_of_piece(size_t at, size_t end)
 {
-    enum {
-        LOT = 2048
-    }; /* draws that are stored at a time: batches get short at the end of each lot */
-    int64_t draws[LOT + DG_LANE_BEHIND];
-    const size_t most = end - first < LOT ? end - first : LOT;
+    const size_t left = DG_SILENT_PIECE - at % DG_SILENT_PIECE;
+    return end - at < left ? end - at : left;
+}
+
+dg_status dg_draw_silent(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+{
+    const dg_silent *silent = ((const dg_sampler *)fill->from)->silent;
+    const bool in_place = !fill->wide && fill->dtype == DG_INT64;
+    dg_silent_space space;
     dg_status status = DG_OK;
-    for (size_t n; first < end && status == DG_OK; first += n) {
-        n = end - first < LOT ? end - first : LOT;
-        status = dg_lanes_draw(draws, n, end - first - n, ((const dg_sampler *)fill->from)->lanes,
-                               &session->bits);
-        if (status == DG_OK) {
-            status = store_lanes(fill, first, n, draws);
+    dg_silent_open(&space);
+    for (size_t n = 0; first < end && status == DG_OK; first += n) {
+        const bool has_room = in_place && end - first >= DG_SILENT_BATCH + DG_SILENT_BEHIND;
+        int64_t *to = has_room ? (int64_t *)(void *)fill->out + first : space.draws;
+        status = dg_silent_next(to, &n, left_of_piece(first, end), silent, &space, &session->bits);
+        if (status == DG_OK && !has_room) {
+            status = store(fill, first, n, to);
         }
     }
-    dg_wipe(draws, (most + DG_LANE_BEHIND) * sizeof *draws);
+    dg_silent_close(&space, silent);
     return status;
 }
 
-#else /* no sampler has lanes */
+#else /* no sampler draws so */
 
-dg_status dg_draw_lanes(const dg_fill *fill, size_t first, size_t end, dg_session *session)
+dg_status dg_draw_silent(const dg_fill *fill, size_t first, size_t end, dg_session *session)
 {
     (void)fill, (void)first, (void)end, (void)session;
     return DG_ERR_METHOD;

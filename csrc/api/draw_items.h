@@ -9,7 +9,7 @@
 dg_status dg_draw_items(const dg_fill *fill, size_t first, size_t end, size_t beyond,
                         const dg_law *law, dg_session *session);
 
-/* These draw from the sampler fill->from: by its law, its table, or its lanes. */
-dg_draw dg_draw_law, dg_draw_table, dg_draw_lanes;
+/* These draw from the sampler fill->from: by its law, its table, or isochronously. */
+dg_draw dg_draw_law, dg_draw_table, dg_draw_silent;
 
 #endif

@@ -90,22 +90,20 @@ void dg_keystream(uint8_t *out, size_t n_blocks, const uint8_t *key, uint64_t fi
 
 size_t dg_sampler_chunk(const dg_sampler *sampler)
 {
-    return sampler->method == DG_CELLS ? dg_table_chunk(sampler->table) : 1;
+    return sampler->method == DG_CELLS         ? dg_table_chunk(sampler->table)
+           : sampler->method == DG_ISOCHRONOUS ? (size_t)DG_SILENT_PIECE
+                                               : 1;
 }
 
-static void describe_lanes(dg_sampler_info *info, const dg_lanes *lanes)
+static void describe_silent(dg_sampler_info *info, const dg_silent *silent)
 {
 #if DG_HAVE_WORDS
-    info->isa = lanes->isa;
-    info->n_core = lanes->n_core;
-    info->n_tail = lanes->n_tail;
-    info->block_bits = lanes->block_bits;
-    info->attempt_bytes = lanes->attempt_bytes;
-    info->above = lanes->above;
-    info->above_a_step = lanes->above_a_step;
-    info->below = lanes->below;
+    info->isa = silent->isa;
+    info->block_bits = silent->block_bits;
+    info->height = silent->height;
+    info->memory = sizeof *silent;
 #endif
-    (void)info, (void)lanes;
+    (void)info, (void)silent;
 }
 
 static void describe_table(dg_sampler_info *info, const dg_table *table)
@@ -139,7 +137,7 @@ void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler)
     if (sampler->method == DG_CELLS) {
         describe_table(info, sampler->table);
     } else if (sampler->method == DG_ISOCHRONOUS) {
-        describe_lanes(info, sampler->lanes);
+        describe_silent(info, sampler->silent);
     }
 }
 

@@ -17,7 +17,8 @@ typedef struct dg_session {
 
 typedef struct dg_fill dg_fill;
 
-/** Draw items [first, end) of a fill. Reads no bit of a caller's source that these items do not use.
+/** Draw items [first, end) of a fill. Isochronous draws read whole batches; other draws read no bit of a caller's source
+ *  that these items do not use.
  *
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE.
  */

@@ -55,31 +55,33 @@ static size_t piece_of_table(const dg_table *table, bool quick_bits)
     return chunks > 0 ? chunks * chunk : chunk;
 }
 
-/** Start a fill by the sampler's method. The caller sets what its items are. */
-static dg_fill filling(void *out, size_t n, const dg_sampler *sampler, const dg_source *source)
+/** Start a fill by the method that the sampler has for n draws. The caller sets what its items are. */
+static dg_status start(dg_fill *fill, void *out, size_t n, const dg_sampler *of,
+                       const dg_source *source)
 {
-    enum {
-        PIECE_OF_LANES = 1 << 13,
-        QUICK_PIECE = 1 << 16
-    }; /* PIECE_OF_LANES: some 0.3 ms of bits from getrandom */
+    enum { SLOW_PIECE = DG_SILENT_PIECE / 8 }; /* some 0.2 ms of bits from getrandom */
     const bool quick_bits = source == NULL || source->kind == DG_SOURCE_CHACHA20;
-    dg_fill fill = {.out = out, .n = n, .from = sampler, .source = source};
+    const dg_sampler *sampler;
+    DG_TRY(dg_sampler_for(&sampler, n, of));
+    *fill = (dg_fill){.out = out, .n = n, .from = sampler, .source = source};
     switch (sampler->method) {
     case DG_CELLS:
-        fill.draw = dg_draw_table;
-        fill.piece = piece_of_table(sampler->table, quick_bits);
-        fill.chunk = dg_table_chunk(sampler->table);
+        fill->draw = dg_draw_table;
+        fill->piece = piece_of_table(sampler->table, quick_bits);
+        fill->chunk = dg_table_chunk(sampler->table);
         break;
     case DG_ISOCHRONOUS:
-        fill.draw = dg_draw_lanes;
-        fill.piece = quick_bits ? QUICK_PIECE : PIECE_OF_LANES;
+        fill->draw = dg_draw_silent;
+        fill->piece =
+            source != NULL && source->kind == DG_SOURCE_GETRANDOM ? SLOW_PIECE : DG_SILENT_PIECE;
+        fill->chunk = fill->piece;
         break;
     default:
-        fill.draw = dg_draw_law;
-        fill.piece = piece_of_law(sampler->law);
-        fill.law = sampler->law;
+        fill->draw = dg_draw_law;
+        fill->piece = piece_of_law(sampler->law);
+        fill->law = sampler->law;
     }
-    return fill;
+    return DG_OK;
 }
 
 dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
@@ -88,7 +90,8 @@ dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler 
     if (!dg_is_dtype(dtype)) {
         return DG_ERR_DTYPE;
     }
-    dg_fill fill = filling(out, n, sampler, source);
+    dg_fill fill;
+    DG_TRY(start(&fill, out, n, sampler, source));
     fill.dtype = dtype;
     fill.item_bytes = dg_dtype_size(dtype);
     return dg_fill_run(&fill, run);
@@ -100,7 +103,8 @@ dg_status dg_sampler_fill_wide(uint8_t *out, size_t n, size_t n_bytes, const dg_
     if (n_bytes < sampler->law->wide_bytes) {
         return DG_ERR_N_BYTES;
     }
-    dg_fill fill = filling(out, n, sampler, source);
+    dg_fill fill;
+    DG_TRY(start(&fill, out, n, sampler, source));
     fill.wide = true;
     fill.item_bytes = n_bytes;
     return dg_fill_run(&fill, run);
@@ -116,7 +120,8 @@ dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, const dg_
         return DG_ERR_OVERFLOW;
     }
     const dg_sums sums = {.addend = *addend, .stride = 1, .dtype = DG_INT64};
-    dg_fill fill = filling(out, n, sampler, source);
+    dg_fill fill;
+    DG_TRY(start(&fill, out, n, sampler, source));
     fill.dtype = DG_INT64;
     fill.item_bytes = dg_dtype_size(DG_INT64);
     fill.sums = &sums;
@@ -125,11 +130,6 @@ dg_status dg_sampler_add(void *out, size_t n, const dg_addend *addend, const dg_
 
 /* --- facts --------------------------------------------------------------------------------------- */
 
-dg_method dg_sampler_method(const dg_sampler *sampler)
-{
-    return sampler->method;
-}
-
 size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
 {
     return sampler->law->wide_bytes;
@@ -137,7 +137,7 @@ size_t dg_sampler_wide_bytes(const dg_sampler *sampler)
 
 int dg_sampler_fits_int64(const dg_sampler *sampler)
 {
-    /* A scale or sigma is below 2^54, a centre below 2^61. A draw in lanes is one of z below 2^62. Other methods
+    /* A scale or sigma is below 2^54, a centre below 2^61. An isochronous draw is one of z below 2^62. Other methods
      * go beyond with a probability below exp(-2^8). */
     enum { SCALE_BITS = 53, CENTRE_BITS = 61 };
     const dg_law *law = sampler->law;

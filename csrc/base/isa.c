@@ -14,7 +14,10 @@ dg_isa dg_isa_best(void)
     if (dg_isa_available(DG_ISA_AVX512)) {
         return DG_ISA_AVX512;
     }
-    return dg_isa_available(DG_ISA_AVX2) ? DG_ISA_AVX2 : DG_ISA_PORTABLE;
+    if (dg_isa_available(DG_ISA_AVX2)) {
+        return DG_ISA_AVX2;
+    }
+    return dg_isa_available(DG_ISA_SSE41) ? DG_ISA_SSE41 : DG_ISA_PORTABLE;
 #endif
 }
 
@@ -25,6 +28,8 @@ bool dg_isa_available(dg_isa isa)
     case DG_ISA_PORTABLE:
         return true;
 #if DG_ISA_X86_64
+    case DG_ISA_SSE41:
+        return __builtin_cpu_supports("sse4.1") != 0 && __builtin_cpu_supports("popcnt") != 0;
     case DG_ISA_AVX2:
         /* compilers assume popcnt with AVX2 */
         return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0;
@@ -34,7 +39,7 @@ bool dg_isa_available(dg_isa isa)
                __builtin_cpu_supports("avx512vl") != 0;
     case DG_ISA_AVX512_VBMI2:
         return dg_isa_available(DG_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi") != 0 &&
-               __builtin_cpu_supports("avx512vbmi2") != 0;
+               __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("bmi2") != 0;
 #endif
 #if DG_ISA_AARCH64
     case DG_ISA_NEON:
@@ -43,6 +48,11 @@ bool dg_isa_available(dg_isa isa)
     default:
         return false;
     }
+}
+
+bool dg_isa_has_avx2(dg_isa isa)
+{
+    return isa == DG_ISA_AVX2 || isa == DG_ISA_AVX512 || isa == DG_ISA_AVX512_VBMI2;
 }
 
 bool dg_isa_has_ifma(void)

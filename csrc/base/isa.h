@@ -11,10 +11,12 @@
  * each file in the build. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define DG_ISA_X86_64 1
+#define DG_TARGET_SSE41 __attribute__((target("sse4.1,popcnt")))
 #define DG_TARGET_AVX2 __attribute__((target("avx2")))
 #define DG_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define DG_TARGET_AVX512_VBMI2                                                                     \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")))
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2,"        \
+                          "popcnt")))
 #define DG_TARGET_AVX512_IFMA                                                                      \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512ifma,popcnt")))
 #else
@@ -36,6 +38,9 @@ dg_isa dg_isa_best(void);
 /** Return whether this machine and build can run code for `isa`: true for DG_ISA_AUTO and DG_ISA_PORTABLE, false
  *  for a value that is not a dg_isa. */
 bool dg_isa_available(dg_isa isa);
+
+/** Return whether `isa` is AVX2, or has it: the order of the numbers says nothing. */
+bool dg_isa_has_avx2(dg_isa isa);
 
 /** Return whether the processor also has AVX-512's 52-bit products and its count of leading zeros. All known
  *  processors with DG_ISA_AVX512_VBMI2 have both. */

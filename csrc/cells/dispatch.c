@@ -15,7 +15,7 @@ void dg_dispatch(dg_table *table, dg_isa isa)
         table->decide_each = dg_decide_each_avx512;
         return;
     }
-    if (table->isa >= DG_ISA_AVX2 && table->index_bits == DG_INDEX_BITS) {
+    if (dg_isa_has_avx2(table->isa) && table->index_bits == DG_INDEX_BITS) {
         table->isa = DG_ISA_AVX2;         /* AVX-512 without VBMI2 has no loop of its own */
         table->look_up = dg_look_up_avx2; /* decisions in AVX2 would gain 1.10 at most */
         return;

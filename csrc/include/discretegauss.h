@@ -169,13 +169,22 @@ typedef struct dg_run {
     void *context; /**< the argument of pause */
 } dg_run;
 
-/** A law, and everything that one method of drawing needs. It does not change after dg_sampler_new, so threads may
- *  share it, and the child of a fork may continue to draw from it. */
+/** A law, and everything that one method of drawing needs. Threads may share it, and the child of a fork may continue to
+ *  draw from it. It changes at most once after dg_sampler_new: with DG_AUTO the first call of many draws adds a table.
+ *  Calls draw the same before and after that. */
 typedef struct dg_sampler dg_sampler;
 
 /** The methods of drawing. All draw the same law. */
 typedef enum dg_method {
-    DG_AUTO = 0, /**< the first of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS that the law has */
+    /** The first of DG_ISOCHRONOUS, DG_REFERENCE, DG_CELLS that the law has; but calls of many draws are drawn by
+     *  DG_CELLS if the law has that. Many are
+     *    - 2^16 or more, if on each side of mu at most 127 integers have a weight above 2^-64 (a sigma up to 13.4, a
+     *      Laplace scale up to 2.8);
+     *    - 2^18 or more of other Laplace laws, and if at most 508 integers have (a sigma up to 53.9);
+     *    - 2^19 or more of other laws that DG_ISOCHRONOUS draws;
+     *    - 2^12 or more of laws that it does not draw.
+     *  So the method is a function of the law and of n. The first such call builds the table. */
+    DG_AUTO = 0,
 
     /** Algorithms 1-3 of Canonne, Kamath and Steinke (2020): every law but the generalised Gaussian. */
     DG_REFERENCE = 1,
@@ -210,8 +219,8 @@ DG_API const char *dg_status_text(dg_status status);
 /** Free a sampler. It may be NULL. Requires: no thread of this process draws from it. */
 DG_API void dg_sampler_free(dg_sampler *sampler);
 
-/** Return the method with which it draws: never DG_AUTO. */
-DG_API dg_method dg_sampler_method(const dg_sampler *sampler);
+/** Return the method by which it draws in calls of n draws: never DG_AUTO. */
+DG_API dg_method dg_sampler_method(const dg_sampler *sampler, size_t n);
 
 /** Return how many bytes a draw needs at most, as a two's complement integer: room for mu plus or minus 2^64 scales
  *  (standard deviations). So dg_sampler_fill_wide reports that a draw does not fit with a probability below
@@ -227,10 +236,10 @@ DG_API int dg_sampler_fits_int64(const dg_sampler *sampler);
  *  Requires:  out has room for n elements of dtype.
  *  Ensures:   DG_OK -> out[0 .. n) holds independent draws.
  *  Returns:   DG_OK | DG_ERR_ENTROPY (errno kept) | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (a draw does not
- *             fit; with DG_CELLS also, before any draw, if the law is far wider than any dtype or no dtype holds its
+ *             fit; by DG_CELLS also, before any draw, if the law is far wider than any dtype or no dtype holds its
  *             centre) | DG_ERR_DTYPE | DG_ERR_STOPPED.
  *  Cost:      O(1) expected arithmetic operations per draw; unbounded in the worst case. The time depends
- *             on the values drawn unless the method is DG_ISOCHRONOUS.
+ *             on the values drawn unless dg_sampler_method(sampler, n) is DG_ISOCHRONOUS.
  */
 DG_API dg_status dg_sampler_fill(void *out, size_t n, dg_dtype dtype, const dg_sampler *sampler,
                                  const dg_run *run, const dg_source *source);

@@ -24,13 +24,14 @@ typedef enum dg_isa {
     DG_ISA_AVX2 = 2,
     DG_ISA_AVX512 = 3,       /**< F, BW, DQ and VL: processors with AVX-512 since Skylake-X */
     DG_ISA_AVX512_VBMI2 = 4, /**< VBMI and VBMI2 in addition: since Ice Lake and Zen 4 */
-    DG_ISA_NEON = 5          /**< every AArch64, little-endian */
+    DG_ISA_NEON = 5,         /**< every AArch64, little-endian */
+    DG_ISA_SSE41 = 6         /**< and popcnt: the best of an x86-64 without AVX2 */
 } dg_isa;
 
 /** Choices that tests make for a sampler. */
 typedef struct dg_options {
     dg_arithmetic arithmetic; /* of Algorithms 1-3 */
-    dg_isa isa;               /* of lanes and tables; the draws are the same */
+    dg_isa isa;               /* of isochronous draws and tables; the draws are the same */
     uint32_t index_bits;      /* of tables: 4 ... 16 */
     int32_t block_bits;       /* of tables; negative: the builder chooses */
 } dg_options;
@@ -40,25 +41,20 @@ dg_status dg_sampler_new_with(dg_sampler **sampler, dg_law_kind kind, const char
                               const char *mu, const char *beta, dg_method method,
                               const dg_options *options);
 
-/** Facts about a sampler, for code that checks it. csrc/isochronous/lanes.h and csrc/cells/table.h define the names.
+/** Facts about a sampler, for code that checks it. csrc/isochronous/silent.h and csrc/cells/table.h define the names.
  *  Facts of other methods are 0. */
 typedef struct dg_sampler_info {
     int uses_words; /* Algorithms 1-3 draw in machine words, not by GMP */
-    dg_isa isa;     /* of lanes and tables */
-    /* of lanes; narrow laws (csrc/isochronous/narrow.h) have attempts of 8 bytes and 0 for the others: */
-    uint64_t attempt_bytes;
-    uint64_t n_core;
-    uint64_t n_tail;
-    uint64_t above; /* with the next two: how far heights may be off, in units of 2^-52 */
-    uint64_t above_a_step;
-    uint64_t below;
-    uint64_t block_bits; /* of tables, too */
+    /* of isochronous draws and of tables: */
+    dg_isa isa;
+    uint64_t block_bits;
+    uint32_t height;
+    uint64_t memory;
     /* of tables: */
     uint32_t index_bits;
     uint32_t tick_bits;
     uint64_t rest_bytes;
     uint32_t tail_bits;
-    uint32_t height;
     int32_t first_block;
     int32_t last_block;
     uint32_t n_full;
@@ -72,18 +68,17 @@ typedef struct dg_sampler_info {
     int32_t coded_last;
     uint32_t n_coded;
     uint32_t noise_words; /* of a cell, if noise is drawn by item: csrc/cells/noise_at.h */
-    uint64_t memory;
 } dg_sampler_info;
 
-/** Set *info to the facts of a sampler. */
-void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
-
-/** Draw n int64 of a sampler's law by the silent engine's definition (csrc/isochronous/silent.h), one by one.
+/** Set *by to the sampler that draws calls of n draws: the same, or one by DG_CELLS that belongs to it. A caller that
+ *  fills an array of n items in parts fills all from *by, so that one method draws them.
  *
- *  Returns:   as dg_sampler_fill; DG_ERR_METHOD if that engine does not hold the law.
+ *  Returns:   DG_OK | DG_ERR_NOMEM.
  */
-dg_status dg_silent_fill(int64_t *out, size_t n, const dg_sampler *sampler,
-                         const dg_source *source);
+dg_status dg_sampler_for(const dg_sampler **by, size_t n, const dg_sampler *sampler);
+
+/** Set *info to the facts of a sampler, of calls of few draws. */
+void dg_sampler_describe(dg_sampler_info *info, const dg_sampler *sampler);
 
 /** Return a number of items. A fill from given bits may be cut at its multiples without changing the draws. */
 size_t dg_sampler_chunk(const dg_sampler *sampler);

@@ -1,10 +1,7 @@
 #include "isochronous/lanes.h"
 
 #include "bounds/refine.h"
-#include "isochronous/narrow.h"
 #include "isochronous/staircase.h"
-
-#include <stdlib.h>
 
 #if DG_HAVE_WORDS
 
@@ -31,8 +28,7 @@ static int against_power(const mpz_t num, const mpz_t den, long exponent)
     return sign;
 }
 
-/** Return whether the law's parameters are in the range that lanes hold. */
-static bool is_held(const dg_law *law)
+bool dg_lanes_hold(const dg_law *law)
 {
     const long power = law->kind == DG_DISCRETE_GAUSSIAN ? 2 : 1;
     return against_power(law->a, law->b, power * LEAST_SCALE) >= 0 &&
@@ -235,7 +231,7 @@ static dg_status build_wide(dg_lanes *lanes, dg_enclosure *e)
 dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law)
 {
     const bool is_power = law->kind == DG_GENERALIZED_GAUSSIAN;
-    if (!is_held(law) || (is_power && mpz_cmp(law->a, law->b) < 0)) {
+    if (!dg_lanes_hold(law) || (is_power && mpz_cmp(law->a, law->b) < 0)) {
         return DG_ERR_METHOD; /* powers have no unit for scales below 1, which are narrow laws */
     }
     *out = (dg_lanes){.law = law, .c = to_int64(law->c)};
@@ -244,45 +240,6 @@ dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law)
     const dg_status status = build_wide(out, &e);
     dg_enclosure_close(&e);
     return status;
-}
-
-static dg_status build(dg_lanes *lanes, const dg_law *law)
-{
-    dg_narrow *narrow = NULL;
-    const dg_status status = dg_narrow_build(&narrow, law);
-    if (status == DG_ERR_METHOD) {
-        return dg_lane_exponents(lanes, law);
-    }
-    *lanes = (dg_lanes){.law = law, .c = to_int64(law->c), .narrow = narrow, .attempt_bytes = 8};
-    return status;
-}
-
-dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
-{
-    *out = NULL;
-    if (!is_held(law)) {
-        return DG_ERR_METHOD;
-    }
-    dg_lanes *lanes = calloc(1, sizeof *lanes);
-    if (lanes == NULL) {
-        return DG_ERR_NOMEM;
-    }
-    const dg_status status = build(lanes, law);
-    if (status != DG_OK) {
-        dg_lanes_release(lanes);
-        return status;
-    }
-    dg_lanes_dispatch(lanes, isa);
-    *out = lanes;
-    return DG_OK;
-}
-
-void dg_lanes_release(dg_lanes *lanes)
-{
-    if (lanes != NULL) {
-        free(lanes->narrow);
-        free(lanes);
-    }
 }
 
 #endif

@@ -82,7 +82,7 @@ bool dg_lane_laws_add_root(dg_lane_laws *laws, const dg_lane_staircases *stairca
 /** Add the last law once more. Requires: 0 < laws->n < DG_LANE_LAWS. */
 void dg_lane_laws_again(dg_lane_laws *laws);
 
-/** Set *out to law `which` of a batch, except for `law` and `kernel`. */
+/** Set *out to law `which` of a batch, except for `law`. */
 void dg_lane_laws_one(dg_lanes *out, size_t which, const dg_lane_laws *laws);
 
 /** The state of one round of attempts. */
@@ -114,7 +114,7 @@ typedef dg_status dg_lane_law_of(dg_law **law, size_t which, void *context);
 /** Draw once from each law of a batch: out[i] is a draw of law i.
  *
  *  Requires:  law_of makes the laws that were added. Later draws will read about bytes_later.
- *  Returns:   as dg_lanes_draw does, or a failure of law_of. *out is written even if a failure is
+ *  Returns:   as dg_lanes_settle does, or a failure of law_of. *out is written even if a failure is
  *             returned.
  */
 dg_status dg_lane_laws_draw(int64_t out[DG_LANE_LAWS], size_t bytes_later, const dg_lane_laws *laws,

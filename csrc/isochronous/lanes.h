@@ -1,20 +1,27 @@
-/* Isochronous draws in lanes: many attempts at once, in vectors. The proofs are in PROOF.md.
+/* Constants of a law from which exponents and heights are computed in fixed point: by the silent engine (silent.h),
+ * for arrays of laws (lane_laws.h), and on GPUs. The proofs are in PROOF.md.
  *
- * Every attempt reads the same number of bytes and takes the same steps, whatever it draws and whether or
- * not it succeeds. No branch, no address and no loop count depends on a random bit until the attempt is
- * accepted or rejected. The number of failed attempts is independent of the value that is returned. An
- * attempt that its words leave undecided goes to dg_refine, whose time depends on everything; PROOF.md
- * says how rarely that happens. A single draw is a fill of one.
+ * Arrays of laws draw in lanes, an attempt in each. Every attempt reads the same number of bytes and takes the same
+ * steps, whatever it draws and whether or not it succeeds. No branch, no address and no loop count depends on a random
+ * bit until the attempt is accepted or rejected. The number of failed attempts is independent of the value that is
+ * returned. An attempt that its words leave undecided goes to dg_refine, whose time depends on everything; PROOF.md
+ * says how rarely that happens.
  *
- * An attempt is made under a staircase (staircase.h), and reads
+ * Such an attempt is made under a staircase of steps above the law, each half as high as the one before:
+ *
+ *   y = z on the right, -1 - z on the left, z = 0, 1, ...; a draw is c + y
+ *   w = 2^block_bits   block h holds z = h w ... h w + w - 1
+ *   core               blocks 0 ... n_core - 1, under height 1
+ *   tail level i       the n_tail blocks from n_core + i n_tail on, under height 2^-(i+1)
+ *   step k             0 in the core, i + 1 on tail level i: the staircase is 2^-k high
+ *
+ * It reads
  *
  *   point   8 bytes   the lowest bit is the side; the other 63 bits are the level and f'
  *   head    4 bytes   the lower half is the choice, the upper half low bits of z
  *   more    4 bytes   further low bits of z, if blocks have more than 2^16 integers
  *
- * If its words leave it undecided, dg_refine reads more bytes after them. The draws of a fill are the
- * accepted attempts in order. So the draws from a stream of bytes depend neither on the kernel nor on
- * how a fill is cut. Narrow laws have another format: narrow.h.
+ * If its words leave it undecided, dg_refine reads more bytes after them.
  *
  * Numbers are below 2^52, which is what AVX-512 IFMA multiplies; all kernels compute the same
  * integers. "Heights" are in units of 2^-52, and so are exponents (base 2).
@@ -30,11 +37,9 @@
 #include "random/bits.h"
 
 enum {
-    DG_LANE_BITS = 52,        /* binary places of heights and exponents; bits of factors */
-    DG_LANE_MOST_STEP = 48,   /* attempts on higher steps are undecided */
-    DG_LANE_BELOW = 6,        /* heights are less than 6 units too low, and never too high */
-    DG_LANE_MOST_BATCH = 512, /* 16 bytes each: DG_BITS_MOST */
-    DG_LANE_BEHIND = 8        /* integers behind those accepted that a kernel may write */
+    DG_LANE_BITS = 52,      /* binary places of heights and exponents; bits of factors */
+    DG_LANE_MOST_STEP = 48, /* attempts on higher steps are undecided */
+    DG_LANE_BELOW = 6       /* heights are less than 6 units too low, and never too high */
 };
 
 enum {
@@ -45,27 +50,10 @@ enum {
 
 #if DG_HAVE_WORDS
 
-typedef struct dg_lanes dg_lanes;
-typedef struct dg_narrow dg_narrow;
-
-/** Make attempts, in order, until the bytes end or one is undecided.
- *
- *  Requires:  n_attempts <= DG_LANE_MOST_BATCH; bytes holds n_attempts of lanes->attempt_bytes each; out has
- *             room for n_attempts + DG_LANE_BEHIND integers, any of which may be written.
- *  Ensures:   *n_accepted draws are in out; *n_made attempts were accepted or rejected, and the next one,
- *             if *n_made < n_attempts, is undecided.
- *  Cost:      depends on n_attempts, which attempts were accepted, and *n_made alone.
- */
-typedef void dg_lane_kernel(int64_t *out, size_t *n_accepted, size_t *n_made, const uint8_t *bytes,
-                            size_t n_attempts, const dg_lanes *lanes);
-
-/** All constants that the kernels need. They never change after dg_lanes_build. */
-struct dg_lanes {
+/** All constants. They never change after they are set. */
+typedef struct dg_lanes {
     const dg_law *law;
-    dg_lane_kernel *kernel;
-    dg_isa isa;           /* the kernel's */
-    dg_narrow *narrow;    /* NULL unless the law is narrow; then only c is used of what follows */
-    size_t attempt_bytes; /* 12 or 16; 8 if it is narrow */
+    size_t attempt_bytes; /* 12 or 16 */
     bool squared;         /* Gaussian: E = rate d (d + twice_f) */
     bool is_power;        /* generalised Gaussian; if neither, Laplace: E = rate d */
     uint64_t n_core, n_tail, n_cells;
@@ -86,69 +74,28 @@ struct dg_lanes {
     uint64_t nearest;   /* powers of smaller distances are replaced by 0 */
     uint64_t log_scale; /* beta log2(scale) - log2(log2(e)), in units of exponents, modulo 2^64 */
     uint64_t at_centre; /* log2(e) (|f| / scale)^beta, in units of exponents, rounded up */
-};
+} dg_lanes;
 
-/** Set the constants that compute heights, even of a narrow law: the fields from `squared` to `is_power`, those
- *  from units_up on, and c. csrc/cuda needs them; its proof is lemma 27 of csrc/cells/PROOF.md.
+/** Return whether the law's scale, or sigma, is from 2^-20 to 2^53, |floor(mu + 1/2)| below 2^61, and beta below 64. */
+bool dg_lanes_hold(const dg_law *law);
+
+/** Set the constants that compute heights. csrc/cuda needs them; its proof is lemma 27 of csrc/cells/PROOF.md.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian.
- *  Returns:   DG_OK | DG_ERR_METHOD: as dg_lanes_build does.
+ *  Returns:   DG_OK | DG_ERR_METHOD: lanes do not hold the law, or it is too steep for a unit of distance.
+ *  Cost:      about ten microseconds.
  */
 dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law);
 
-/** Prepare a law for draws in lanes.
- *
- *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; isa is available.
- *  Ensures:   DG_OK -> *out refers to law, to be freed by dg_lanes_release; otherwise it is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: lanes do not hold the law. They hold every law whose
- *             scale, or sigma, is from 2^-20 to 2^53, with |floor(mu + 1/2)| below 2^61 and beta below 64.
- *  Cost:      about ten microseconds; tens for narrow laws.
- */
-dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa);
-
-void dg_lanes_release(dg_lanes *lanes);
-
-/** Draw n samples.
- *
- *  Requires:  out has room for n + DG_LANE_BEHIND; n_later more draws from the same lanes will follow.
- *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below
- *             2^-128). *out is written even if a failure is returned.
- */
-dg_status dg_lanes_draw(int64_t *out, size_t n, size_t n_later, const dg_lanes *lanes,
-                        dg_bits *bits);
-
 /** Make the attempt at the stream's next bytes, which a kernel left undecided.
  *
- *  Requires:  lanes has law, narrow, c, and the fields from attempt_bytes to block_bits.
+ *  Requires:  lanes has law, c, and the fields from attempt_bytes to block_bits.
  *  Ensures:   *n_accepted is 1, and *out the draw, or 0.
- *  Returns:   as dg_lanes_draw does.
+ *  Returns:   DG_OK | DG_ERR_ENTROPY | DG_ERR_SOURCE | DG_ERR_NOMEM | DG_ERR_RANGE (probability below 2^-128).
  */
 dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits);
 
-/* --- kernels: the same output from the same bytes --- */
-
-dg_lane_kernel dg_lane_kernel_portable;
-
-/* Requires dg_isa_available(DG_ISA_AVX2). */
-dg_lane_kernel dg_lane_kernel_avx2;
-
-/* Requires dg_isa_available(DG_ISA_NEON). */
-dg_lane_kernel dg_lane_kernel_neon;
-
-/* Requires dg_isa_has_ifma(). */
-dg_lane_kernel dg_lane_kernel_avx512_ifma;
-
-/* For generalised Gaussians. The portable kernel serves AVX2 and NEON, too. */
-dg_lane_kernel dg_lane_power_kernel_portable;
-
-/* Requires dg_isa_has_ifma(). */
-dg_lane_kernel dg_lane_power_kernel_avx512_ifma;
-
-/** Choose lanes->kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. Ensures:
- *  lanes->isa is the kernel's. */
-void dg_lanes_dispatch(dg_lanes *lanes, dg_isa isa);
-
-/* Constants of generalised Gaussians, in parts of dg_lanes_build (build_lane_power.c). */
+/* Constants of generalised Gaussians, in parts of dg_lane_exponents (build_lane_power.c). */
 
 /** Choose the unit of distance, and set the fields that depend on it. e: open for the law; `most`: the most
  *  binary places of a block. Returns: the binary places of a block | 0: no number of places will do. */

@@ -1,7 +1,7 @@
 #include "base/memory.h"
 #include "base/wipe.h"
 #include "bounds/refine.h"
-#include "isochronous/narrow.h"
+#include "isochronous/lanes.h"
 
 #if DG_HAVE_WORDS
 
@@ -49,9 +49,6 @@ static dg_status ask(bool *yes, uint64_t block, uint64_t low, uint64_t step, uin
 
 dg_status dg_lanes_settle(int64_t *out, size_t *n_accepted, const dg_lanes *lanes, dg_bits *bits)
 {
-    if (lanes->narrow != NULL) {
-        return dg_narrow_settle(out, n_accepted, lanes, bits);
-    }
     uint64_t point, head, more = 0, step = 0;
     DG_TRY(dg_bits_word(&point, 8, bits));
     DG_TRY(dg_bits_word(&head, 4, bits));

@@ -2,8 +2,6 @@
 
 #include "base/wipe.h"
 
-#include <string.h>
-
 #if DG_HAVE_WORDS
 
 size_t dg_silent_attempts(size_t left, const dg_silent *silent)
@@ -15,41 +13,74 @@ size_t dg_silent_attempts(size_t left, const dg_silent *silent)
     return wanted >= DG_SILENT_BATCH ? DG_SILENT_BATCH : (wanted + 63) / 64 * 64;
 }
 
-dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bits *bits)
+/** Return about how many bytes the piece will use behind a batch of n attempts, which begins when `left` draws are
+ *  missing; of a caller's source, no more than for certain. */
+static size_t bytes_behind(size_t n_attempts, size_t left, const dg_silent *silent,
+                           const dg_bits *bits)
 {
-    uint8_t batch[DG_SILENT_BYTES + DG_SILENT_BEHIND];
-    uint8_t scratch[DG_SILENT_BATCH * DG_SILENT_SCRATCH + DG_SILENT_BEHIND];
-    int64_t draws[DG_SILENT_BATCH + DG_SILENT_BEHIND];
-    dg_status status = DG_OK;
-    size_t most = 0; /* attempts of a batch */
-    for (size_t done = 0; done < n && status == DG_OK;) {
-        const size_t left = n - done, n_attempts = dg_silent_attempts(left, silent);
-        int64_t *const to = left >= DG_SILENT_BATCH + DG_SILENT_BEHIND ? out + done : draws;
-        size_t n_accepted = 0;
-        most = n_attempts > most ? n_attempts : most;
-        status = dg_bits_take(batch, dg_silent_bytes(n_attempts, silent), bits);
-        if (status == DG_OK &&
-            (silent->kernel == NULL ||
-             !silent->kernel(to, &n_accepted, scratch, batch, n_attempts, silent))) {
-            status = dg_silent_settle(to, &n_accepted, batch, n_attempts, silent, bits);
-        }
-        const size_t used = n_accepted < left ? n_accepted : left;
-        if (to == draws) {
-            memcpy(out + done, draws, used * sizeof *draws);
-        }
-        done += used;
+    const size_t all = left * silent->per_1024 >> 10;
+    if (dg_bits_from_caller(bits) || all <= n_attempts) {
+        return 0;
     }
-    dg_wipe(batch, dg_silent_bytes(most, silent));
-    dg_wipe(scratch, most * DG_SILENT_SCRATCH + DG_SILENT_BEHIND);
-    dg_wipe(draws, (most + DG_SILENT_BEHIND) * sizeof *draws);
-    return status;
+    const size_t further = (all - n_attempts) * (3 + silent->n_planes);
+    return further < DG_BITS_CAPACITY ? further : DG_BITS_CAPACITY;
+}
+
+dg_status dg_silent_next(int64_t *out, size_t *n, size_t left, const dg_silent *silent,
+                         dg_silent_space *space, dg_bits *bits)
+{
+    const size_t n_attempts = dg_silent_attempts(left, silent);
+    size_t n_accepted = 0;
+    if (n_attempts > space->most) {
+        space->most = n_attempts;
+    }
+    bits->bytes_ahead = bytes_behind(n_attempts, left, silent, bits);
+    DG_TRY(dg_bits_take(space->batch, dg_silent_bytes(n_attempts, silent), bits));
+    if (silent->kernel == NULL ||
+        !silent->kernel(out, &n_accepted, space->scratch, space->batch, n_attempts, silent)) {
+        bits->bytes_ahead = 0;
+        DG_TRY(dg_silent_settle(out, &n_accepted, space->batch, n_attempts, silent, bits));
+    }
+    *n = n_accepted < left ? n_accepted : left;
+    return DG_OK;
+}
+
+void dg_silent_close(dg_silent_space *space, const dg_silent *silent)
+{
+    if (space->most > 0) {
+        dg_wipe(space->batch, dg_silent_bytes(space->most, silent));
+        dg_wipe(space->scratch, space->most * DG_SILENT_SCRATCH + DG_SILENT_BEHIND);
+        dg_wipe(space->draws, (space->most + DG_SILENT_BEHIND) * sizeof *space->draws);
+    }
 }
 
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
-    (void)isa;
+    const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
     silent->isa = DG_ISA_PORTABLE;
-    silent->kernel = NULL;
+    silent->kernel = dg_silent_kernel_portable;
+#if DG_ISA_X86_64
+    if (best == DG_ISA_AVX512_VBMI2) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_avx512_vbmi2;
+    } else if (dg_isa_has_avx2(best)) {
+        silent->isa = DG_ISA_AVX2; /* AVX-512 without VBMI2 has no kernel of its own */
+        silent->kernel = dg_silent_kernel_avx2;
+    } else if (best == DG_ISA_SSE41) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_sse41;
+    }
+#elif DG_ISA_AARCH64
+    if (best == DG_ISA_NEON) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_neon;
+    }
+#else
+    (void)best;
+#endif
+    if (silent->kernel == dg_silent_kernel_portable) {
+        dg_silent_set_leaves(silent);
+    }
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* One engine for laws of any width: blocks, rows, and batches of attempts. The law is right before anything is fast:
- * here are the units, the format and its definition, attempt by attempt. No public method draws by it yet.
+ * here are the units, the format and its definition, attempt by attempt. Kernels make the same draws.
  *
  * mu = c + f with f from -1/2 to 0; if f would be above 0, -mu is drawn and negated. Then on both sides the weight
  * falls with z: the right has y = z, the left y = -1 - z, z = 0, 1, ... A block is w = 2^block_bits of these. Code
@@ -24,13 +24,20 @@
  * that is the number itself; these and those in a tail take the words of f' in order. What follows is read behind
  * the batch, attempt by attempt: a word if the 8 are taken, the level of a tail whose f' is below 2^-38, and more
  * bits of f'. The level is the number of ones that begin the upper 63 bits of a word, or go on in the next words; k is
- * the first word's lowest bit. The draws of a fill are the accepted attempts in order, and what is left of the last batch is
- * dropped: n draws are a function of the bytes and n.
+ * the first word's lowest bit. The draws of a fill are the accepted attempts in order.
+ *
+ * A fill is made in pieces of DG_SILENT_PIECE draws; the last may be shorter. Batches of a piece follow each other until
+ * it is full, and what is left of the last one is dropped. How many attempts a batch has depends on how many draws of
+ * the piece are missing (dg_silent_attempts). So n draws are a function of the bytes and n. A fill may be cut at
+ * multiples of a piece without changing the draws, and nowhere else.
  *
  * All these integers are functions of the law alone, and so is the format: no rounding enters it.
  *
  *     top_i = ceil(2^32 g(first integer of block i)), 0 of tails
- *     m_i   = 8 of wide Gaussians where top_i <= 2^16, else 1: room for the errors of arcs
+ *     m_i   = 1, or more where arcs need room for their errors (b > 0 in all these cases):
+ *             8 of Gaussians where top_i <= 2^16;
+ *             floor(top_i / u) of generalised Gaussians with beta <= 2, floor(top_i^2 / u^2) if beta > 2, from 1 to 304,
+ *             u = max(1, top_(i+1)), top_127 being 0; and 2 at least in the blocks next to the centre if beta < 7/5
  *     H     = floor((2^24 - 256) 2^32 / sum of m_i top_i)
  *     c_i   = floor(H m_i top_i / 2^32) + 1; code 0 takes the rest
  */
@@ -41,10 +48,11 @@
 
 enum {
     DG_SILENT_CODES = 256,
-    DG_SILENT_TAIL = 127,   /* the block number of tails */
-    DG_SILENT_PLANES = 7,   /* bytes of a tick, at most */
-    DG_SILENT_WORDS = 8,    /* of f' in a batch */
-    DG_SILENT_BATCH = 2048, /* attempts, at most */
+    DG_SILENT_TAIL = 127,      /* the block number of tails */
+    DG_SILENT_PLANES = 7,      /* bytes of a tick, at most */
+    DG_SILENT_WORDS = 8,       /* of f' in a batch */
+    DG_SILENT_BATCH = 2048,    /* attempts, at most */
+    DG_SILENT_PIECE = 1 << 16, /* draws */
     DG_SILENT_BEHIND =
         64, /* bytes behind a batch that kernels may read, and integers that they may write */
     DG_SILENT_BYTES = DG_SILENT_BATCH * (3 + DG_SILENT_PLANES) + 8 * DG_SILENT_WORDS,
@@ -66,12 +74,14 @@ typedef enum dg_silent_shape {
 typedef struct dg_silent_planes {
     uint8_t end[2][DG_SILENT_CODES], alias[DG_SILENT_CODES]; /* of a row */
     uint8_t base[2][DG_SILENT_CODES]; /* of a code: 2^16 a, as a signed number: less 2^15 */
-    uint8_t err[DG_SILENT_CODES];     /* the arc is less than err units of 2^-16 from a */
+    uint8_t err[DG_SILENT_CODES];     /* the arc is at most err units of 2^-16 from a */
     uint8_t slope[2][DG_SILENT_CODES], bulge[2][DG_SILENT_CODES];
     uint8_t c[3][DG_SILENT_CODES], lift[DG_SILENT_CODES];
     uint8_t kept[7][DG_SILENT_CODES]; /* FLAT: 52-bit heights */
     uint16_t k[5];                    /* EXPONENTIAL: (tau/2)^j / j! */
 } dg_silent_planes;
+
+enum { DG_SILENT_ALL_PLANES = 21, DG_SILENT_LEAVES = 32 }; /* leaves of one bit of a plane */
 
 /** Make the attempts of a batch.
  *
@@ -109,14 +119,14 @@ struct dg_silent {
     dg_silent_shape shape;
     unsigned places; /* waiting attempts that are decided in a round, at least: 16, 32 or 64 */
     dg_silent_planes planes;
+    uint8_t leaves[DG_SILENT_ALL_PLANES][8][DG_SILENT_LEAVES]; /* of the portable kernel alone */
 };
 
 /** Prepare a law.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; the caller checked for its room_bytes of memory.
  *  Ensures:   DG_OK -> *out is to be freed by dg_silent_free; otherwise it is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: as dg_lanes_build, or a generalised Gaussian with more than 254 likely
- *             integers.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: dg_lanes_hold is false.
  *  Cost:      some tens of microseconds.
  */
 dg_status dg_silent_build(dg_silent **out, const dg_law *law);
@@ -126,15 +136,46 @@ void dg_silent_free(dg_silent *silent);
 /** Fill the rows: alias and end from c (Walker's method). Requires: the sum of c is 2^24, and each is at least 1. */
 void dg_silent_fill_rows(dg_silent *silent);
 
-/** Set shape, places and planes from the law's integers (arcs_silent.c). */
-void dg_silent_set_arcs(dg_silent *silent);
+#define DG_SILENT_FARTHEST (UINT64_C(127) << DG_LANE_BITS)
+
+/** Return the exponent of g at z, rounded down, in units of 2^-52, or DG_SILENT_FARTHEST if it is more.
+ *
+ *  Requires:  silent->has_exponents.
+ *  Cost:      depends on z.
+ */
+uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
+
+enum { DG_SILENT_HALVES = 2 * DG_SILENT_TAIL + 1, DG_SILENT_BOW_BITS = 32 };
+
+/** What arcs are made of: exponents and heights (2^52 g, off by at most 4096) at half blocks. Behind an exponent of 40
+ *  (92, if blocks have one integer) and more they are DG_SILENT_FARTHEST and 0. */
+typedef struct dg_silent_steps {
+    uint64_t exponent[2][DG_SILENT_HALVES + 1], height[2][DG_SILENT_HALVES + 1];
+} dg_silent_steps;
+
+/** Set shape, places and planes from the law's integers (arcs_silent.c).
+ *
+ *  Ensures:   true -> for each code of a block, and each tick, the 16 bits that dg_silent_arc gives are at most err from
+ *             2^16 a.
+ *  Returns:   false: an error does not fit a byte.
+ */
+bool dg_silent_set_arcs(dg_silent *silent, const dg_silent_steps *steps);
+
+/** Bound how far a generalised Gaussian is from parabolas, in parts of 2^-32 units of a at each block's begin
+ *  (arcs_power.c). Requires: block_bits > 0. */
+void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent_steps *steps,
+                          const dg_silent *silent);
 
 /** Choose the kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. */
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa);
 
 /* Kernels: the same draws from the same bytes. */
 
+/* Requires dg_silent_set_leaves. */
 dg_silent_kernel dg_silent_kernel_portable;
+
+/** Set the leaves, by the planes. */
+void dg_silent_set_leaves(dg_silent *silent);
 
 /* Requires SSE4.1. */
 dg_silent_kernel dg_silent_kernel_sse41;
@@ -148,7 +189,7 @@ dg_silent_kernel dg_silent_kernel_avx512_vbmi2;
 /* Requires dg_isa_available(DG_ISA_NEON). */
 dg_silent_kernel dg_silent_kernel_neon;
 
-/** Return the number of attempts of the next batch, if `left` draws are missing: a multiple of 64. */
+/** Return the number of attempts of the next batch, if `left` draws of the piece are missing: a multiple of 64. */
 size_t dg_silent_attempts(size_t left, const dg_silent *silent);
 
 /** Return the bytes of a batch. */
@@ -167,9 +208,31 @@ static inline size_t dg_silent_bytes(size_t n_attempts, const dg_silent *silent)
 dg_status dg_silent_settle(int64_t *out, size_t *n_accepted, const uint8_t *batch,
                            size_t n_attempts, const dg_silent *silent, dg_bits *bits);
 
-/** Draw n samples: batches by the kernel, and by dg_silent_settle what it returns undecided. Returns: as
- *  dg_silent_settle. *out is written even if a failure is returned. */
-dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bits *bits);
+/** What a fill writes to. It holds draws and what became of random bytes, until dg_silent_close wipes it. */
+typedef struct dg_silent_space {
+    size_t most; /* attempts of a batch so far */
+    uint8_t batch[DG_SILENT_BYTES + DG_SILENT_BEHIND];
+    uint8_t scratch[DG_SILENT_BATCH * DG_SILENT_SCRATCH + DG_SILENT_BEHIND];
+    int64_t draws[DG_SILENT_BATCH + DG_SILENT_BEHIND];
+} dg_silent_space;
+
+static inline void dg_silent_open(dg_silent_space *space)
+{
+    space->most = 0;
+}
+
+/** Wipe what was written. */
+void dg_silent_close(dg_silent_space *space, const dg_silent *silent);
+
+/** Draw the next samples of a piece that misses `left`: a batch by the kernel, or by dg_silent_settle if the kernel
+ *  returns it undecided.
+ *
+ *  Requires:  out has room for DG_SILENT_BATCH + DG_SILENT_BEHIND integers; it may be space->draws.
+ *  Ensures:   DG_OK -> out[0 ... *n) are the samples; *n <= left.
+ *  Returns:   as dg_silent_settle. *out is written even if a failure is returned.
+ */
+dg_status dg_silent_next(int64_t *out, size_t *n, size_t left, const dg_silent *silent,
+                         dg_silent_space *space, dg_bits *bits);
 
 #endif
 #endif

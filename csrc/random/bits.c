@@ -96,8 +96,10 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
 
 dg_status dg_bits_take(uint8_t *out, size_t n, dg_bits *bits)
 {
+    const size_t behind = bits->bytes_ahead;
     while (n > 0) {
         size_t some = n < DG_BITS_MOST ? n : (size_t)DG_BITS_MOST;
+        bits->bytes_ahead = behind + (n - some);
         DG_TRY(dg_bits_refill(bits, some));
         memcpy(out, bits->buffer + bits->position, some);
         bits->position += some;

@@ -23,9 +23,9 @@ typedef struct dg_bits {
     size_t end;      /* one past the last byte delivered */
     size_t touched;  /* buffer[touched ..) was never written */
     /* Bytes that the call will use after the ones that it requests now. For a caller's source it is
-     * a lower bound: the source delivers no byte that goes unused, so a seeded stream gives the same
-     * draws however a fill is cut into calls. For the other sources it is an estimate, because their
-     * unused bytes cost little. */
+     * a lower bound: the source delivers no byte that draws do not read, so a seeded stream gives the
+     * same draws however a fill is cut into calls, if it is cut where its draws may be cut. For the
+     * other sources it is an estimate, because their unused bytes cost little. */
     size_t bytes_ahead;
     dg_prefetch fetch;   /* memory that the call writes next, fetched while ChaCha20 computes */
     uint64_t next_block; /* ChaCha20: the next block of the key's stream */
@@ -50,7 +50,7 @@ int dg_bits_from_caller(const dg_bits *bits);
  */
 dg_status dg_bits_refill(dg_bits *bits, size_t need);
 
-/** Read n bytes, for any n. Returns: as dg_bits_refill. */
+/** Read n bytes, for any n. bits->bytes_ahead does not count them. Returns: as dg_bits_refill. */
 dg_status dg_bits_take(uint8_t *out, size_t n, dg_bits *bits);
 
 /** Read one byte. Returns: as dg_bits_refill. */

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Unpack, final, overlo
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._drawing.engines import Engine, engine, engine_for
+from ._drawing.engines import Engine, engine
 from ._drawing.fill import empty, fill_array
 from ._inputs.draw_arguments import (
     AUTO,
@@ -205,7 +205,7 @@ class _Law(LawFunctions):
         if size is None and out is None:
             if dtype is not INT64:  # a Python integer holds any draw, but the user asked for a type
                 require_fit(self._spec, checked_dtype(dtype), parameter_name(self._kind))
-            return (by or self._engine(method, 1)).draw(source)
+            return (by or self._engine(method)).draw(source)
         if out is not None and is_tensor(out):
             fill = outside_of_graphs(self._fill_tensor)
             return fill(out, size, dtype=dtype, method=method, source=source, threads=threads)
@@ -213,8 +213,7 @@ class _Law(LawFunctions):
             array = np.empty(size, INT64) if dtype is INT64 else empty(size, checked_dtype(dtype))
         else:
             array = self._target(size, dtype, out)
-        if by is None or array.size >= by.cells_from:
-            by = self._engine(method, array.size)
+        by = by or self._engine(method)
         if array.dtype not in self._fitting:
             self._require_fit(array.dtype, by)
         if out is None and array.dtype.isnative:
@@ -252,13 +251,13 @@ class _Law(LawFunctions):
         fill(memory, self._spec)
         return out
 
-    def _engine(self, method: Method, n: int) -> Engine:
-        """Return the engine for n draws by a method; cache the default one for few draws."""
+    def _engine(self, method: Method) -> Engine:
+        """Return the engine of a method, and keep the default one."""
         if method is not AUTO:
             return engine(self._spec, method)
-        if self._auto is None:
-            self._keep("_auto", engine(self._spec, AUTO))
-        return engine_for(self._spec, AUTO, n)
+        by = self._auto or engine(self._spec, AUTO)
+        self._keep("_auto", by)
+        return by
 
     def _require_fit(self, dtype: np.dtype[Any], by: Engine) -> None:
         """Refuse a dtype that does not provably hold the law; remember one that does."""

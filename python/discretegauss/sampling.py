@@ -145,8 +145,8 @@ def discrete_gaussian(
         The method of drawing; the law is the same. "isochronous": the time in the C core does not
         depend on the values. "reference": Algorithms 1-3. "cells": a table of cells, the fastest
         method in bulk. "auto" depends only on the law and the number of draws. It is "isochronous"
-        if the law has that, else "reference"; and "cells" from 2**17 draws on, or from 2**12 on if
-        the law has no isochronous draws.
+        if the law has that, else "reference"; and "cells" from 2**16, 2**18 or 2**19 draws on
+        (docs/noise/methods.md), or from 2**12 on if the law has no isochronous draws.
     source : "chacha20", "getrandom" or callable, optional
         The source of bits. "chacha20": each call takes a key of 32 bytes from getrandom(2), and
         ChaCha20 (RFC 8439) expands it. "getrandom": every byte comes from getrandom(2), which takes

@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include "sampler/make_law.h"
+#include "sampler/prepare.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -133,6 +134,25 @@ static int read_tape(void *context, uint8_t *out, size_t n)
 dg_source tape_source(tape *from)
 {
     return (dg_source){DG_SOURCE_CALLER, read_tape, from};
+}
+
+size_t write_tail(uint8_t *bytes, size_t n, const dg_sampler *sampler, uint64_t *state)
+{
+#if DG_HAVE_WORDS
+    const dg_silent *silent = sampler->silent;
+    const size_t most = DG_SILENT_PIECE, m = dg_silent_attempts(n < most ? n : most, silent);
+    const size_t n_bytes = dg_silent_bytes(m, silent);
+    for (size_t i = 0; i < n_bytes; i++) {
+        bytes[i] = (uint8_t)next_word(state);
+    }
+    bytes[0] = DG_SILENT_TAIL; /* position 0 of that row is a tail */
+    bytes[m] = bytes[2 * m] = 0;
+    memset(bytes + n_bytes - 8 * DG_SILENT_WORDS, 0, 8);
+    return n_bytes;
+#else
+    (void)bytes, (void)n, (void)sampler, (void)state;
+    return 0;
+#endif
 }
 
 uint64_t next_word(uint64_t *state)

@@ -59,6 +59,13 @@ typedef struct tape {
 } tape;
 dg_source tape_source(tape *from);
 
+/** Write the batch of n isochronous draws whose first attempt is in a tail, and has f' = 0, so that it is settled; the
+ *  others are random. Returns: how many bytes. Requires: the sampler's method is DG_ISOCHRONOUS. */
+size_t write_tail(uint8_t *bytes, size_t n, const dg_sampler *sampler, uint64_t *state);
+
+/** More than there are instruction sets. The core refuses the unknown ones. */
+enum { PAST_ISA = 8 };
+
 /** Return the next of a sequence of words for making tapes (splitmix64). They are test data, not randomness. */
 uint64_t next_word(uint64_t *state);
 

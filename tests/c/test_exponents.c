@@ -9,16 +9,15 @@ enum { DRAWS = 200, WIDTH = 1024 };
 
 static uint8_t expected[DRAWS * WIDTH], out[DRAWS * WIDTH];
 
-/** Make a sampler, and draw from a tape on which decisions are refined: most of its words are 0, or lanes leave the
- *  first attempt undecided. Returns: bytes used; 0 if there is no such sampler. */
+/** Make a sampler, and draw from a tape on which decisions are refined: most of its words are 0, or it begins with a
+ *  tail. Returns: bytes used; 0 if there is no such sampler. */
 static size_t draw(uint8_t *to, dg_sampler_info *info, dg_law_kind kind, const char *parameter,
                    const char *mu, dg_method method)
 {
     static uint8_t bytes[1 << 20];
     uint64_t state = 5;
     for (size_t i = 0; i < sizeof bytes; i++) {
-        const bool is_random = method == DG_CELLS ? i % 100 < 30 : i >= 16;
-        bytes[i] = is_random ? (uint8_t)next_word(&state) : method == DG_CELLS ? 0 : 0xFF;
+        bytes[i] = i % 100 < 30 || method == DG_ISOCHRONOUS ? (uint8_t)next_word(&state) : 0;
     }
     tape from = {bytes, sizeof bytes, 0};
     dg_source source = tape_source(&from);
@@ -27,6 +26,9 @@ static size_t draw(uint8_t *to, dg_sampler_info *info, dg_law_kind kind, const c
     memset(info, 0, sizeof *info);
     if (sampler == NULL) {
         return 0;
+    }
+    if (method == DG_ISOCHRONOUS) {
+        (void)write_tail(bytes, DRAWS, sampler, &state);
     }
     const size_t width = dg_sampler_wide_bytes(sampler);
     dg_sampler_describe(info, sampler);

@@ -6,7 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "base/memory.h"
 #include "cells/decide.h"
-#include "isochronous/narrow.h"
+#include "isochronous/silent.h"
 #include "sampler/prepare.h"
 #include "support.h"
 
@@ -37,8 +37,23 @@ static bool fails(void)
     return ++n_allocations == fails_at;
 }
 
+/* Another thread that is faster, as it seems to a call: at the call's next malloc it fills from the same sampler. */
+static const dg_sampler *rival;
+static int64_t of_rival[1 << 16];
+
+static void let_rival_fill(void)
+{
+    const dg_sampler *from = rival;
+    rival = NULL;
+    if (from != NULL && dg_sampler_fill(of_rival, sizeof of_rival / sizeof *of_rival, DG_INT64,
+                                        from, NULL, NULL) != DG_OK) {
+        abort();
+    }
+}
+
 void *__wrap_malloc(size_t n)
 {
+    let_rival_fill();
     most_checked =
         n > most_checked ? n : most_checked; /* tables and lists come from calloc and realloc */
     if (fails()) {
@@ -205,40 +220,31 @@ static dg_status decide(work *with)
     return status;
 }
 
-/** Bytes that make an isochronous draw begin with an undecided attempt, and how many the source has given. */
-typedef struct undecided {
-    uint8_t first[16];
-    size_t n_given;
-} undecided;
+/** A caller's source that gives these bytes, then others. */
+typedef struct given {
+    uint8_t first[DG_SILENT_BYTES];
+    size_t n, n_given;
+    uint64_t state;
+} given;
 
-/** A caller's source that gives those bytes, then others. */
-static int undecided_first(void *context, uint8_t *out, size_t n)
+static int give(void *context, uint8_t *out, size_t n)
 {
-    static uint64_t state = 13;
-    undecided *from = context;
+    given *from = context;
     for (size_t i = 0; i < n; i++) {
         const size_t at = from->n_given++;
-        out[i] = at < sizeof from->first ? from->first[at] : (uint8_t)next_word(&state);
+        out[i] = at < from->n ? from->first[at] : (uint8_t)next_word(&from->state);
     }
     return 0;
 }
 
-/** Fill, with a first attempt that lanes leave undecided. */
-static dg_status fill_in_lanes(work *with)
+/** Fill, with a batch that kernels leave undecided. */
+static dg_status fill_settled(work *with)
 {
-    undecided from = {.n_given = 0};
-    memset(from.first, 0xFF, sizeof from.first);
-#if DG_HAVE_WORDS
-    const dg_narrow *narrow = with->sampler->lanes->narrow;
-    if (narrow != NULL) { /* the first unit of the tail */
-        const uint64_t unit =
-            narrow->threshold[narrow->n - 1] + ((uint64_t)narrow->n << narrow->has_sign);
-        for (size_t i = 0; i < 8; i++) {
-            from.first[i] = (uint8_t)(unit >> (8 * i));
-        }
-    }
-#endif
-    dg_source source = {DG_SOURCE_CALLER, undecided_first, &from};
+    static given from;
+    from.state = 13;
+    from.n_given = 0;
+    from.n = write_tail(from.first, with->n, with->sampler, &from.state);
+    dg_source source = {DG_SOURCE_CALLER, give, &from};
     return dg_sampler_fill_wide(with->out, with->n, with->width, with->sampler, NULL, &source);
 }
 
@@ -262,7 +268,7 @@ static dg_status operate(enum operation what, work *with)
     case FILL:
         status =
             with->method == DG_ISOCHRONOUS
-                ? fill_in_lanes(with)
+                ? fill_settled(with)
                 : dg_sampler_fill_wide(with->out, with->n, with->width, with->sampler, NULL, NULL);
         break;
     case DECIDE:
@@ -333,7 +339,7 @@ static void test_method(dg_method method, size_t most_draws, work *with)
     }
     dg_sampler_info info;
     dg_sampler_describe(&info, with->sampler);
-    const bool by_cells = dg_sampler_method(with->sampler) == DG_CELLS;
+    const bool by_cells = dg_sampler_method(with->sampler, 1) == DG_CELLS;
     test_room(NEW, with, true);
     if (!by_cells ||
         !is_long(with->of)) { /* a table of long parameters allocates as often, and takes long */
@@ -405,6 +411,49 @@ static void test_texts(void)
     }
 }
 
+/* --- many draws by DG_AUTO ---------------------------------------------------------------------- */
+
+static dg_sampler *new_auto(void)
+{
+    return sampler_of(DG_DISCRETE_LAPLACE, "5/2", "1/3", NULL, DG_AUTO, DG_ARITHMETIC_AUTO,
+                      DG_ISA_AUTO);
+}
+
+/** The first call of many draws makes a table. If there is no memory for it, that call fails alone. If another thread
+ *  makes one meanwhile, one of both is kept, and the other is freed. */
+static void test_bulk(void)
+{
+    enum { MANY = sizeof of_rival / sizeof *of_rival };
+    const long before = n_ours;
+    const size_t gmp_before = gmp_live;
+    const dg_sampler *by;
+    dg_sampler *sampler = new_auto();
+    size_t nth = 0;
+    dg_status status;
+    do {
+        n_allocations = 0;
+        fails_at = ++nth;
+        status = nth == 1 ? dg_sampler_fill(of_rival, MANY, DG_INT64, sampler, NULL, NULL)
+                          : dg_sampler_for(&by, MANY, sampler);
+        fails_at = 0;
+        CHECK(status == (n_allocations >= nth ? DG_ERR_NOMEM : DG_OK), "%zu: status %d", nth,
+              (int)status);
+    } while (status == DG_ERR_NOMEM);
+    CHECK(nth > 5, "blind: %zu", nth);
+    n_allocations = 0;
+    CHECK(dg_sampler_for(&by, MANY, sampler) == DG_OK && n_allocations == 0, "a second table");
+    dg_sampler_free(sampler);
+    CHECK(n_ours == before && gmp_live == gmp_before, "lost");
+
+    sampler = new_auto();
+    rival = sampler;
+    CHECK(dg_sampler_for(&by, MANY, sampler) == DG_OK && rival == NULL, "the rival did nothing");
+    n_allocations = 0;
+    CHECK(dg_sampler_for(&by, MANY, sampler) == DG_OK && n_allocations == 0, "none is kept");
+    dg_sampler_free(sampler);
+    CHECK(n_ours == before && gmp_live == gmp_before, "the other is lost");
+}
+
 /* --- threads that end -------------------------------------------------------------------------- */
 
 static void *build_in_thread(void *argument)
@@ -457,6 +506,7 @@ int main(int n_arguments, char **arguments)
         }
     }
     test_texts();
+    test_bulk();
     CHECK(n_ours == at_start, "%ld blocks of ours lost", n_ours - at_start);
     test_threads();
     CHECK(gmp_live == 0, "%zu bytes of GMP's lost", gmp_live);

@@ -1,31 +1,33 @@
-/* Samplers: parameters as text, methods, draws that do not depend on how a fill is cut, and a law for each element. */
+/* Samplers: parameters as text, methods, draws that do not depend on how a fill is cut into chunks, on threads and on
+ * types, and a law for each element. */
+#include "bounds/refine.h"
 #include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint8_t bytes[1 << 18];
+static uint8_t bytes[1 << 21];
 
-static void check_text(const char *text, const char *same, dg_status wanted)
+static void check_text(const char *text, const char *same, dg_status expected)
 {
     dg_sampler *one = NULL, *other = NULL;
     const dg_status status =
         dg_sampler_new(&one, DG_DISCRETE_GAUSSIAN, "7", text, NULL, DG_REFERENCE);
-    CHECK(status == wanted, "%s: %s", text, dg_status_text(status));
+    CHECK(status == expected, "%s: %s", text, dg_status_text(status));
     CHECK((status == DG_OK) == (one != NULL), "%s", text);
     if (status == DG_OK) {
         CHECK(dg_sampler_new(&other, DG_DISCRETE_GAUSSIAN, "0x7/1", same, "1", DG_REFERENCE) ==
                   DG_OK,
               "%s", same);
-        int64_t drawn[2][100];
+        int64_t both[2][100];
         for (int k = 0; k < 2; k++) {
             tape from = {bytes, sizeof bytes, 0};
             const dg_source source = tape_source(&from);
-            CHECK(dg_sampler_fill(drawn[k], 100, DG_INT64, k == 0 ? one : other, NULL, &source) ==
+            CHECK(dg_sampler_fill(both[k], 100, DG_INT64, k == 0 ? one : other, NULL, &source) ==
                       DG_OK,
                   "%s", text);
         }
-        CHECK(memcmp(drawn[0], drawn[1], sizeof drawn[0]) == 0, "%s is not %s", text, same);
+        CHECK(memcmp(both[0], both[1], sizeof both[0]) == 0, "%s is not %s", text, same);
     }
     dg_sampler_free(one);
     dg_sampler_free(other);
@@ -69,16 +71,16 @@ static void check_texts(void)
 }
 
 static void check_method(dg_law_kind kind, const char *parameter, const char *mu, const char *beta,
-                         dg_method method, int wanted)
+                         dg_method method, int expected)
 {
     dg_sampler *sampler;
     const dg_status status = dg_sampler_new(&sampler, kind, parameter, mu, beta, method);
-    if (wanted < 0) {
+    if (expected < 0) {
         CHECK(status == DG_ERR_METHOD && sampler == NULL, "%s by %d", parameter, (int)method);
         return;
     }
-    CHECK(status == DG_OK && (int)dg_sampler_method(sampler) == wanted, "%s by %d: %d, %s",
-          parameter, (int)method, sampler == NULL ? -1 : (int)dg_sampler_method(sampler),
+    CHECK(status == DG_OK && (int)dg_sampler_method(sampler, 1) == expected, "%s by %d: %d, %s",
+          parameter, (int)method, sampler == NULL ? -1 : (int)dg_sampler_method(sampler, 1),
           dg_status_text(status));
     dg_sampler_free(sampler);
 }
@@ -104,12 +106,25 @@ static void check_methods(void)
     check_method(power, "10", NULL, "100", DG_ISOCHRONOUS, -1);
 }
 
-/** Each instruction set gives the same draws from the same bytes, cut anywhere. */
-static void check_options(dg_method method, const char *sigma2)
+/* Two chunks of isochronous draws and a part; a chunk and a part if all are refined. */
+enum { N = DG_ALWAYS_REFINE ? 70000 : 150000 };
+
+static int64_t wanted[N], drawn[N];
+
+/** A pause that goes on. */
+static int go_on(void *context)
 {
-    enum { N = 5000 };
-    static int64_t wanted[N], drawn[N];
-    for (int isa = DG_ISA_AUTO; isa <= DG_ISA_NEON; isa++) {
+    ++*(int *)context;
+    return 0;
+}
+
+/** Each instruction set gives the same draws from the same bytes, in one call, in chunks, with pauses, as sums and as
+ *  wide integers. */
+static void check_options(dg_method method, const char *sigma2, size_t n)
+{
+    static const int64_t zero[N];
+    static uint8_t wide[8 * N];
+    for (int isa = DG_ISA_AUTO; isa < PAST_ISA; isa++) {
         dg_sampler *sampler = sampler_of(DG_DISCRETE_GAUSSIAN, sigma2, "1/3", NULL, method,
                                          DG_ARITHMETIC_AUTO, (dg_isa)isa);
         tape from = {bytes, sizeof bytes, 0};
@@ -117,20 +132,47 @@ static void check_options(dg_method method, const char *sigma2)
         if (sampler == NULL) {
             continue; /* the machine lacks these instructions */
         }
-        CHECK(dg_sampler_fill(drawn, N, DG_INT64, sampler, NULL, &source) == DG_OK, "%d", isa);
+        CHECK(dg_sampler_fill(drawn, n, DG_INT64, sampler, NULL, &source) == DG_OK, "%d", isa);
         if (isa == DG_ISA_AUTO) {
-            memcpy(wanted, drawn, sizeof wanted);
+            memcpy(wanted, drawn, n * sizeof *wanted);
         }
-        CHECK(memcmp(drawn, wanted, sizeof wanted) == 0, "%s by %d", sigma2, isa);
-        const size_t used = from.used, chunk = dg_sampler_chunk(sampler);
+        CHECK(memcmp(drawn, wanted, n * sizeof *wanted) == 0, "%s by %d", sigma2, isa);
+        const size_t used = from.used, part = dg_sampler_chunk(sampler) * (n < N ? 7 : 1);
         from.used = 0;
-        for (size_t first = 0; first < N; first += chunk * 7) {
-            const size_t n = N - first < chunk * 7 ? N - first : chunk * 7;
-            CHECK(dg_sampler_fill(drawn + first, n, DG_INT64, sampler, NULL, &source) == DG_OK,
+        for (size_t first = 0; first < n; first += part) {
+            const size_t here = n - first < part ? n - first : part;
+            CHECK(dg_sampler_fill(drawn + first, here, DG_INT64, sampler, NULL, &source) == DG_OK,
                   "n");
         }
-        CHECK(memcmp(drawn, wanted, sizeof wanted) == 0 && from.used == used, "%s by %d", sigma2,
-              isa);
+        CHECK(memcmp(drawn, wanted, n * sizeof *wanted) == 0 && from.used == used, "%s by %d",
+              sigma2, isa);
+        int n_pauses = 0;
+        const dg_run run = {4, go_on, &n_pauses};
+        const dg_addend addend = {zero, DG_INT64, NULL, DG_REFUSE, 0};
+        for (int how = 0; how < 3; how++) {
+            dg_status status;
+            from.used = 0;
+            memset(drawn, 0, sizeof drawn);
+            if (how == 0) {
+                status = dg_sampler_fill(drawn, n, DG_INT64, sampler, &run, &source);
+            } else if (how == 1) {
+                status = dg_sampler_add(drawn, n, &addend, sampler, &run, &source);
+            } else if (dg_sampler_wide_bytes(sampler) > 8) {
+                continue;
+            } else {
+                status = dg_sampler_fill_wide(wide, n, 8, sampler, &run, &source);
+                for (size_t i = 0; i < n; i++) {
+                    uint64_t word = 0;
+                    for (size_t k = 0; k < 8; k++) {
+                        word |= (uint64_t)wide[8 * i + k] << (8 * k);
+                    }
+                    drawn[i] = (int64_t)word;
+                }
+            }
+            CHECK(status == DG_OK && memcmp(drawn, wanted, n * sizeof *wanted) == 0 &&
+                      from.used == used,
+                  "%s by %d, way %d: status %d", sigma2, isa, how, (int)status);
+        }
         dg_sampler_free(sampler);
     }
 }
@@ -155,7 +197,7 @@ static void check_laws_by_reference(void)
                                         DG_DISCRETE_GAUSSIAN};
     for (size_t k = 0; k < 3; k++) {
         const dg_laws laws = ratios(kinds[k], DG_REFERENCE);
-        int64_t drawn[N_LAWS], alone;
+        int64_t alone;
         size_t bad;
         for (int64_t i = 0; i < N_LAWS; i++) {
             parameters[2 * i] = 2 * i + 1;
@@ -190,7 +232,7 @@ static void check_laws_by_reference(void)
  *  is drawn. So are laws that break a rule, and methods that arrays do not have. */
 static void check_laws_in_lanes(void)
 {
-    int64_t drawn[N_LAWS], automatic[N_LAWS];
+    int64_t automatic[N_LAWS];
     dg_laws laws = ratios(DG_DISCRETE_GAUSSIAN, DG_AUTO);
     size_t bad;
     tape from = {bytes, sizeof bytes, 0};
@@ -201,7 +243,7 @@ static void check_laws_in_lanes(void)
     const dg_status status = dg_laws_fill(drawn, N_LAWS, DG_INT64, &laws, &bad, NULL, &source);
 #if DG_HAVE_WORDS
     CHECK(status == DG_OK && bad == N_LAWS, "isochronous: %d, %zu", (int)status, bad);
-    CHECK(memcmp(drawn, automatic, sizeof drawn) == 0, "isochronous: other draws");
+    CHECK(memcmp(drawn, automatic, sizeof automatic) == 0, "isochronous: other draws");
 #else
     CHECK(status == DG_ERR_METHOD && bad == 0, "there are no lanes");
 #endif
@@ -253,11 +295,11 @@ int main(void)
     }
     check_texts();
     check_methods();
-    check_options(DG_ISOCHRONOUS, "2");
-    check_options(DG_ISOCHRONOUS, "1000000");
-    check_options(DG_CELLS, "100");
-    check_options(DG_CELLS, "0x100000000000000");
-    check_options(DG_REFERENCE, "100");
+    check_options(DG_ISOCHRONOUS, "2", N);
+    check_options(DG_ISOCHRONOUS, "1000000", N);
+    check_options(DG_CELLS, "100", 5000);
+    check_options(DG_CELLS, "0x100000000000000", 5000);
+    check_options(DG_REFERENCE, "100", 5000);
     check_laws_by_reference();
     check_laws_in_lanes();
     return report("test_sampler");

@@ -216,8 +216,6 @@ static void replay_algorithm(const char *line)
     }
 }
 
-enum { PAST_ISA = 8 }; /* more than there are: the core refuses the unknown ones */
-
 /** Replay a vector with every instruction set that this machine has. */
 static void replay_table(const char *line)
 {
@@ -242,24 +240,20 @@ static void replay_table(const char *line)
 }
 
 /** Replay a vector with every kernel that this machine has. */
-static void replay_lanes(const char *line)
+static void replay_fill(const char *line)
 {
     dg_options options = {.index_bits = 16, .block_bits = -1};
     for (int isa = DG_ISA_PORTABLE; isa < PAST_ISA; isa++) {
         options.isa = (dg_isa)isa;
         dg_sampler *sampler = sampler_in(line, DG_ISOCHRONOUS, &options);
-        CHECK(sampler != NULL || !DG_HAVE_WORDS || isa != DG_ISA_PORTABLE, "no lanes: %.60s", line);
+        CHECK(sampler != NULL || !DG_HAVE_WORDS || isa != DG_ISA_PORTABLE, "not held: %.60s", line);
         if (sampler == NULL) {
             continue;
         }
         dg_sampler_info info;
         dg_sampler_describe(&info, sampler);
-        CHECK(info.attempt_bytes == (uint64_t)number(line, "attempt_bytes"), "%.60s", line);
-        if (info.attempt_bytes > 8) { /* narrow laws have no staircase */
-            CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
-            CHECK(info.n_core == (uint64_t)number(line, "n_core"), "%.60s", line);
-            CHECK(info.n_tail == (uint64_t)number(line, "n_tail"), "%.60s", line);
-        }
+        CHECK(info.block_bits == (uint64_t)number(line, "block_bits"), "%.60s", line);
+        CHECK(info.height == (uint32_t)number(line, "height"), "%.60s", line);
         check_fills(line, sampler);
         dg_sampler_free(sampler);
     }
@@ -296,10 +290,10 @@ int main(int argc, char **argv)
         if (field(line, "index_bits") != NULL) {
             replay_table(line);
             n_tables++;
-        } else if (field(line, "attempt_bytes") != NULL) {
-            replay_lanes(line);
+        } else if (field(line, "block_bits") != NULL) {
+            replay_fill(line);
             n_fills++;
-        } else if (field(line, "n_core") == NULL) {
+        } else {
             replay_algorithm(line);
             n_algorithms++;
         }

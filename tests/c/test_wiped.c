@@ -182,9 +182,9 @@ static const wiped_case cases[] = {
     {"gaussian, long", DG_DISCRETE_GAUSSIAN, GMP, 8000, DG_REFERENCE, true, 20, 16, true},
     {"cells", DG_DISCRETE_GAUSSIAN, WORDS, 100, DG_CELLS, false, 2500, 16, false},
     {"cells, wide", DG_GENERALIZED_GAUSSIAN, WORDS, 200, DG_CELLS, true, 2500, 16, false},
-    {"lanes", DG_DISCRETE_GAUSSIAN, WORDS, 40, DG_ISOCHRONOUS, false, 2500, 16, false},
-    {"lanes, wide", DG_DISCRETE_LAPLACE, WORDS, 30, DG_ISOCHRONOUS, true, 2500, 16, false},
-    {"lanes, one", DG_DISCRETE_GAUSSIAN, WORDS, 40, DG_ISOCHRONOUS, false, 1, 16, false},
+    {"isochronous", DG_DISCRETE_GAUSSIAN, WORDS, 40, DG_ISOCHRONOUS, false, 2500, 16, false},
+    {"isochronous, wide", DG_DISCRETE_LAPLACE, WORDS, 30, DG_ISOCHRONOUS, true, 2500, 16, false},
+    {"isochronous, one", DG_DISCRETE_GAUSSIAN, WORDS, 40, DG_ISOCHRONOUS, false, 1, 16, false},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

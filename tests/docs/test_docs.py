@@ -17,6 +17,7 @@ from command import Command
 from doc_examples import run_examples
 from engine import ENGINE
 from evidence_cases import at_once
+from parts import method_of_auto
 from programs import printed
 
 import discretegauss as dg
@@ -172,6 +173,33 @@ def test_no_folder_of_tests_is_passed_over() -> None:
     for folder in {file.parent for file in (root / "tests").rglob("test_*.py")}:
         names = folder.relative_to(root).parts
         assert not any(fnmatch(name, pattern) for name in names for pattern in passed_over), folder
+
+
+@pytest.mark.usefixtures("native_engine")
+def test_the_pages_say_from_how_many_draws_on_cells_draw() -> None:
+    """The numbers are those of the laws beside them, which are the widest to a tenth."""
+    page = (DOCS / "noise" / "methods.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]* \| ([^|]*) \| 2\^(\d\d) \|$", page, re.MULTILINE)
+    laws: dict[str, Any] = {
+        "sigma": lambda x: dg.DiscreteGaussian(sigma=x),
+        "scale": dg.DiscreteLaplace,
+    }
+    compared = 0
+    for examples, bits in rows:
+        n = 2 ** int(bits)
+        for name, greatest in re.findall(r"(sigma|scale) up to ([\d.]+)", examples):
+            law, wider = laws[name](greatest), laws[name](Fraction(greatest) + Fraction(1, 10))
+            methods = [method_of_auto(law, n), method_of_auto(law, n - 1), method_of_auto(wider, n)]
+            assert methods == ["cells", "isochronous", "isochronous"], (name, greatest)
+            compared += 1
+    assert compared == 3
+    n, wide = 2 ** int(rows[-1][1]), dg.DiscreteGaussian(sigma=10**6)
+    assert (method_of_auto(wide, n - 1), method_of_auto(wide, n)) == ("isochronous", "cells")
+    wide = dg.DiscreteGaussian(sigma=10**30)
+    assert (method_of_auto(wide, 2**12 - 1), method_of_auto(wide, 2**12)) == ("reference", "cells")
+    for name in ("SECURITY.md", "csrc/include/discretegauss.h", "python/discretegauss/sampling.py"):
+        text = (ROOT / name).read_text(encoding="utf-8").replace("2**", "2^")
+        assert all(f"2^{bits}" in text for _, bits in rows), name
 
 
 # --- README.md, docs/README.md and docs/cost/privacy.md

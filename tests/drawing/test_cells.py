@@ -44,7 +44,8 @@ def ids(law: Any) -> str:
 def by_loop(law: Any, **sizes: int) -> tuple[Any, list[Any]]:
     """Return the table with the portable loop, and with each vector loop of this machine."""
     made = by_each_loop(NativeTable, law, **sizes)
-    made.pop("AVX512", None)  # lanes alone have a loop for it
+    for isa in ("AVX512", "SSE41"):  # lanes alone have loops for them
+        made.pop(isa, None)
     assert all(table.isa == isa for isa, table in made.items() if isa != "AUTO")
     return made.pop("PORTABLE"), list(made.values())
 

@@ -20,7 +20,7 @@ static dg_sampler *take_table(const numbers *of, input *from)
                 (long)mpz_sizeinbase(mpq_denref(of->first), 2);
     bits = (of->kind == DG_DISCRETE_GAUSSIAN ? bits / 2 : bits) - 3 + take_byte(from) % 4;
     options.block_bits = bits > 0 ? (int32_t)bits : 0;
-    options.isa = (dg_isa)(take_byte(from) % (DG_ISA_AVX512_VBMI2 + 1));
+    options.isa = (dg_isa)(take_byte(from) % (DG_ISA_SSE41 + 1));
     return sampler_of(of, DG_CELLS, &options);
 }
 

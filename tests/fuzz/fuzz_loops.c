@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DRAWS = 8400, N_ISAS = DG_ISA_AVX512_VBMI2 + 1 };
+enum { MOST_DRAWS = 8400, N_ISAS = DG_ISA_SSE41 + 1 };
 
 /** sigma or scale is 2^log2_scale, mu = c/3; blocks have 2^block_bits integers; -1: the builder chooses. */
 typedef struct choice {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +52,6 @@ class _Sampler(_Native):  # type: ignore[misc]
         self._spec, self._handle = spec, ffi.gc(handle[0], lib.dg_sampler_free)
         self._width = int(lib.dg_sampler_wide_bytes(self._handle))
         self.is_int64 = bool(lib.dg_sampler_fits_int64(self._handle))
-        self.cells_from = maxsize
         self.chunk = int(lib.dg_sampler_chunk(self._handle))
         lib.dg_sampler_describe(self.info, self._handle)
 
@@ -61,6 +59,13 @@ class _Sampler(_Native):  # type: ignore[misc]
     def isa(self) -> str:
         """The instruction set that draws."""
         return next(name for name in _ISAS if name != "AUTO" and _ISAS[name] == self.info.isa)
+
+
+def method_of_auto(law: Any, n: int) -> str:
+    """Return the method by which "auto" draws n draws."""
+    number = lib.dg_sampler_method(native.NativeSampler(law._spec)._handle, n)
+    names: dict[int, str] = {code: name for name, code in native._METHODS.items()}
+    return names[number]
 
 
 class NativeLaw(_Sampler):
@@ -81,21 +86,11 @@ class NativeTable(_Sampler):
         super().__init__(law, lib.DG_CELLS, isa, index_bits=index_bits, block_bits=block_bits)
 
 
-class NativeLanes(_Sampler):
-    """A law drawn isochronously, in lanes, by an instruction set."""
+class NativeSilent(_Sampler):
+    """A law drawn isochronously, by an instruction set."""
 
     def __init__(self, law: Any, *, isa: str = "AUTO") -> None:
         super().__init__(law, lib.DG_ISOCHRONOUS, isa)
-
-
-def silent_draws(law: Any, n: int, source: Source) -> list[int]:
-    """Return draws of the silent engine's definition, which no method uses yet."""
-    out = np.empty(n, np.int64)
-    buffer = ffi.from_buffer("int64_t[]", out, require_writable=True)
-    call = native.Call(source)
-    handle = _Sampler(law, lib.DG_AUTO)._handle
-    native.raise_for_status(lib.dg_silent_fill(buffer, n, handle, call.source), call.errors)
-    return out.tolist()
 
 
 def by_each_loop(sampler: Callable[..., Any], law: Any, **options: Any) -> dict[str, Any]:

@@ -134,7 +134,7 @@ TABLES = [
     TableCase(GeneralizedGaussian(100, 3, "-1/2"), 8, 4),
 ]
 
-#: Isochronous: narrow laws, and wide ones by attempts of 12 bytes, and of 16 where blocks are wide.
+#: Isochronous: blocks of one integer, and of 2^block_bits; mirrored laws.
 FILLS = [
     *(
         DiscreteGaussian(sigma2, mu)

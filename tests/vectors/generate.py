@@ -5,7 +5,7 @@
 Draws of the algorithms come from the specification, ``discretegauss.reference``; cells of tables
 and draws from them from oracles/cell_model.py, which has nothing of the C code. The compiled core
 is asked for what it is free to choose: the geometry of each table (`Facts`), and its arcs. Without
-it these are taken from the file as it stands.
+it these are taken from the file as it stands. Isochronous fills come from oracles/silent_twin.py.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ import parts
 from cases import ALGORITHMS, FILLS, HAND_MADE, TABLES, TableCase, shown
 from cell_model import CellModel, Facts, Height
 from keystream import Tape, key_tape
-from lanes_twin import LaneFacts, LanesTwin
-from narrow_twin import NarrowTwin, is_narrow
+from silent_twin import SilentTwin
 
 import discretegauss as dg
 from discretegauss import reference
@@ -34,7 +33,8 @@ from discretegauss import reference
 FILE = Path(__file__).with_name("vectors.json")
 SHOWN = 12  # draws that a vector shows
 DRAWS = 200  # that a vector of an algorithm has
-FILLED = 600  # that a vector of an isochronous fill has: more than two batches
+FILLED = 3000  # that a vector of an isochronous fill has: batches of two sizes or more
+PLANTED = 30  # that a vector has whose tape was made
 IN_DOUBT = 40  # that a vector has whose tape makes comparisons go on
 PAST_CHUNK = 450  # that a vector of a table has beyond the first chunk
 
@@ -68,9 +68,9 @@ HEADER: Case = {
         "draws_sha256": "the digest of all n",
         "bytes_used": "how many bytes they read",
         "index_bits": "a table has 2^index_bits cells",
-        "block_bits": "a block has 2^block_bits integers",
+        "block_bits": "a block has 2^block_bits integers; of isochronous fills, too",
         "tail_bits": "a tail block has 2^tail_bits blocks",
-        "height": "H: the law at its likeliest integer is H cells high",
+        "height": "H: the law at its likeliest integer is H cells, or positions, high",
         "first_block": "of the core",
         "last_block": "of the core",
         "n_full": "how many cells are full",
@@ -81,9 +81,6 @@ HEADER: Case = {
         "coded_first": "the first block that rows have a code for",
         "coded_last": "the last; less than coded_first if there is none",
         "rows_sha256": "the digest of the rows: of each two ends, three codes, special (README.md)",
-        "n_core": "fills of wide laws: how many blocks the core has, on each side",
-        "n_tail": "fills of wide laws: how many blocks a tail level has, on each side",
-        "attempt_bytes": "fills: how many bytes the words of an attempt have",
         "arcs_sha256": "the digest of the bounds that this library decides most attempts by;"
         " other implementations may do without (README.md)",
     },
@@ -222,60 +219,35 @@ def chosen_before(cases: list[Case]) -> list[Case]:
     return [case for case in cases if "chacha20_key" in case]
 
 
-def lanes_chosen_by_the_core(law: Any) -> Case:
-    """Return what the core chose for isochronous fills."""
-    info = parts.NativeLanes(law).info
-    return {name: int(getattr(info, name)) for name in lane_facts(info.attempt_bytes)}
-
-
-def lane_facts(attempt_bytes: int) -> tuple[str, ...]:
-    """Return what is told of a law: narrow ones have no staircase."""
-    return ("attempt_bytes",) if attempt_bytes == 8 else LaneFacts._fields
-
-
-def fill_cases(key: Iterator[bytes], chosen: list[Case]) -> Iterator[Case]:
+def fill_cases(key: Iterator[bytes]) -> Iterator[Case]:
     """Return the vectors of isochronous fills."""
-    for law, choice in zip(FILLS, chosen, strict=True):
-        facts = {name: choice[name] for name in lane_facts(choice["attempt_bytes"])}
-        tape_key = next(key)
-        if is_narrow(law) != (facts["attempt_bytes"] == 8):
-            raise ValueError(f"{law}: {facts}")
-        twin = NarrowTwin(law) if is_narrow(law) else LanesTwin(law, LaneFacts(**facts))
+    for law in FILLS:
+        twin, tape_key = SilentTwin.of(law), next(key)
         tape = key_tape(tape_key)
-        draws = [twin.draw(tape) for _ in range(FILLED)]
-        about = {**shown(law), **facts}
-        yield {**about, "chacha20_key": tape_key.hex(), **drawn(draws, tape)}
-        data = twin.settled() if isinstance(twin, NarrowTwin) else undecided_attempts(twin)
-        tape, draws = Tape(data), []
-        while tape.used < len(data):
-            draws.append(twin.draw(tape))
-        yield {**about, "tape": data.hex(), **drawn(draws, tape)}
+        about = {**shown(law), "block_bits": twin.block_bits, "height": twin.height}
+        yield {**about, "chacha20_key": tape_key.hex(), **drawn(twin.draws(FILLED, tape), tape)}
+        tape = Tape(planted(twin, next(key)))
+        draws = twin.draws(PLANTED, tape)
+        yield {**about, "tape": tape.everything().hex(), **drawn(draws, tape)}
 
 
-def undecided_attempts(twin: LanesTwin) -> bytes:
-    """Return a tape with attempts among others that 52 bits do not decide; it ends with a draw."""
-    facts, rest = twin.facts, 2**64 - 1
-    sure = twin.words(0, 0)  # g = 1, or next to it, and f' = 0
-    data = sure
-    spots = [(cell, 0, 0) for cell in (1, facts.n_core // 2 + 1) if cell < facts.n_core]
-    spots += [(facts.n_core, level, level + 1) for level in (0, 2, 5)]
-    for cell, level, step in spots:
-        n_bits = 63 - step
-        block = cell + level * facts.n_tail
-        height, exact = twin.law.floor(1 << 63, block << facts.block_bits)
-        if exact or height == 0 or height >> n_bits != 0:
-            continue  # decided whatever it is
-        ones = 2**63 - 2 ** (63 - level) if level else 0
-        edge = (ones | height) << 1
-        data += twin.words(cell, edge) + bytes(8)  # as low as it can be
-        data += twin.words(cell, edge) + rest.to_bytes(8, "little")  # and as high
-        # decided by bits that 52 places do not show, at any precision: nothing is read on
-        data += twin.words(cell, edge - 6) + sure if height > 2 else b""
-    # beyond level 47, on the left: 47 is decided by fixed point, 48 and 71 are not
-    data += twin.words(facts.n_core, (2**47 - 1) << 17 | 0xFFFF)
-    data += twin.words(facts.n_core, (2**48 - 1) << 16 | 0x7FFF)
-    data += twin.words(facts.n_core, rest) + b"\xff\x7f" + rest.to_bytes(8, "little")
-    return data + sure
+def planted(twin: SilentTwin, key: bytes) -> bytes:
+    """Return a tape whose first batch has tails, and places next to where acceptance ends.
+
+    More of them need a word of f' than the batch has, and some read on.
+    """
+    m, stream = twin.attempts(PLANTED), key_tape(key)
+    columns = [bytearray(stream.read(m)) for _ in range(3 + twin.planes)]
+    for i in range(0, m, 3):
+        row = columns[0][i] = 127 + 128 * (i % 2) if i < 9 else columns[0][i] % 8 + 128 * (i % 2)
+        tick = int.from_bytes(bytes(column[i] for column in columns[3:]), "little")
+        z = (row % 128 << twin.block_bits) + (tick >> (8 * twin.planes - twin.block_bits))
+        whole = twin.law.floor(twin.end[row] * twin.height, -1 - z if row > 127 else z)[0]
+        position = min(max(whole // twin.c[row] + i % 4 - 1, 0), twin.end[row] - 1)
+        columns[1][i], columns[2][i] = divmod(0 if i < 9 else position, 256)
+    words = [0, 2**26 - 1, 0, 0, 2**64 - 1, 2**63, 1, 2**26]
+    f = b"".join(word.to_bytes(8, "little") for word in words)
+    return b"".join(map(bytes, columns)) + f + stream.read(1 << 14)
 
 
 def build(*, file: Case | None = None) -> Case:
@@ -283,15 +255,14 @@ def build(*, file: Case | None = None) -> Case:
     key = keys()
     algorithms = list(algorithm_cases(key))
     if file:
-        tables, fills = (chosen_before(file[part]) for part in ("tables", "fills"))
+        tables = chosen_before(file["tables"])
     else:
         tables = [chosen_by_the_core(case) for case in TABLES]
-        fills = [lanes_chosen_by_the_core(law) for law in FILLS]
     return {
         **HEADER,
         "algorithms": algorithms,
         "tables": list(table_cases(key, tables)),
-        "fills": list(fill_cases(key, fills)),
+        "fills": list(fill_cases(key)),
     }
 
 

@@ -27,9 +27,6 @@ class Engine(Protocol):
     is_int64: bool
     """Whether int64 is known to hold the law. False means that it is not known."""
 
-    cells_from: int
-    """From this many draws on, method "auto" looks cells up instead of using this engine."""
-
     def draw(self, source: Source) -> int:
         """Return one draw, of any size."""
 
@@ -38,6 +35,9 @@ class Engine(Protocol):
 
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
         """Set `out` to integers plus draws, exactly; otherwise as `fill`."""
+
+    def for_draws(self, n: int) -> Engine:
+        """Return the engine that draws n draws in parts by the method that draws them at once."""
 
 
 def _plain_python_is_forced() -> bool:
@@ -72,12 +72,6 @@ def engine(spec: LawSpec, method: Method) -> Engine:
 
         return SkellamSampler(spec, method, engine)
     return PythonSampler(spec, method) if native is None else native.NativeSampler(spec, method)
-
-
-def engine_for(spec: LawSpec, method: Method, n: int) -> Engine:
-    """Return the engine for n draws, which depends on the law, the method and n alone."""
-    by = engine(spec, method)
-    return engine(spec, "cells") if n >= by.cells_from else by
 
 
 def build_info() -> dict[str, str]:

@@ -13,7 +13,7 @@ from .._inputs.source import Source
 from .._law import Kind
 from ..errors import ParameterValueError
 from .add import Addend
-from .engines import engine_for, native
+from .engines import engine, native
 from .fill import empty
 
 
@@ -42,7 +42,7 @@ def _fill(flat: NDArray[Any], laws: Laws, method: Method, source: Source, thread
     if flat.dtype == INT64 and laws.is_one_law_shifted:
         for places, part in laws.parts():
             spec, centres = part.moved()
-            by = engine_for(spec, method, flat.size)
+            by = engine(spec, method).for_draws(flat.size)
             by.add(flat[places], Addend(centres), source, threads)
     elif (
         native is not None
@@ -64,7 +64,7 @@ def _fill_by_laws(
     """Fill an array law by law, in the order of the laws' first elements."""
     places = laws.places()
     try:
-        engines = [engine_for(laws.spec_at(its[0]), method, len(its)) for its in places]
+        engines = [engine(laws.spec_at(its[0]), method) for its in places]
     except ParameterValueError as error:  # cut the value, which may be an element of an array
         raise ParameterValueError(str(error).partition(", got ")[0]) from None
     for its, by in zip(places, engines, strict=True):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from fractions import Fraction
 from functools import partial
-from sys import maxsize, modules
+from sys import modules
 from threading import RLock
 from typing import Any
 
@@ -75,11 +76,6 @@ _buffer, _fill, _draw = ffi.from_buffer, lib.dg_python_fill, lib.dg_python_draw
 
 #: About how many draws become Python integers at a time.
 _PIECE = 2**16
-
-#: From how many draws on method "auto" looks cells up, keyed by its method for fewer draws. A table
-#: takes up to 2 ms to build. Compared with lanes it pays from about 80 000 draws (narrow laws) to
-#: 250 000 (wide laws), and compared with GMP from a few thousand.
-CELLS_FROM = {lib.DG_ISOCHRONOUS: 2**17, lib.DG_REFERENCE: 2**12, lib.DG_CELLS: maxsize}
 
 
 def _address(value: object) -> Any:
@@ -209,7 +205,7 @@ def fill_words(out: NDArray[Any], source: Source, threads: int = 1) -> None:
 class NativeSampler:
     """A law prepared by the C core for one method (dg_sampler)."""
 
-    __slots__ = ("_handle", "_spec", "_width", "cells_from", "is_int64")
+    __slots__ = ("_handle", "_owner", "_spec", "_width", "is_int64")
 
     def __init__(self, spec: LawSpec, method: Method = "auto") -> None:
         handle = ffi.new("dg_sampler **")
@@ -219,10 +215,19 @@ class NativeSampler:
             raise_for_status(status, refusal=refusal)
         self._spec = spec
         self._handle = ffi.gc(handle[0], lib.dg_sampler_free)
+        self._owner: Any = None
         self.is_int64 = bool(lib.dg_sampler_fits_int64(self._handle))
         self._width = int(lib.dg_sampler_wide_bytes(self._handle))
-        by_cells = method == "auto" and spec.kind.has_cells
-        self.cells_from = CELLS_FROM[lib.dg_sampler_method(self._handle)] if by_cells else maxsize
+
+    def for_draws(self, n: int) -> NativeSampler:
+        """Return the sampler that draws n draws in parts by the method that draws them at once."""
+        by = ffi.new("const dg_sampler **")
+        raise_for_status(lib.dg_sampler_for(by, n, self._handle))
+        if by[0] == self._handle:
+            return self
+        found = copy(self)
+        found._handle, found._owner = by[0], self._handle  # C frees both with the second
+        return found
 
     def draw(self, source: Source) -> int:
         """Return one draw, of any size."""
@@ -281,17 +286,18 @@ class NativeSampler:
     @outside_of_graphs
     def _fill_objects(self, out: NDArray[Any], source: Source, threads: int) -> None:
         """Fill `out`, one axis of objects, piece by piece, with draws from an int64 array."""
-        chunk = lib.dg_sampler_chunk(self._handle)
+        by = self.for_draws(out.size)
+        chunk = lib.dg_sampler_chunk(by._handle)
         words = 1 if self.is_int64 else self._width // 8 + 1
         step = max(_PIECE // chunk // words, 1) * chunk
         for start in range(0, out.size, step):
             part = out[start : start + step]
             if not self.is_int64:
-                part[:] = self._integers(part.size, source, threads)
+                part[:] = by._integers(part.size, source, threads)
                 continue
             draws = np.empty(part.size, INT64)
             try:
-                self.fill(draws, source, threads)
+                by.fill(draws, source, threads)
                 part[:] = draws
             finally:
                 draws.fill(0)
@@ -308,7 +314,8 @@ class NativeSampler:
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
         """Set `out` to integers plus draws, in the C core if int64 holds the noise."""
         if addend.values.dtype == object or not (self.is_int64 or fits_dtype(self._spec, INT64)):
-            add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
+            by = self.for_draws(out.size)
+            add_objects(out, addend, lambda draws: by.fill(draws, source, threads))
             return
         c_addend, _buffers = _c_addend(addend)
         arguments = ffi.from_buffer(out), out.size, c_addend, self._handle

@@ -6,7 +6,6 @@ It draws by `reference`, the specification of the C core's draws, if the C core 
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import maxsize
 from typing import Any, NoReturn
 
 import numpy as np
@@ -49,7 +48,6 @@ class PythonSampler:
     """A law drawn by Algorithms 1-3, one draw after the other."""
 
     is_int64 = False
-    cells_from = maxsize
 
     def __init__(self, spec: LawSpec, method: Method = "auto") -> None:
         if method in ("cells", "isochronous"):
@@ -74,6 +72,11 @@ class PythonSampler:
     def add(self, out: NDArray[Any], addend: Addend, source: Source, threads: int = 1) -> None:
         """Set `out` to integers plus draws."""
         add_objects(out, addend, lambda draws: self.fill(draws, source, threads))
+
+    def for_draws(self, n: int) -> PythonSampler:
+        """Return itself: it draws any number in the same way."""
+        del n
+        return self
 
 
 def _fitting(draw: int, values: range | None) -> int:

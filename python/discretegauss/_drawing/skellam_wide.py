@@ -76,8 +76,6 @@ class Draws(NamedTuple):
         """Return n draws of the discrete Laplace, as int64 if that holds the law."""
         spec = LawSpec(Kind.DISCRETE_LAPLACE, Fraction(scale))
         by = self.engine_of(spec, "auto")
-        if n >= by.cells_from:
-            by = self.engine_of(spec, "cells")
         steps = np.empty(n, INT64 if by.is_int64 else object)
         by.fill(steps, self.source)
         return steps

@@ -80,7 +80,7 @@ def noisy(
         sums = np.empty_like(plan.integers, plan.result, subok=False)
         if out is not None and _is_block(out, plan):
             sums = out
-        law._engine(by, sums.size).add(sums.reshape(-1, order="A"), plan.addend, source, threads)
+        law._engine(by).add(sums.reshape(-1, order="A"), plan.addend, source, threads)
         if out is not None and sums is not out:
             out[...] = sums
         results.append(sums)

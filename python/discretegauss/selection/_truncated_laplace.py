@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._certified.floats import float_value
 from .._certified.interval import Interval, arithmetic
-from .._inputs.draw_arguments import Size, checked_size, checked_source, checked_threads
+from .._inputs.draw_arguments import AUTO, Size, checked_size, checked_source, checked_threads
 from .._inputs.graphs import outside_of_graphs
 from .._inputs.messages import refused, written
 from .._inputs.numbers import positive, whole_number
@@ -96,11 +96,11 @@ class TruncatedLaplace:
         try:
             for start in range(0, flat.size, at_once):
                 piece = flat[start : start + at_once]
-                self._draw(piece, None, bits, n_threads)
+                self._draw(piece, None, flat.size, bits, n_threads)
                 np.add(piece, self.largest, out=scratch[: piece.size])
                 beyond = np.flatnonzero(scratch[: piece.size].view(np.uint64) > 2 * self.largest)
                 while beyond.size:
-                    self._draw(piece, beyond, bits, n_threads)
+                    self._draw(piece, beyond, flat.size, bits, n_threads)
                     beyond = beyond[np.abs(piece[beyond]) > self.largest]
         except BaseException:
             flat.fill(0)
@@ -110,16 +110,24 @@ class TruncatedLaplace:
         return int(flat[0]) if shape is None else result
 
     def _draw(
-        self, piece: NDArray[np.int64], places: NDArray[np.intp] | None, source: Any, threads: int
+        self,
+        piece: NDArray[np.int64],
+        places: NDArray[np.intp] | None,
+        n_draws: int,
+        source: Any,
+        threads: int,
     ) -> None:
-        """Draw all candidates, or those at some places; the caller repeats draws beyond L."""
+        """Draw all candidates, or those at some places; the caller repeats draws beyond L.
+
+        `n_draws` are drawn in all, which chooses the method.
+        """
         n = piece.size if places is None else places.size
         if self.largest >= self.scale:
-            law = DiscreteLaplace(self.scale)
-            if places is None:
-                law.sample(out=piece, source=source, threads=threads)
-            else:
-                piece[places] = law.sample(n, source=source, threads=threads)
+            by = DiscreteLaplace(self.scale)._engine(AUTO).for_draws(n_draws)
+            drawn = piece if places is None else np.empty(n, np.int64)
+            by.fill(drawn, source, threads)
+            if places is not None:
+                piece[places] = drawn
             return
         draws = (
             uniform_below(2 * self.largest + 1, n, source=source, threads=threads) - self.largest

@@ -220,3 +220,12 @@ def test_vectors_have_at_most_the_chance_of_taking_part(law: Any, secret: bool) 
     assert privacy.log_delta(law, "1e-12", **how) <= mpmath.log(mp(chance)) * (1 - 1e-15)
     assert privacy.epsilon(law, chance * (1 + Fraction(1, 2**60)), **how) == 0
     assert privacy.epsilon(law, chance / 10**6, **how) > 0
+
+
+def test_a_sample_costs_at_most_what_all_cost_also_at_the_least_deltas() -> None:
+    """Buckets say nothing below about 1e-50; rho without sampling does."""
+    law = dg.DiscreteGaussian(100)
+    for d in ("1e-100", "1e-300", "1e-5000"):
+        least, found = (privacy.epsilon(law, d, queries=100, sampling=q) for q in (1, "0.1"))
+        assert least < found < 1.01 * least
+    assert privacy.delta(dg.DiscreteGaussian(1), "1e5000", queries=100, sampling="0.1") < 1e-40

@@ -258,7 +258,8 @@ class AdjacencyBounds(Choices):
         total, h = found.total, found.width.about
         if not (total.counts and total.tilt > 0):
             return math.inf
-        scale = _scale(total, math.floor(float_of(epsilon) / h) + 1, up=True)
+        place = math.floor(min(float_of(epsilon) / h, _FARTHEST_INDEX)) + 1
+        scale = _scale(total, place, up=True)
         # the sum of exp(-tilt k) (1 - exp(-k h)) over all k
         return float(_UP.mul(scale, total.error * h / (total.tilt * (total.tilt + h))))
 

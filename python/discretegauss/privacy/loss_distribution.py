@@ -55,15 +55,19 @@ _LARGEST_WIDTH = Fraction(2**40)
 
 
 class Query(NamedTuple):
-    """Integer noise on one query: the centred law, the change, and whether everybody is in it."""
+    """Integer noise on one query: the centred law, the change, and who is in it."""
 
     spec: LawSpec
     sensitivity: int
-    of_everybody: bool = True
+    sample: Sample = Sample(Fraction(1))
 
 
 class Known(NamedTuple):
-    """Other bounds on the cost of queries: exactly, as one query; a pure epsilon; rho."""
+    """Other bounds on the cost of queries: exactly, as one query; a pure epsilon; rho.
+
+    rho is that without sampling, which never costs less: a divergence of two mixtures is at most
+    the mixture of the divergences.
+    """
 
     one: HockeyStick | OneLaplace | OneGaussian | None = None
     pure: Any = None
@@ -75,14 +79,15 @@ class Known(NamedTuple):
         one: HockeyStick | None = None
         pure: Any = gmpy2.mpq(0)
         rho: Fraction | None = Fraction(0)
-        for (spec, change, _), count in queries.items():
-            own = formulas_of(spec).pure_epsilon(spec, change)
+        for (spec, change, sample), count in queries.items():
+            secret = sample.secret and sample.rate < 1  # then the pure epsilon is less
+            own = None if secret else formulas_of(spec).pure_epsilon(spec, change)
             pure = None if pure is None or own is None else pure + count * own
             if spec.kind not in (Kind.DISCRETE_GAUSSIAN, Kind.DISCRETE_LAPLACE):
                 rho = None
             if rho is not None:
                 rho += count * rho_of_law(spec, change)
-        if len(queries) == 1 and next(iter(queries)).of_everybody:
+        if len(queries) == 1 and next(iter(queries)).sample.rate == 1:
             [(query, count)] = queries.items()
             if query.spec.kind is Kind.DISCRETE_GAUSSIAN:
                 found = as_one_query(query.spec, query.sensitivity, count)
@@ -543,8 +548,8 @@ def loss(
         noise: RandomOutcome = IntegerNoise.of(
             centred_simplest(law), exact_sensitivity, sampling_rate
         )
-        if width is None and (sample.rate == 1 or not sample.secret):
-            query = Query(centred_simplest(law), exact_sensitivity, sample.rate == 1)
+        if width is None:
+            query = Query(centred_simplest(law), exact_sensitivity, sample)
     else:
         if law.law._spec.kind is not Kind.DISCRETE_GAUSSIAN:
             raise ParameterValueError(
@@ -582,8 +587,7 @@ def loss_of_queries(
         rule = f"be below 2**{MOST_COUNT_BITS} for this noise"
         raise refused("queries", rule, queries, ParameterOverflowError)
     release = IntegerNoise.of(spec, sensitivity, sampling_rate if secret else Fraction(1))
-    is_of_everybody = sampling_rate == 1
-    query = Query(spec, sensitivity, is_of_everybody) if is_of_everybody or not secret else None
+    query = Query(spec, sensitivity, Sample(sampling_rate, secret))
     made = release if secret else KnownSample(release, sampling_rate)
     return loss_of_release(made, query) ** queries
 

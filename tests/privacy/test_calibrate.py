@@ -16,7 +16,7 @@ from six_digits import beside
 
 import discretegauss as dg
 from discretegauss.errors import ParameterOverflowError, ParameterTypeError
-from discretegauss.privacy import calibrate, delta, log_delta, zcdp_rho
+from discretegauss.privacy import calibrate, calibration, cost, delta, log_delta, zcdp_rho
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,39 @@ def test_extreme_budgets_are_kept(e: Fraction, d: Fraction) -> None:
         log_d = mpmath.log(mp(d))
     assert log_delta(law, e) <= log_d * (1 - 1e-15)
     assert log_delta(dg.DiscreteGaussian(beside(law.sigma2, -1)), e) > log_d * (1 + 1e-15)
+
+
+@pytest.mark.parametrize(
+    ("e", "d", "how"),
+    [
+        ("1e5000", "1e-5000", {}),
+        ("1e5000", "1e-6", {}),
+        ("1", "1e-5000", {"clients": 10, "sampling": "0.1"}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
+def test_budgets_beyond_floats_take_few_steps(
+    e: str, d: str, how: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A delta below every float is met by its logarithm alone."""
+    asked = []
+
+    def counted(*of: Any) -> Any:
+        asked.append(of)
+        assert len(asked) < 200
+        return cost.cost_of(*of)
+
+    monkeypatch.setattr(calibration, "cost_of", counted)
+    law = calibrate(dg.DiscreteGaussian, epsilon=e, delta=d, queries=100, **how)
+    clients = how.pop("clients", 1)
+
+    def log(sigma2: Fraction) -> float:
+        return log_delta(dg.DiscreteGaussian(sigma2).sum(clients), e, queries=100, **how)
+
+    with mpmath.workdps(400):
+        log_d = mpmath.log(mp(Fraction(d)))
+    assert log(law.sigma2) <= log_d
+    assert log(law.sigma2 * Fraction(999, 1000)) > log_d
 
 
 # --- other kinds, by losses

@@ -13,6 +13,7 @@ import pytest
 from privacy_reference import mp
 
 from discretegauss.privacy import PrivacyLoss
+from discretegauss.privacy._noise_outcomes import LaplaceNoise
 
 #: The most that a result may be above the truth, relatively: roundings of floats.
 ABOVE = 1 + mpmath.mpf(2) ** -51
@@ -113,3 +114,11 @@ def test_one_laplace_is_its_integral(scale: Any, sampling: Any) -> None:
                 assert abs(back - float(e)) <= 1e-12 * float(e)
                 assert of_laplace(mp(d), mp(s), mp(Fraction(back))) <= found * (1 + 1e-20)
     assert loss.epsilon(min(float(s) * 1.01, 1)) == 0
+
+
+def test_a_sample_of_laplace_noise_needs_few_cells() -> None:
+    """Losses of a sample differ by less, so fewer cells are as fine."""
+    noise = LaplaceNoise.of(1, None, Fraction(1, 100))
+    cells = noise.cells(adding=False, widest=2.0**-15)
+    assert 2.0**-17 < cells.spread[2:].max() < 2.0**-15
+    assert cells.loss.size < 4000  # 65538 without sampling

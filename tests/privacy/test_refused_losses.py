@@ -19,8 +19,9 @@ G, L = dg.DiscreteGaussian(4), dg.DiscreteLaplace(3)
 
 @pytest.mark.parametrize("law", [keep_rule(1, "1e-6"), TruncatedLaplace(1, 14)])
 def test_a_mechanism_without_a_loss_is_like_a_pure_one(law: Any) -> None:
-    with pytest.raises(TypeError, match=r"got .*; any mechanism .* has PrivacyLoss.of_pure\("):
-        privacy.loss(law)
+    for ask in (privacy.loss, privacy.rho, lambda law: privacy.epsilon([G, law], "1e-6")):
+        with pytest.raises(TypeError, match=r"got .*; any mechanism .* has PrivacyLoss.of_pure\("):
+            ask(law)
 
 
 def test_truncated_laplace_noise_loses_what_a_pure_release_loses() -> None:

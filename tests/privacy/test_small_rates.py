@@ -23,6 +23,7 @@ from discretegauss.privacy import PrivacyLoss, _least_bounds
 from discretegauss.privacy._discretise import Width
 from discretegauss.privacy._least_bounds import Bulk
 from discretegauss.privacy._outcomes import Outcomes
+from discretegauss.privacy._rare_sums import Atoms, Divergence
 from discretegauss.privacy.loss_distribution import _outcomes
 
 Law = Mapping[int, Any]
@@ -158,7 +159,7 @@ def test_rare_losses_apart_bound_every_delta(
 def test_the_divergence_of_masses_is_enumerated() -> None:
     """At multiples of the width, between them, below and above all; mpmath at 40 digits."""
     width, masses = Width.of(Fraction(1, 2**12)), np.array([1.0, 0.3, 0.1, 0.0, 0.05, 1e-9])
-    found = _least_bounds._Divergence.of(-3, masses, 1e-12, width)
+    found = Divergence.of(-3, masses, 1e-12, width)
     at = np.array([-64.0, -4.0, -3.0, -2.0, -1.3, 0.0, 0.45, 1.0, 1.3, 2.0, 64.0]) / 2**12
     with mpmath.workdps(40):
         for x, upper in zip(at, found(at), strict=True):
@@ -176,7 +177,7 @@ def test_the_divergence_of_masses_is_enumerated() -> None:
 
 def test_losses_connected_as_dots_dominate_and_keep_their_mass() -> None:
     points = np.geomspace(1e-3, 4.0, 7)
-    atoms = _least_bounds.Atoms(np.array([1e-3, 0.5, 1.7, 4.0]), np.array([0.2, 0.1, 0.01, 1e-9]))
+    atoms = Atoms(np.array([1e-3, 0.5, 1.7, 4.0]), np.array([0.2, 0.1, 0.01, 1e-9]))
     found = atoms.regrouped(points)
 
     def divergence(these: Any, x: float) -> Any:
@@ -220,3 +221,12 @@ def test_vectors_have_at_most_the_chance_of_taking_part(law: Any, secret: bool) 
     assert privacy.log_delta(law, "1e-12", **how) <= mpmath.log(mp(chance)) * (1 - 1e-15)
     assert privacy.epsilon(law, chance * (1 + Fraction(1, 2**60)), **how) == 0
     assert privacy.epsilon(law, chance / 10**6, **how) > 0
+
+
+def test_a_sample_costs_at_most_what_all_cost_also_at_the_least_deltas() -> None:
+    """Buckets say nothing below about 1e-50; rho without sampling does."""
+    law = dg.DiscreteGaussian(100)
+    for d in ("1e-100", "1e-300", "1e-5000"):
+        least, found = (privacy.epsilon(law, d, queries=100, sampling=q) for q in (1, "0.1"))
+        assert least < found < 1.01 * least
+    assert privacy.delta(dg.DiscreteGaussian(1), "1e5000", queries=100, sampling="0.1") < 1e-40

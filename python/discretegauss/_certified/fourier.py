@@ -68,9 +68,9 @@ def inverse(spectrum: Complexes) -> Floats:
     """
     half = spectrum.size - 1
     roots = _roots(2 * half)
-    here, mirrored = spectrum[:-1], np.conj(spectrum[:0:-1])
-    even, odd = (here + mirrored) * 0.5, (here - mirrored) * 0.5j * np.conj(roots[:half])
-    found = np.conj(_stockham(np.conj(even + odd), roots)) / half
+    here, mirrored = np.conj(spectrum[:-1]), spectrum[:0:-1]
+    twice = here + mirrored + (here - mirrored) * -1j * roots[:half]  # of the conjugate
+    found = np.conj(_stockham(twice, roots)) / (2 * half)
     return found.view(np.float64)
 
 

@@ -15,7 +15,7 @@ from ._search import crossing
 from .cost import cost_of_rounds
 from .sensitivity import Sensitivity
 from .shares import Rounds
-from .zcdp import rho_lower
+from .zcdp import LEAST_FLOAT, is_log_within, rho_lower
 
 #: Floats for an infinite epsilon, and for an epsilon that is too large by less than a rounding.
 _LARGEST, _TOO_MUCH = 1e300, 1e-300
@@ -50,10 +50,10 @@ def calibrate_shares(
         found = Fraction(min(cost.epsilon(delta), _LARGEST)) if epsilon else epsilon
         if found > epsilon:
             return max(log_of(found / epsilon), _TOO_MUCH)
-        if cost.delta(epsilon) > delta:
-            return max(cost.log_delta(epsilon) - log_of(delta), _TOO_MUCH)
-        gap = log_of(found / epsilon) if found else cost.log_delta(epsilon) - log_of(delta)
-        return min(gap, 0.0)
+        log = cost.log_delta(epsilon)
+        if not (is_log_within(log, delta) if delta < LEAST_FLOAT else cost.delta(epsilon) <= delta):
+            return max(log - log_of(delta), _TOO_MUCH)
+        return min(log_of(found / epsilon) if found else log - log_of(delta), 0.0)
 
     two_rho = 2 * fraction_of(max(rho_lower(epsilon, delta), gmpy2.mpfr(2) ** -1000))
     moved = two_rho / (rate**2 * queries)

@@ -202,11 +202,14 @@ class Choices:
             ends = [mean - _DEVIATIONS * deviation, mean + _DEVIATIONS * deviation]
         return max(ends[0], self._smallest), min(ends[1], self._largest), (best[0], best[1])
 
-    def _width_for(self, s: float, length: float) -> Width:
-        """Return a width for a tilt and a window of such a length."""
-        least = max(2 * length / self._most, 2.0**-50 * self._peak)  # indices must fit floats
+    def _width_for(self, s: float, length: float, least: float = 0.0) -> Width:
+        """Return a width for a tilt and a window of such a length.
+
+        It is about ``least`` at least, unless losses are multiples of something.
+        """
         units = [(count, release.unit) for release, count in self._releases if release.unit]
-        unit = max(units)[1] if units else Fraction(1)
+        unit, least = (max(units)[1], 0.0) if units else (Fraction(1), least)
+        least = max(least, 2 * length / self._most, 2.0**-50 * self._peak)  # indices fit floats
         if self._width is not None:
             return Width.of(self._wider(self._width, unit if units else None, least))
         about = min(max(float(min(unit, Fraction(2**1000))), 1e-300), 1e300)

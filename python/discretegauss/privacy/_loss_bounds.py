@@ -64,6 +64,9 @@ _COARSE, _ORDERS, _MOST_MOMENTS, _WORSE, _AIM = 0.05, 8, 400, 8, 1e-3
 #: The search for epsilon aims at a delta that is less than the budget by such a part.
 _LESS = (2.0**-32, 2.0**-24, 2.0**-16, 2.0**-8)
 
+#: Buckets of one release for dp-accounting are about as wide as dp-accounting's own, or _ENOUGH.
+_USUAL_WIDTH, _ENOUGH = 1e-4, 2**12
+
 #: Masses for dp-accounting are tight near these deltas.
 _DELTAS = (0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15)
 
@@ -208,6 +211,9 @@ class AdjacencyBounds(Choices):
     def width_for_all(self, tilts: Sequence[float], s: float) -> Width:
         """Return a width for a tilt s, and for the windows of all tilts together."""
         bottom, top, _ = self._windows(tilts)
+        if self._count == 1:  # all losses are kept, and dp-accounting composes many such releases
+            length = max(self._largest - self._smallest, 1e-300)
+            return self._width_for(s, length, min(_USUAL_WIDTH, length / _ENOUGH))
         return self._width_for(s, max(top - bottom, 1e-300))
 
     def least_masses(
@@ -258,7 +264,8 @@ class AdjacencyBounds(Choices):
         total, h = found.total, found.width.about
         if not (total.counts and total.tilt > 0):
             return math.inf
-        scale = _scale(total, math.floor(float_of(epsilon) / h) + 1, up=True)
+        place = math.floor(min(float_of(epsilon) / h, _FARTHEST_INDEX)) + 1
+        scale = _scale(total, place, up=True)
         # the sum of exp(-tilt k) (1 - exp(-k h)) over all k
         return float(_UP.mul(scale, total.error * h / (total.tilt * (total.tilt + h))))
 

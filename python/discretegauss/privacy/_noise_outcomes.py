@@ -454,8 +454,10 @@ class LaplaceNoise(Noise):
         return None if self._cut is not None else OneLaplace(self._sensitivity, self.rate)
 
     def _fineness(self, widest: float, tilt: float) -> tuple[int, float]:
-        """Return how often the interval of losses is halved."""
-        parts = max(float(2 * self._sensitivity) / widest, self._FEWEST)
+        """Return how often the interval of losses is halved. A sample makes it shorter."""
+        d = float(self._sensitivity)
+        steepest = 1 / (1 + float(1 / self._sampling_rate - 1) * math.exp(-d))
+        parts = max(2 * d * steepest / widest, self._FEWEST)
         return math.ceil(math.log2(min(parts, _MOST_CELLS))), 0.0
 
     def _mass(self, x: Rational, y: Rational) -> Interval:

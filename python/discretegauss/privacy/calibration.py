@@ -105,7 +105,7 @@ from .cost import cost_of
 from .hockey_stick import as_one_query, delta_is_at_most, log_of_log
 from .renyi import RenyiCurve
 from .sensitivity import Sensitivity, is_vector, refuse_vector
-from .zcdp import minus_log_upper, rho_lower, rho_of_shares
+from .zcdp import LEAST_FLOAT, is_log_within, minus_log_upper, rho_lower, rho_of_shares
 from .zcdp import rho as rho_of
 
 _AnyLaw = TypeVar("_AnyLaw", DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian, Skellam)
@@ -622,9 +622,10 @@ class GaussianTarget(NamedTuple):
         if one is not None:
             law, sensitivity, ratio = one
             return delta_is_at_most(law, gmpy2.mpq(self.epsilon), sensitivity, self.delta / ratio)
-        return (
-            _delta(spec, self.sensitivity, self.queries, Sample(_ONE), self.epsilon) <= self.delta
-        )
+        how = spec, self.sensitivity, self.queries, Sample(_ONE)
+        if self.delta < LEAST_FLOAT:
+            return is_log_within(cost_of(*how).log_delta(self.epsilon), self.delta)
+        return _delta(*how, self.epsilon) <= self.delta
 
     def guess(self) -> Fraction:
         """Return the sigma2 that meets the budget, to about six digits.
@@ -653,7 +654,7 @@ class GaussianTarget(NamedTuple):
                 f"2**{_MOST_SIGMA2_BITS // 2} times the sensitivity"
             )
         start = float(_UP.log(enough))
-        return sigma2(zero_of(excess, start, _MOST_SIGMA2_BITS)) / self.queries
+        return sigma2(zero_of(excess, start, MAX_BITS)) / self.queries
 
 
 # --- an error

@@ -13,6 +13,12 @@ from .._law_functions.sum_of_draws import SumOfDraws
 from ..errors import ParameterTypeError, ParameterValueError
 from ..laws import Law
 
+#: What to do about a mechanism that is no noise on an answer.
+LIKE_A_PURE_ONE = (
+    "any mechanism that is (epsilon, delta)-private, such as a KeepRule, has "
+    "PrivacyLoss.of_pure(epsilon, delta)"
+)
+
 
 def clients_of(noise: object) -> tuple[Law, int]:
     """Return the law of each share and the number of shares, which is 1 for a law."""
@@ -27,7 +33,7 @@ def clients_of(noise: object) -> tuple[Law, int]:
     if not isinstance(noise, Law):
         raise ParameterTypeError(
             "law must be a DiscreteGaussian, DiscreteLaplace, GeneralizedGaussian or Skellam, or "
-            f"the sum of such shares, got {type(noise).__name__}"
+            f"the sum of such shares, got {type(noise).__name__}; {LIKE_A_PURE_ONE}"
         )
     return noise, 1
 

@@ -65,6 +65,7 @@ NeurIPS 2020, arXiv 2004.00010.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -635,6 +636,15 @@ def minus_log_upper(delta: Any, at: Arithmetic = _AT192) -> Any:
     if 2 * exact > 1:  # near 1 only log1p is accurate
         return at.up.minus(down.log1p(down.add(exact - 1, ZERO)))
     return at.up.minus(down.log(down.add(exact, ZERO)))
+
+
+#: No float tells whether a delta below this is met.
+LEAST_FLOAT = math.ulp(0.0)
+
+
+def is_log_within(log: float, delta: Fraction) -> bool:
+    """Return whether an upper bound on a logarithm proves that the number is at most delta."""
+    return bool(log <= _AT192.down.minus(minus_log_upper(delta)))
 
 
 # --- the search for s: without bounds, in mpfr numbers

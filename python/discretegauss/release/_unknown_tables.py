@@ -42,6 +42,18 @@ class UnknownTable:
             groups, self.epsilon, self.delta, self.most, columns=label, source=source
         )
 
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a report for programs."""
+        return {
+            "unknown": True,
+            "by": self.counting.by,
+            "law": repr(self.rule.law),
+            "threshold": self.rule.threshold,
+            "groups_per_person": self.most,
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+        }
+
     def text(self, name: str) -> str:
         """Return the lines of a report."""
         return aligned(

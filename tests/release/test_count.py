@@ -386,6 +386,10 @@ def test_shares_are_those_of_the_noisy_tables() -> None:
     law = plan.laws["cells"]
     helped = estimate.share(noisy, [law, law], "n", of=["a"])
     assert result.share("cells", ["a"]).to_dict("list") == helped.to_dict("list")
+    added_up = plan.count(people, LISTED, source=_seeded(1), consistent=True)
+    shares = added_up.share("cells", ["a"])
+    assert shares["n"].tolist() == added_up["cells"]["n"].tolist() != result["cells"]["n"].tolist()
+    assert shares["share"].tolist() == helped["share"].tolist()
     alone = estimate.share(noisy[0], law, "n")
     assert result.share("cells").to_dict("list") == alone.to_dict("list")
     assert alone["share"].sum() == pytest.approx(1)

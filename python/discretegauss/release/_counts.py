@@ -93,9 +93,10 @@ class Counts(Mapping[str, Any]):
         Returns
         -------
         frame
-            The table with "share", "error", "low" and "high" (`discretegauss.estimate.share`). If
-            another table of the plan counts the same by the columns `of`, its draws help. The
-            numbers in it are those before tables were made to add up.
+            The table with its numbers, "share", and of the share "error", "low" and "high"
+            (`discretegauss.estimate.share`). If another table of the plan counts the same by the
+            columns `of`, its draws help. Numbers are those of the result. The shares are of the
+            noisy numbers before all tables were made to add up.
         """
         if name not in self._noisy:
             raise ParameterValueError(
@@ -117,8 +118,9 @@ class Counts(Mapping[str, Any]):
             confidence=self._sure,
         )
         nw = narwhals()
-        like = nw.from_native(self._frames[name])
-        return nw.from_dict(shares, backend=like.implementation).to_native()
+        found = nw.from_native(self._frames[name])
+        shares[table.label] = found[table.label]  # as in the result, where tables may add up
+        return nw.from_dict(shares, backend=found.implementation).to_native()
 
     def __str__(self) -> str:
         return "\n".join(self._sentences)

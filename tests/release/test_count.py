@@ -18,10 +18,10 @@ from scipy.stats import binom
 from discretegauss import DiscreteGaussian, estimate, privacy
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.release import Counts, Person, Plan, Table
-from discretegauss.release._categories import Categories
-from discretegauss.release._kept import Records, kept
+from discretegauss.release._people.categories import Categories
+from discretegauss.release._people.kept import Records, kept
+from discretegauss.release._people.tallies import asked, tallies
 from discretegauss.release._person import change
-from discretegauss.release._tallies import asked, tallies
 
 nw = pytest.importorskip("narwhals.stable.v2")
 pd = pytest.importorskip("pandas")

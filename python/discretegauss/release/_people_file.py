@@ -15,11 +15,11 @@ from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._system.atomic_file import NewFile, no_op, place_together
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError, TableError
-from ._counts import Counts
 from ._csv_rows import csv_bytes
 from ._destinations import File, checked_destinations, exists_already
 from ._frames import Plan, Table
-from ._people import narwhals
+from ._people.counts import Counts
+from ._people.query import narwhals
 from ._person import names_of
 from ._plan import content_of, named_in_errors, person_of, require_keys
 from ._report import noise_json

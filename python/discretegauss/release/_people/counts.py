@@ -11,25 +11,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.decimal_text import rounded
-from .._inputs.draw_arguments import checked_source
-from .._inputs.messages import describe, printable
-from .._inputs.numbers import checked_flag
-from .._inputs.privacy_arguments import checked_probability
-from .._inputs.source import Source
-from ..data.addition import AddOptions, noisy, require_room
-from ..data.cells import Cells
-from ..errors import ParameterOverflowError, ParameterValueError
-from ..estimate import consistent as made_consistent
-from ..estimate import interval
-from ..estimate import share as _share
-from ..laws import Law
-from ..sampling import uniform_below
-from ._categories import Categories
-from ._people import narwhals, open_people
-from ._person import Person
-from ._tallies import OURS, Asked, sums_of, tallies
-from ._unknown_tables import UnknownTable
+from ..._inputs.decimal_text import rounded
+from ..._inputs.draw_arguments import checked_source
+from ..._inputs.messages import describe, printable
+from ..._inputs.numbers import checked_flag
+from ..._inputs.privacy_arguments import checked_probability
+from ..._inputs.source import Source
+from ...data.addition import AddOptions, noisy, require_room
+from ...data.cells import Cells
+from ...errors import ParameterOverflowError, ParameterValueError
+from ...estimate import consistent as made_consistent
+from ...estimate import interval
+from ...estimate import share as _share
+from ...laws import Law
+from ...sampling import uniform_below
+from .._person import Person
+from .categories import Categories
+from .query import narwhals, open_people
+from .tallies import OURS, Asked, sums_of, tallies
+from .unknown_tables import UnknownTable
 
 _EXACT = 2**52
 """Below it, a number and its noise are exact floats, which `consistent` computes with."""

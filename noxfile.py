@@ -314,7 +314,7 @@ def examples(session: nox.Session) -> None:
 @nox.session(requires=["wheels"])
 def clusters(session: nox.Session) -> None:
     """Test Spark, which needs Java, Dask and others."""
-    install(session, "WHEEL", "[test,spark,dask,people]", "distributed", "duckdb", "ray")
+    install(session, "WHEEL", "[test,spark,people]", "dask[dataframe]", "duckdb", "ray")
     pytest(session, "-m", "cluster")
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretegauss.release import Running
-from discretegauss.release._weights import error_of_sum, inverse, squared_change, weights
+from discretegauss.release._running.weights import error_of_sum, inverse, squared_change, weights
 
 Floats = NDArray[np.float64]
 

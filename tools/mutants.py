@@ -54,7 +54,6 @@ OF_ROOM = {
     "reference": ("drawing",),
     "release": ("release", "cli"),
     "system": ("system", "release"),
-    "dask": ("clusters",),
     "spark": ("clusters",),
 }
 """The folders of tests for a room of the package, if they have other names than the room."""

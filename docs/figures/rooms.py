@@ -25,7 +25,6 @@ ROOMS = {
     "selection": (4, "best candidate,\nunknown groups"),
     "lattice": (6, "real vectors\nas integers"),
     "spark": (8, "frames of Spark"),
-    "dask": (12, "frames of Dask"),
     "data": (0, "noise on lists,\narrays and frames"),
     "compat": (10, "other libraries'\ninterfaces"),
     "utility": (4, "comparisons\nof noises"),

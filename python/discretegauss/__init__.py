@@ -42,7 +42,6 @@ from .sampling import (
 if TYPE_CHECKING:
     from . import (
         compat,
-        dask,
         distributed,
         estimate,
         lattice,
@@ -69,7 +68,6 @@ __all__ = [
     "bernoulli_exp",
     "build_info",
     "compat",
-    "dask",
     "data",
     "discrete_gaussian",
     "discrete_laplace",

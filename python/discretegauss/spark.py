@@ -6,15 +6,19 @@ imports them.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from functools import partial
 from os import PathLike
-from typing import Any, Final, Unpack
+from typing import Any, Final, NamedTuple, Unpack
 
+from ._inputs.keywords import hint_for
+from ._inputs.messages import describe
+from ._inputs.paths import path_text
+from .data.addition import AddOptions, noisy
 from .data.cells import refuse_type
-from .data.entry import NoiseOptions
+from .data.entry import NoiseOptions, Who, check_law, law_for, open_container
 from .data.frame_columns import places
-from .data.tasks import TaskNoise, noise_of_tasks, result_path
 from .errors import ParameterOverflowError, ParameterTypeError
 from .laws import Law
 
@@ -107,7 +111,12 @@ def add_noise(
         raise ParameterTypeError(f"frame must be a DataFrame of Spark, got {type(frame).__name__}")
     if isinstance(columns, Law):
         raise ParameterTypeError("columns must be a string or a list; the law comes after them")
-    folder = result_path(path, "Spark")
+    if path is None:
+        raise ParameterTypeError(
+            "path must name the folder of the result, because Spark would draw new noise each time "
+            "that it computes a lazy result"
+        )
+    folder = path_text(path, "path", "a folder")
     if frame.isStreaming:
         raise ParameterTypeError("frame must not be a stream, because its noise is written once")
     fields = list(frame.schema.fields)
@@ -131,6 +140,58 @@ def add_noise(
     # version 2 publishes file by file, so a task that dies halfway may publish noise twice
     writer.option("mapreduce.fileoutputcommitter.algorithm.version", "1").parquet(folder)
     return frame.sparkSession.read.schema(schema).parquet(folder)
+
+
+class TaskNoise(NamedTuple):
+    """The noise of all tasks. Each task gets only this object."""
+
+    law: Law
+    how: AddOptions
+
+    def added_to(self, values: Any, columns: object = None) -> Any:
+        """Return values with noise, as `add_noise` does."""
+        container = open_container(values, columns, floats=self.how.floats)
+        return container.close(noisy(container.cells, self.law, self.how))
+
+
+def noise_of_tasks(
+    template: Any,
+    law: Law | None,
+    *,
+    rho: object = None,
+    epsilon: object = None,
+    delta: object = None,
+    sensitivity: object = 1,
+    rows_per_person: int = 1,
+    disjoint: bool = False,
+    integral_floats: bool = False,
+    **options: Any,
+) -> tuple[TaskNoise, Any]:
+    """Return the noise of tasks, and the template with noise.
+
+    The template has the values' types without rows. All checks that do not depend on the counts are
+    made on it. The other arguments are those of `add_noise`.
+    """
+    known = (
+        inspect.signature(noise_of_tasks).parameters.keys() | AddOptions.__dataclass_fields__.keys()
+    )
+    for name in options:
+        if name not in known - {"template", "options", "floats"}:
+            raise ParameterTypeError(
+                f"add_noise() has no parameter {name!r}{hint_for(name, known)}"
+            )
+    how = AddOptions(floats=integral_floats, **options)
+    if not isinstance(how.source, str):
+        raise ParameterTypeError(
+            "source must be 'getrandom' or 'chacha20' here: each task would read a copy of any "
+            f"other, and so the same bits, got {describe(how.source)}"
+        )
+    check_law(law)
+    container = open_container(template, floats=how.floats)
+    budget = {"rho": rho, "epsilon": epsilon, "delta": delta}
+    who = Who(sensitivity, rows_per_person, disjoint)
+    noise = TaskNoise(law_for(template, container, law, budget, who), how)
+    return noise, container.close(noisy(container.cells, *noise))
 
 
 def _arrow_type(field: Any) -> Any:

@@ -85,7 +85,6 @@ PUBLIC = {
     "distributed": ("Rotation SecureSum least_modulus round_conditionally rounded_norm total"),
     "lattice": "clip noisy to_lattice",
     "spark": "add_noise",
-    "dask": "add_noise",
     "data": "flights",
     "estimate": "Estimate consistent interval ratio share total",
     "utility": (

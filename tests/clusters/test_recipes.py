@@ -51,6 +51,13 @@ def _is_a_release(read: Callable[[], Any], counts: Any) -> None:
     assert rejected(noise, gaussian_table(Fraction(5))) == []
 
 
+@pytest.mark.filterwarnings("default")  # of Dask and its libraries
+def test_dask(counts: Any) -> None:
+    pytest.importorskip("dask.dataframe")
+    noisy = _run("Dask")["noisy"]["people"]
+    _is_a_release(lambda: list(noisy.compute()), counts)
+
+
 def test_polars(counts: Any) -> None:
     pytest.importorskip("polars")
     noisy = _run("polars, lazy")["noisy"]

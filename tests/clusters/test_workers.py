@@ -1,4 +1,4 @@
-"""A task of discretegauss.dask or .spark needs little on the machine where it runs."""
+"""A task of discretegauss.spark needs little on the machine where it runs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 import discretegauss as dg
+from discretegauss import spark
 from discretegauss.data.addition import AddOptions
-from discretegauss.data.tasks import TaskNoise
 
 pytestmark = pytest.mark.cluster
 
 
-NOISE = TaskNoise(dg.DiscreteGaussian(100), AddOptions(source="getrandom"))
+NOISE = spark.TaskNoise(dg.DiscreteGaussian(100), AddOptions(source="getrandom"))
 
 
 def _run_without(names: tuple[str, ...], task: Callable[[], object], shown: str) -> str:
@@ -37,24 +35,10 @@ print({shown})
     return done.stdout.decode().strip()
 
 
-def test_a_worker_needs_the_package_only(tmp_path: Path) -> None:
-    """A task for a block of an array runs if nothing else is installed."""
-    from discretegauss import dask as module
-
-    draw = partial(module._noisy_block, noise=NOISE, chunk=(5,))
-    file = tmp_path / "0" / "noisy"
-    task = partial(module._attempt, np.arange(5), file, draw=draw)
-    missing = ("dask", "distributed", "zarr", "pandas", "pyarrow", "cloudpickle")
-    assert _run_without(missing, task, "result") == "None"
-    assert file.stat().st_size == 5 * 8
-
-
 def test_a_worker_of_spark_needs_arrow_beside_it() -> None:
     """A task gets Arrow's batches from Spark, so it needs pyarrow, too."""
-    from discretegauss import spark as module
-
     pa = pytest.importorskip("pyarrow")
     batches = [pa.RecordBatch.from_pydict({"id": range(5), "n": [1, None, 3, 4, 5]})] * 2
-    task = partial(module._noisy_batches, iter(batches), NOISE, ["n"], ["id", "n"])
+    task = partial(spark._noisy_batches, iter(batches), NOISE, ["n"], ["id", "n"])
     shown = "[batch.column('n').null_count for batch in result]"
     assert _run_without(("pyspark", "pandas", "dask"), task, shown) == "[1, 1]"

@@ -71,16 +71,6 @@ def test_the_warning_names_the_users_line_beside_torch() -> None:
     assert [one.filename for one in caught if one.category is PrivacyWarning] == [__file__]
 
 
-def test_tasks_of_dask_warn_once(tmp_path: Path) -> None:
-    dataframe = pytest.importorskip("dask.dataframe")
-    import pandas as pd
-
-    frame = dataframe.from_pandas(pd.DataFrame({"n": [1, 2, 3, 4]}), npartitions=2)
-    with pytest.warns(PrivacyWarning) as caught:
-        dg.dask.add_noise(frame, rho=10**6, path=tmp_path / "o")
-    assert [one.filename for one in caught if one.category is PrivacyWarning] == [__file__]
-
-
 @pytest.mark.parametrize(
     ("law", "edge"),
     [

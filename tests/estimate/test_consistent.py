@@ -13,6 +13,8 @@ import pytest
 import discretegauss as dg
 from discretegauss.errors import DiscreteGaussError, ParameterValueError
 from discretegauss.estimate import consistent
+from discretegauss.estimate._nested import fit, sums
+from discretegauss.estimate._radii import floats_err
 
 Table = dict[str, list[Any]]
 
@@ -384,3 +386,18 @@ def test_what_is_wrong_is_named(call: Any, named: str) -> None:
     """Errors name the table whose rows overlap, lack a whole or have no parts."""
     with pytest.raises(DiscreteGaussError, match=named):
         call()
+
+
+def test_weights_have_the_errors_that_are_proven_however_many_parts_are_added() -> None:
+    """One whole, whose weight is a half, and a million parts of one variance that is no float."""
+    n, s = 10**6, 4.2307
+    var = [np.array([n * s]), np.full(n, s)]
+    parents = [np.zeros(n, np.intp)]
+    (found, _), _ = fit([np.ones(1), np.zeros(n)], var, parents)
+    exact = n * Fraction(s) / (Fraction(n * s) + n * Fraction(s))
+    assert abs(Fraction(float(found[0])) - exact) < floats_err(2, 1)
+    places = np.arange(10**5) % 3
+    for values in (np.full(10**5, s), np.random.default_rng(1).normal(size=10**5) * 10.0**9):
+        for i, one in enumerate(sums(places, values, 3).tolist()):
+            true = sum(map(Fraction, values[i::3].tolist()), Fraction(0))
+            assert abs(Fraction(one) - true) <= abs(true) * Fraction(1, 2**52)

@@ -13,9 +13,9 @@ from command import Command
 
 import discretegauss
 from discretegauss._inputs.keywords import with_hints
-from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import ParameterTypeError, ParameterValueError
 from discretegauss.release._plan import read_plan
+from discretegauss.spark import noise_of_tasks
 
 dg: Any = discretegauss  # checkers know that these keywords are wrong
 NO_SEED = "there is no seed"

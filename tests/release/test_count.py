@@ -18,10 +18,10 @@ from scipy.stats import binom
 from discretegauss import DiscreteGaussian, estimate, privacy
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.release import Counts, Person, Plan, Table
-from discretegauss.release._categories import Categories
-from discretegauss.release._kept import Records, kept
+from discretegauss.release._people.categories import Categories
+from discretegauss.release._people.kept import Records, kept
+from discretegauss.release._people.tallies import asked, tallies
 from discretegauss.release._person import change
-from discretegauss.release._tallies import asked, tallies
 
 nw = pytest.importorskip("narwhals.stable.v2")
 pd = pytest.importorskip("pandas")
@@ -83,15 +83,15 @@ def _random_plan(draw: random.Random) -> tuple[Person, dict[str, Any]]:
     ends = [0, *cuts, 12] if cuts is not None else []
     for i in range(n):
         share: dict[str, Any] = {"share": Fraction(ends[i + 1] - ends[i], 12)} if ends else {}
-        by = draw.choice([[], ["a"], ["b"], ["a", "b"]])
+        by = draw.choice([[], ["a"], ["b"], ["a", "b"], ["a", "b"]])
         kind: dict[str, Any] = draw.choice(
             [{}, {}, {"columns": "v", "values": values}, {"counts": "people"}]
         )
         tables[f"t{i}"] = Table(by, **kind, **share)
     keys = sorted({key for one in tables.values() for key in one.counting.by})
-    distinct = draw.choice([None, keys]) if keys else None
+    distinct = draw.choice([None, keys, [draw.choice(keys)], [draw.choice(keys)]]) if keys else None
     person = Person(
-        draw.choice([1, 1, 2, 3]),
+        draw.choice([1, 2, 3, 3]),
         distinct,
         draw.choice([1, 2]) if distinct else 1,
         draw.choice(["add or remove", "add or remove", "replace"]),
@@ -100,20 +100,21 @@ def _random_plan(draw: random.Random) -> tuple[Person, dict[str, Any]]:
     return person, tables
 
 
-def _record(draw: random.Random, who: int, *, extreme: bool = False) -> Record:
-    if extreme:
-        return who, draw.choice("xy"), draw.choice([1, 2]), draw.choice([-9, 9])
+def _record(draw: random.Random, who: int, value: int | None = None) -> Record:
+    """Return a record; with a value it is listed."""
+    if value is not None:
+        return who, draw.choice("xy"), draw.choice([1, 2]), value
     return who, draw.choice("xyz"), draw.choice([1, 2, 3]), draw.randint(-6, 6)
 
 
 def test_no_neighbour_costs_more_than_the_plan_says() -> None:
-    """For 200 random plans, by rho and by the l1 norms; a third of the plans reach each of them.
+    """For 36 random plans, by rho and by the l1 norms; a third of the plans reach each of them.
 
     The person has more records than are kept, in categories that are listed or are not.
     """
     draw = random.Random(20)
     reached = reached_l1 = n_plans = 0
-    for _ in range(200):
+    for i in range(36):
         person, tables = _random_plan(draw)
         plan = Plan(person, tables, rho="0.1")
         wanted = [asked(name, x.counting, x.columns, person) for name, x in tables.items()]
@@ -122,17 +123,19 @@ def test_no_neighbour_costs_more_than_the_plan_says() -> None:
         assert all(isinstance(law, DiscreteGaussian) for law in laws)
         sigma2 = [Fraction(law.sigma2) for law in laws if isinstance(law, DiscreteGaussian)]
         base = [_record(draw, draw.randint(1, 4)) for _ in range(draw.randint(0, 8))]
-        library, salt = draw.choice(["pandas", *["polars"] * 9]), draw.random()
+        library, salt = "pandas" if i < 3 else "polars", draw.random()
         costs, sums = [], []
         without = _truths(base, person, wanted, salt, library)
         for _ in range(5):
-            k, extreme = draw.choice([1, 2, 3, 6]), draw.random() < 0.7
-            new = [_record(draw, 9, extreme=extreme) for _ in range(k)]
+            k, extreme = draw.choice([1, 3, 4, 6]), draw.choice([9, 9, -9, None])
+            new = [_record(draw, 9, extreme) for _ in range(k)]
             if draw.random() < 0.5:
                 new = [new[0]] * k
             first = without
             if person.neighbours == "replace":
-                old = [_record(draw, 9, extreme=extreme) for _ in range(draw.choice([1, 2, 3]))]
+                old = [
+                    _record(draw, 9, extreme and -extreme) for _ in range(draw.choice([1, 2, 3]))
+                ]
                 if draw.random() < 0.5:
                     old = [old[0]] * 3
                 first = _truths(base + old, person, wanted, salt, library)
@@ -152,9 +155,9 @@ def test_no_neighbour_costs_more_than_the_plan_says() -> None:
         n_plans += 1
         reached += max(costs) == Fraction(1, 10)
         reached_l1 += max(sums) == 1
-    assert n_plans == 200
-    assert reached >= 66
-    assert reached_l1 >= 66
+    assert n_plans == 36
+    assert reached >= 12
+    assert reached_l1 >= 12
 
 
 # --- who is kept ------------------------------------------------------------------------------
@@ -383,6 +386,10 @@ def test_shares_are_those_of_the_noisy_tables() -> None:
     law = plan.laws["cells"]
     helped = estimate.share(noisy, [law, law], "n", of=["a"])
     assert result.share("cells", ["a"]).to_dict("list") == helped.to_dict("list")
+    added_up = plan.count(people, LISTED, source=_seeded(1), consistent=True)
+    shares = added_up.share("cells", ["a"])
+    assert shares["n"].tolist() == added_up["cells"]["n"].tolist() != result["cells"]["n"].tolist()
+    assert shares["share"].tolist() == helped["share"].tolist()
     alone = estimate.share(noisy[0], law, "n")
     assert result.share("cells").to_dict("list") == alone.to_dict("list")
     assert alone["share"].sum() == pytest.approx(1)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from discretegauss.release import Person, Table
-from discretegauss.release._categories import Categories
-from discretegauss.release._tallies import asked, tallies
+from discretegauss.release._people.categories import Categories
+from discretegauss.release._people.tallies import asked, tallies
 
 nw = pytest.importorskip("narwhals.stable.v2")
 pd = pytest.importorskip("pandas")

@@ -51,6 +51,14 @@ PEOPLE = (
 )
 
 
+TOGETHER = """
+[[together]]
+columns = ["age", "who"]
+values = [[9, "01"], [40, "1"], "..."]
+[categories]
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "people.csv").write_text(PEOPLE)
@@ -98,12 +106,7 @@ def test_reports_for_programs(folder: Path, run: Command) -> None:
     _require_tables(folder)
 
 
-@pytest.mark.parametrize("library", ["polars", "duckdb"])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_polars_or_duckdb_reads_it(
-    folder: Path, library: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whichever is there; Parquet and CSV give the same tables."""
+def _read_by(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if library == "duckdb":
         pytest.importorskip("duckdb")
         found: Any = importlib.util.find_spec
@@ -111,6 +114,15 @@ def test_polars_or_duckdb_reads_it(
             "discretegauss.release._people_file.find_spec",
             lambda name: None if name == "polars" else found(name),
         )
+
+
+@pytest.mark.parametrize("library", ["polars", "duckdb"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_polars_or_duckdb_reads_it(
+    folder: Path, library: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever is there; Parquet and CSV give the same tables."""
+    _read_by(library, monkeypatch)
     if kind == "parquet":
         kinds = {"who": pl.String}
         pl.read_csv(folder / "people.csv", schema_overrides=kinds).write_parquet(
@@ -132,11 +144,15 @@ def test_polars_or_duckdb_reads_it(
         ('"cells.csv"', '"people.csv"', "is the file of people"),
         ("[person]", "[persons]", "'persons' is not a key"),
         ('by = ["town"]\n', "", "table 2: by must be given"),
+        ('by = ["town"]\n', 'by = ["town"]\nunknown = true\n', "unknown groups need epsilon"),
+        ("[categories]", "[together]", "together must have columns and values"),
+        ("[categories]", TOGETHER.replace("values", "value"), "together must have columns and"),
         (
-            'by = ["town"]\n',
-            'by = ["town"]\nunknown = true\n',
-            "table 2: unknown must not be given",
+            "[categories]",
+            TOGETHER.replace("[9, ", "["),
+            "together.values must be lists of 2 values",
         ),
+        ("[categories]", TOGETHER, "must name 'age' once"),
         ('by = ["town"]\n', 'by = ["sex"]\n', "must list the values of 'sex'"),
         ('town = ["Aix", "Bex", "..."]', 'town = "Aix"', "categories.town must be a list"),
         ('id = "who"', 'id = "whom"', "must have a column 'whom'"),
@@ -167,7 +183,7 @@ def test_columns_may_all_be_text(folder: Path) -> None:
 def test_no_cell_is_in_a_message(folder: Path) -> None:
     """The reader's own error would show it."""
     (folder / "people.csv").write_text(PEOPLE.replace("99", "secret"))
-    with pytest.raises(TableError, match="columns of numbers: 'age', 'income'") as refused:
+    with pytest.raises(TableError, match="columns of such values: 'age', 'income'") as refused:
         count_file(read_people_plan(folder / "plan.toml"), force=False)
     assert "secret" not in str(refused.value)
     assert refused.value.__suppress_context__
@@ -186,3 +202,82 @@ def test_old_tables_stay_unless_force_is_given(folder: Path) -> None:
 def test_a_plan_of_people_is_named_where_it_cannot_be_read(folder: Path) -> None:
     with pytest.raises(ParameterValueError, match="people are counted by `discretegauss release"):
         release.release_plan(folder / "plan.toml")
+
+
+@pytest.mark.parametrize("library", ["polars", "duckdb"])
+def test_dates_and_columns_that_belong_together(
+    folder: Path, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library that reads a CSV file parses dates; combinations have types of their columns."""
+    _read_by(library, monkeypatch)
+    (folder / "people.csv").write_text(
+        "who,state,age,day\n1,N,9,2026-01-01\n2,N,9,\n3,S,40,2026-02-01\n4,S,9,2026-02-01\n"
+    )
+    head = 'rho = 10000\n[people]\nfile = "people.csv"\n[person]\nrecords = 1\n'
+    lists = '[categories]\nday = [2026-02-01, 2026-01-01, "..."]\n[[together]]\n'
+    lists += 'columns = ["state", "age"]\nvalues = [["S", 40], ["N", 9], "..."]\n'
+    tables = '[[tables]]\nby = ["day"]\nout = "days.csv"\n'
+    tables += '[[tables]]\nby = ["age", "state"]\nout = "both.csv"\n'
+    (folder / "plan.toml").write_text(head + lists + tables)
+    count_file(read_people_plan(folder / "plan.toml"), force=False)
+    assert _lines(folder / "days.csv", 2) == [
+        "day,n",
+        "2026-02-01,2",
+        "2026-01-01,1",
+        "all others,1",
+    ]
+    assert _lines(folder / "both.csv", 3) == [
+        "age,state,n",
+        "40,S,1",
+        "9,N,2",
+        "all others,all others,1",
+    ]
+    (folder / "people.csv").write_text("who,state,age,day\n1,N,9,secret\n")
+    with pytest.raises(TableError, match="such values: 'day', 'age'") as refused:
+        count_file(read_people_plan(folder / "plan.toml"), force=True)
+    assert "secret" not in str(refused.value)
+
+
+def test_groups_that_nobody_listed(folder: Path, run: Command) -> None:
+    """They are written in the order of their keys; both reports have the rule that keeps them."""
+    people = [f"{i},{'Mill' if i < 300 else 'Mine'},Aix" for i in range(500)]
+    (folder / "people.csv").write_text("\n".join(["who,job,town", *people, "999,Moon,Bex", ""]))
+    (folder / "plan.toml").write_text(
+        """
+epsilon = 200
+delta = "2e-6"
+[people]
+file = "people.csv"
+[person]
+records = 1
+id = "who"
+[categories]
+town = ["Aix"]
+[[tables]]
+by = ["job"]
+unknown = true
+out = "jobs.csv"
+[[tables]]
+by = ["town"]
+out = "towns.csv"
+"""
+    )
+    plan = str(folder / "plan.toml")
+    before = json.loads(run("calibrate", "--plan", plan, "--json").out)
+    assert "groups whose noisy number is above 1" in run("calibrate", "--plan", plan).out
+    done = json.loads(run("release", "--plan", plan, "--json").out)
+    assert before["tables"] == done["tables"]
+    jobs, towns = done["tables"]
+    assert (jobs["unknown"], jobs["threshold"], jobs["by"], jobs["share"]) == (
+        True,
+        1,
+        ["job"],
+        "1/2",
+    )
+    assert (jobs["epsilon"], jobs["delta"]) == ("100", "1/1000000")
+    assert "scale" in towns
+    assert (done["epsilon"], done["delta"]) == (200, "1/500000")
+    assert "rho" not in done
+    assert any("nobody listed its groups" in one for one in done["publish"])
+    assert _lines(folder / "jobs.csv", 2) == ["job,n", "Mill,300", "Mine,200"]
+    assert _lines(folder / "towns.csv", 2) == ["town,n", "Aix,500"]

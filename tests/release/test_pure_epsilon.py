@@ -14,13 +14,13 @@ import pytest
 from command import Command
 
 import discretegauss
-from discretegauss.data.tasks import noise_of_tasks
 from discretegauss.errors import DiscreteGaussError
 from discretegauss.privacy import Budget
 from discretegauss.privacy.joint import Joint
 from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.release import Person, Plan, Table
 from discretegauss.release.commands import read_plan
+from discretegauss.spark import noise_of_tasks
 from discretegauss.testing import TapeSource
 
 dg: Any = discretegauss

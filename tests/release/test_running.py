@@ -29,7 +29,7 @@ from discretegauss.errors import (
 from discretegauss.privacy.joint import Joint
 from discretegauss.privacy.sensitivity import Sensitivity
 from discretegauss.release import Running
-from discretegauss.release._weights import error_of_sum, inverse, squared_change, weights
+from discretegauss.release._running.weights import error_of_sum, inverse, squared_change, weights
 from discretegauss.testing import seeded_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::discretegauss.testing.NotPrivateWarning")

@@ -18,7 +18,8 @@ from inputs import must_not_draw
 from discretegauss._system import atomic_file
 from discretegauss.errors import LedgerError, OutputError, ParameterValueError
 from discretegauss.privacy import Ledger
-from discretegauss.release import Running, _state_file
+from discretegauss.release import Running
+from discretegauss.release._running import state_file as _state_file
 
 
 @pytest.fixture

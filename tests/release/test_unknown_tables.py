@@ -19,8 +19,8 @@ import pytest
 from discretegauss import privacy
 from discretegauss.errors import DiscreteGaussError, ParameterTypeError, ParameterValueError
 from discretegauss.release import Person, Plan, Table
-from discretegauss.release._categories import Categories
-from discretegauss.release._tallies import asked, tallies
+from discretegauss.release._people.categories import Categories
+from discretegauss.release._people.tallies import asked, tallies
 from discretegauss.selection import KeepRule, TruncatedLaplace, keep_rule
 
 nw = pytest.importorskip("narwhals.stable.v2")

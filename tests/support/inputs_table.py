@@ -39,7 +39,7 @@ MODULES: list[ModuleType] = [
 NO_PARAMETERS = {
     *("build_info", "__version__", "Counts", "PlanRelease", "Release", "PrivacyLoss"),
     *("data", "errors", "lattice", "privacy", "release", "selection", "snapping", "testing"),
-    *("distributed", "utility", "dask", "spark", "compat", "plots", "verify", "estimate"),
+    *("distributed", "utility", "spark", "compat", "plots", "verify", "estimate"),
 }
 """Names of __all__ that take none; a Release is made by release_table, a PrivacyLoss by
 constructors of its own (tests/privacy/test_privacy_loss.py). Classes of errors and of warnings are

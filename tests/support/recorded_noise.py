@@ -1,23 +1,21 @@
 """Record the draws of every attempt on the workers of a cluster, and kill first attempts.
 
-Spark's daemon is this module (``spark.python.daemon.module``), and Dask's workers have `Recording`
-as a plugin. Both put it around `TaskNoise.added_to`, which every task calls, so that an attempt is
-killed when it has drawn. Nothing happens until the folder has a file named ``on``.
+Spark's daemon is this module (``spark.python.daemon.module``). It wraps `TaskNoise.added_to`, which
+every task calls, so that an attempt is killed when it has drawn. Nothing happens until the folder
+has a file named ``on``.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discretegauss.data.tasks import TaskNoise
+from discretegauss.spark import TaskNoise
 
 FOLDER = "RECORDED_NOISE"
 """The environment variable that names the folder."""
@@ -32,9 +30,6 @@ def not_twice(*draws: NDArray[Any], run: int = 12) -> None:
 def read(file: Path) -> NDArray[np.int64]:
     """Return recorded draws."""
     return np.fromfile(file, np.int64)
-
-
-# --- Spark
 
 
 def recording_batches(added_to: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,46 +55,6 @@ def recording_batches(added_to: Callable[..., Any]) -> Callable[..., Any]:
         return noisy
 
     return recorded
-
-
-# --- Dask
-
-
-class Recording:
-    """Record the noise of a block in FIRST_COUNT.ID; two attempts of each block end their workers.
-
-    The first ends it when it has drawn, the second when the file of the block is whole.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def setup(self, worker: object) -> None:
-        """Wrap what tasks call, as a plugin of Dask does."""
-        module: Any = importlib.import_module("discretegauss.dask")
-        added_to, attempt, folder = TaskNoise.added_to, module._attempt, self.folder
-
-        def recorded(noise: TaskNoise, block: Any, *columns: Any) -> Any:
-            noisy = added_to(noise, block, *columns)
-            if not (folder / "on").exists():
-                return noisy
-            first = not list(folder.glob(f"{block.flat[0]}.*"))
-            name = "killed" if first else uuid4().hex
-            (noisy - block).tofile(folder / f"{block.flat[0]}.{name}")
-            if first:
-                os._exit(1)
-            return noisy
-
-        def attempted(block: Any, file: Path, **options: Any) -> None:
-            attempt(block, file, **options)
-            if (folder / "on").exists():
-                placed = folder / f"{block.flat[0]}.placed"
-                if not placed.exists():
-                    placed.touch()
-                    os._exit(1)
-
-        tasks: Any = TaskNoise
-        tasks.added_to, module._attempt = recorded, attempted
 
 
 if __name__ == "__main__":

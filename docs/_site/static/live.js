@@ -29,6 +29,8 @@ async function start() {
   const { loadPyodide } = await import(new URL("pyodide.mjs", new URL(pyodide, document.baseURI)));
   const py = await loadPyodide({ env: { MPLBACKEND: "agg", PYTHONWARNINGS: "ignore" } });
   await py.loadPackage(["numpy", "gmpy2", new URL(wheel, script.src).href]);
+  // Plan.count imports it, cells do not; without it that call alone says what is missing
+  await py.loadPackage("narwhals").catch(() => {});
   const shown = py.runPython(SHOWN, { globals: py.toPy({}) });
   return async (cell) => {
     const code = cell.querySelector(".cell_input pre").innerText;

@@ -81,7 +81,7 @@ class _Common(TypedDict, total=False):
 
 
 class NoiseOptions(_Common, total=False):
-    """The options that `add_noise` shares with `spark.add_noise` and `dask.add_noise`."""
+    """The options that `add_noise` shares with `spark.add_noise`."""
 
     rho: object
     epsilon: object

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from ._checks import miss, unshifted
 from ._contradictions import refuse_contradictions
 from ._crossed import fit_any, fit_product
 from ._nested import Floats, Index, fit, sums, whole
-from ._radii import Fit, nested_shapes, radii
+from ._radii import Fit, floats_err, nested_shapes, radii
 
 _EXACT_FLOATS = 2**53
 _MOST_NAMED = 3
@@ -143,6 +144,7 @@ def consistent(
         fitted.shapes,
         fitted.fit,
         missed,
+        opened.floats_err,
     )
     made_whole = opened.whole(fitted) if integers else None
     results = [None] * len(tables)
@@ -197,6 +199,11 @@ class Tables:
         self.parents = None
         if all(set(up) < set(down) for up, down in pairwise(self.named)):
             self.parents = [rows.places(level, level + 1) for level in range(last)]
+
+    @property
+    def floats_err(self) -> Fraction:
+        """A bound on the error of a fit in floats, in parts of the largest sum of sizes."""
+        return floats_err(len(self.named), len(self.named[-1]))
 
     def refuse_contradictions(self) -> None:
         """Raise ContradictionError if two tables differ by more than chance explains."""

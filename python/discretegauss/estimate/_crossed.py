@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterValueError
-from ._nested import Floats, Index, sums
+from ._nested import Floats, Index, parts, sums
 
 _MOST_DENSE = 2000
 """The most cells of the finest table for which R is computed."""
@@ -75,9 +75,9 @@ def fit_product(
         for i in seen:
             spread = noisy[i].reshape([shape[j] if j in margins[i] else 1 for j in axes])
             others = tuple(j for j in axes if j not in part)
-            mean = mean + spread.mean(axis=others, keepdims=True) / var[i]
+            mean = mean + _mean(spread, others) / var[i]
         for i in part:
-            mean = mean - mean.mean(axis=i, keepdims=True)
+            mean = mean - _mean(mean, (i,))
         for i in seen:
             found[i] = found[i] + cells[i] * mean / precision
         of_part[part] = math.prod(shape[i] - 1 for i in part) / precision
@@ -86,6 +86,11 @@ def fit_product(
         for c, m in zip(cells, margins, strict=True)
     ]
     return [x.reshape(-1) for x in found], variances
+
+
+def _mean(values: Floats, axes: tuple[int, ...]) -> Floats:
+    total = sum(part.sum(axis=axes, keepdims=True) for part in reversed([*parts(values)]))
+    return np.asarray(total / math.prod(values.shape[i] for i in axes), np.float64)
 
 
 def fit_any(

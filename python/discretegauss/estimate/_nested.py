@@ -16,7 +16,8 @@ numbers >= 0 (Michelot) and rounded down, then the largest remainders are rounde
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,26 @@ Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 
+def parts(values: Floats) -> Iterator[Floats]:
+    """Yield arrays that add up to the values. Any sums of an array are exact, but of the last.
+
+    Without them a sum of 10**6 equal variances has an error of 10**5 roundings.
+    """
+    for _ in range(2):
+        most = float(np.abs(values).max(initial=0))
+        if not 0 < most < 2.0**900:
+            break
+        top = math.ldexp(1.0, math.frexp(most)[1] + values.size.bit_length())
+        high = (values + top) - top  # multiples of the last digit of top, which is above all sums
+        yield high
+        values = values - high
+    yield values
+
+
 def sums(places: Index, values: Floats, size: int) -> Floats:
     """Return an array of `size` sums: of the values at each place."""
-    return np.asarray(np.bincount(places, values, size), np.float64)
+    found = [np.bincount(places, part, size) for part in parts(values)]
+    return np.asarray(sum(reversed(found)), np.float64)
 
 
 def fit(

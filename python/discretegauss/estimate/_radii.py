@@ -10,7 +10,23 @@ is a row, and of nested tables those whose parts, wholes and neighbours are alik
 fit and one ring for each shape. Rows of unknown or rare shapes have the critical value that holds
 for any weights (``_chernoff.py``), and so have rows that were not released.
 
-Weights are floats. Their errors, and that of rounding them to a grid, are added as doubts.
+*Rounding.* Weights are floats. Their errors, and that of rounding them to a grid, are added as
+doubts. Let e = 2**-53, and S the largest sum of the sizes of a table's counts. Every sum of a fit
+has an error of at most 2 e times the sum of sizes, however many terms it has (``_nested.parts``).
+Terms of the order e**2 are left to the factors, which are twice what is needed.
+
+*Nested, L tables.* Variances are sums, products and quotients of positive numbers: at most 10
+roundings a table on the way up, so their relative error is below 10 L e. An estimate on the way up
+is a mean of two numbers of sizes at most S, with weights of such errors, so its error is below
+U = (5 L**2 + 15 L) e S. On the way down each table adds 2 U, and 34 L e times the distance of the
+whole from the sum of its parts, which is below (2 L + 1) S. All this is less than
+(2 L + 1) (39 L**2 + 15 L) e S, and so than 128 L**3 e S.
+
+*Crossed, d columns.* Each of the 2**d parts is a weighted mean of at most L tables, from which d
+means are taken, each of at most 2**d S. So it has at most L + 4 d + 8 roundings of such sizes, and
+the sum of all parts has an error below 16 4**d (L + d) e S.
+
+For the weights of a row S is 1, as the only count of the fit.
 """
 
 from __future__ import annotations
@@ -33,8 +49,17 @@ _MOST_WORK = 10**7
 """The most counts that are fitted for the shapes of one table."""
 
 _GRID = Fraction(1, 2**40)
-FLOATS_ERR = Fraction(1, 2**44)
-"""More than the error of a fit in floats, in parts of its largest count."""
+
+
+def floats_err(tables: int, columns: int) -> Fraction:
+    """Return a bound on the error of a fit in floats, in parts of the largest sum of sizes."""
+    return Fraction(256 * tables**3 + 64 * 4**columns * (tables + columns), 2**53)
+
+
+def largest_sum(noisy: Sequence[Floats]) -> float:
+    """Return the largest sum of the sizes of a table's counts."""
+    return max((float(np.abs(y).sum()) for y in noisy), default=0.0)
+
 
 Fit = Callable[[Sequence[Floats]], Sequence[Floats]]
 
@@ -47,15 +72,17 @@ def radii(
     shapes: Sequence[Index] | None,
     fit: Fit,
     miss: Fraction,
+    floats: Fraction,
 ) -> list[Floats]:
     """Return, for each table, the distances within which the truth is, but for this miss.
 
     `var` has the variances, infinite at nulls; `errors` the standard errors of the estimates, or
     upper bounds on them; `shapes` numbers that are equal for rows with the same weights in another
-    order. `fit` returns the estimates from counts. `miss` is the probability for each estimate.
+    order. `fit` returns the estimates from counts, and floats is the bound of `floats_err` for it.
+    `miss` is the probability for each estimate.
     """
     any_weights = critical_value(laws, miss)
-    rounding = float(FLOATS_ERR) * max((float(np.abs(y).max(initial=0)) for y in noisy), default=0)
+    rounding = float(floats) * largest_sum(noisy)
     found = [any_weights * error for error in errors]
     size = sum(y.size for y in noisy)
     for i, shape in enumerate(shapes or ()):
@@ -66,7 +93,7 @@ def radii(
         most = min(_MOST_SHAPES, max(1, _MOST_WORK // max(size, 1)))
         for kind in np.argsort(-rows, kind="stable")[:most].tolist():
             place = int(released[firsts[kind]])
-            least = _of_row(i, place, var, laws, fit, miss)
+            least = _of_row(i, place, var, laws, fit, miss, floats)
             same = released[of_rows == kind]
             found[i][same] = np.minimum(found[i][same], least)
     return [(r + rounding) * (1 + 2.0**-40) for r in found]
@@ -79,6 +106,7 @@ def _of_row(
     laws: Sequence[Any],
     fit: Fit,
     miss: Fraction,
+    floats: Fraction,
 ) -> float:
     """Return the radius of one estimate, by its weights."""
     unit = [np.zeros(v.size) for v in var]
@@ -95,7 +123,7 @@ def _of_row(
         steps, draws = np.unique(np.rint(weights / float(grid)), return_counts=True)
         for step, n in zip(steps.tolist(), draws.tolist(), strict=True):
             cells[int(step) * grid * factor, law] += n
-        doubts[(grid + FLOATS_ERR) * factor, law] += weights.size
+        doubts[(grid + floats) * factor, law] += weights.size
     return float(radius(cells, miss, doubts))
 
 

@@ -44,7 +44,7 @@ from ._checks import miss
 from ._chernoff import critical_value as of_any_weights
 from ._consistent import Tables
 from ._nested import Floats, Index, parts_of_wholes
-from ._radii import FLOATS_ERR
+from ._radii import largest_sum
 from ._ratio import critical_value as of_ratio
 from ._ring import tails_of_sum
 
@@ -217,8 +217,9 @@ def _of_fitted(opened: Tables, of: Sequence[Any], missed: Fraction) -> dict[Any,
     both = np.square(of_whole) * part
     alone = np.bincount(place)[place] == 1
     found = _found(counts, whole, errors**2, both, np.square(of_whole), t, alone)
-    most = max(float(np.abs(y).max(initial=0)) for y in opened.noisy)
-    moved = float(FLOATS_ERR) * most / np.maximum(np.abs(whole), of_whole)
+    moved = (
+        float(opened.floats_err) * largest_sum(opened.noisy) / np.maximum(np.abs(whole), of_whole)
+    )
     found["low"] = np.where(alone, 1.0, np.maximum(found["low"] - moved, 0.0))
     found["high"] = np.minimum(found["high"] + moved, 1.0)
     return found

@@ -1,12 +1,12 @@
 """Release tables of counts with differential privacy."""
 
 from ..errors import OutputError, TableError
-from ._counts import Counts
 from ._frames import Plan, Table
+from ._people.counts import Counts
 from ._person import Person
 from ._report import PlanRelease, Release
 from ._run import release_plan, release_table
-from ._running import Running
+from ._running.running import Running
 
 __all__ = [
     "Counts",

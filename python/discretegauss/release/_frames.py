@@ -26,7 +26,6 @@ from ..privacy.joint import NoiseOfTable
 from ..privacy.ledger import Ledger, open_ledger, recorded
 from ..selection import KeepRule
 from ._calibration import Calibration, Cost, WithCost, calibrations, composed, part_of
-from ._counts import Counts, count
 from ._distinct_rows import require_grouped
 from ._first_look import alone_by
 from ._groupings import (
@@ -38,11 +37,12 @@ from ._groupings import (
     value,
 )
 from ._left_out import refuse_keys
+from ._people.counts import Counts, count
+from ._people.tallies import asked
+from ._people.unknown_tables import unknown_tables
 from ._person import Counted, Counting, Person, checked_counting, joint, require_person
 from ._plan import column_names, named_in_errors, require_whole
 from ._report import budget_text, noise_text, with_unknown_text
-from ._tallies import asked
-from ._unknown_tables import unknown_tables
 
 
 @dataclass(frozen=True, init=False)

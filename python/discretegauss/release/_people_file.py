@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,19 @@ from .._inputs.numbers import checked_flag
 from .._inputs.paths import named_path
 from .._system.atomic_file import NewFile, no_op, place_together
 from ..errors import DiscreteGaussError, ParameterTypeError, ParameterValueError, TableError
-from ._counts import Counts
 from ._csv_rows import csv_bytes
 from ._destinations import File, checked_destinations, exists_already
 from ._frames import Plan, Table
-from ._people import narwhals
+from ._people.counts import Counts
+from ._people.query import narwhals
+from ._person import names_of
 from ._plan import content_of, named_in_errors, person_of, require_keys
 from ._report import noise_json
 
 _OF_BUDGET = ("rho", "epsilon", "delta", "report_delta")
-_OF_PLAN = {*_OF_BUDGET, "person", "people", "categories", "tables"}
-_OF_TABLE = {"by", "out", "column", "values", "counts", "share"}
+_OF_PLAN = {*_OF_BUDGET, "person", "people", "categories", "together", "tables"}
+_OF_TABLE = {"by", "out", "column", "values", "counts", "share", "unknown"}
+_OTHERWISE = {"by", "out", "column"}
 _OF_PEOPLE = {"file", "consistent"}
 _PARQUET, _CSV = (".parquet", ".pq"), ".csv"
 
@@ -36,7 +39,7 @@ class PeoplePlan:
     path: Path
     plan: Plan
     file: Path
-    categories: dict[str, list[Any]]
+    categories: dict[str | tuple[str, ...], list[Any]]
     outs: dict[str, Path]
     is_consistent: bool
 
@@ -77,20 +80,13 @@ def read_people_plan(path: str | os.PathLike[str]) -> PeoplePlan:
             raise ParameterValueError(f"file must end in .parquet, .pq or .csv, got {file.name!r}")
         if not isinstance(items, list) or not items:
             raise ParameterValueError("tables must be an array of at least one table, [[tables]]")
-        lists = content.get("categories", {})
-        if not isinstance(lists, dict):
-            raise ParameterTypeError(f"categories must be a table, got {describe(lists)}")
-        categories = {name: _listed(values, name) for name, values in lists.items()}
+        categories = _categories(content)
         person = person_of(content["person"])
     tables, outs = {}, {}
     for i, item in enumerate(items, 1):
         with named_in_errors(f"{path}: table {i}"):
             if not isinstance(item, dict):
                 raise ParameterTypeError(f"each entry must be a table, got {describe(item)}")
-            if "unknown" in item:
-                raise ParameterValueError(
-                    "unknown must not be given in a file: Python's release.Plan counts such groups"
-                )
             require_keys(item, _OF_TABLE)
             for key in ("by", "out"):
                 if key not in item:
@@ -98,7 +94,7 @@ def read_people_plan(path: str | os.PathLike[str]) -> PeoplePlan:
             out = path.parent / named_path(item["out"], "out")
             if out.suffix.lower() != _CSV:
                 raise ParameterValueError(f"out must end in .csv, got {out.name!r}")
-            more = {key: item[key] for key in ("values", "counts", "share") if key in item}
+            more = {key: item[key] for key in _OF_TABLE - _OTHERWISE if key in item}
             if out.name in outs:
                 raise ParameterValueError(f"out must differ, got {out.name!r} twice")
             tables[out.name] = Table(item["by"], item.get("column"), **more)
@@ -118,8 +114,9 @@ def read_people_plan(path: str | os.PathLike[str]) -> PeoplePlan:
 def people_json(plan: PeoplePlan, release: PeopleRelease | None = None) -> str:
     """Return the noise of a plan as JSON, and of a release what to publish with the tables."""
     one, more = plan.plan, {"publish": [] if release is None else str(release.counts).splitlines()}
-    tables = [{"out": str(plan.outs[name])} for name in one.noise]
-    noise = list(one.noise.values())
+    unknown = {name: table.fields() for name, table in one._unknown.items()}
+    tables = [{"out": str(plan.outs[name]), **unknown.get(name, {})} for name in one.tables]
+    noise = [one.noise.get(name) for name in one.tables]
     return noise_json(plan.path, tables, one._shares, noise, one.cost, one.person, more)
 
 
@@ -171,9 +168,9 @@ def _counted(plan: PeoplePlan, ledger: str | os.PathLike[str] | None) -> Counts:
 
 
 def _wanted(plan: PeoplePlan) -> str:
-    """Return which columns the plan takes for numbers, for the error of a file that has others."""
-    numbers = ", ".join(map(repr, _kinds(plan)))
-    return f"; numbers in [categories] and sums need columns of numbers: {numbers}" * bool(numbers)
+    """Return which columns are no text by the plan, for the error of a file that has others."""
+    names = ", ".join(map(repr, _kinds(plan)))
+    return f"; listed numbers, sums and dates need columns of such values: {names}" * bool(names)
 
 
 def _opened(plan: PeoplePlan) -> Any:
@@ -197,42 +194,78 @@ def _opened(plan: PeoplePlan) -> Any:
     if not is_csv:
         return frame
     columns = frame.collect_schema()
-    casts = [nw.col(x).cast(kind) for x, kind in _kinds(plan).items() if x in columns]
+    casts = [_cast(nw, x, kind) for x, kind in _kinds(plan).items() if x in columns]
     return frame.with_columns(*casts) if casts else frame  # narwhals refuses no casts
 
 
+def _cast(nw: Any, name: str, kind: Any) -> Any:
+    column = nw.col(name)
+    return column.str.to_date("%Y-%m-%d") if kind == nw.Date else column.cast(kind)
+
+
 def _kinds(plan: PeoplePlan) -> dict[str, Any]:
-    """Return the columns that are numbers, and of which type."""
+    """Return the columns of text that are numbers or dates, and of which type."""
     nw = narwhals()
-    kinds = {name: _kind(nw, values) for name, values in plan.categories.items()}
+    kinds: dict[str, Any] = {}
+    for key, values in plan.categories.items():
+        names, known = (key,) if isinstance(key, str) else key, [x for x in values if x is not ...]
+        columns = [known] if isinstance(key, str) else zip(*known, strict=True)
+        kinds |= {name: _kind(nw, one) for name, one in zip(names, columns, strict=True)}
     sums = [one.columns or () for one in plan.plan.tables.values() if one.counting.values]
     kinds |= {name: nw.Int64 for names in sums for name in names}
     return {name: kind for name, kind in kinds.items() if kind}
 
 
-def _kind(nw: Any, values: Any) -> Any:
+def _kind(nw: Any, values: Iterable[Any]) -> Any:
     """Return the type of a column of text that has these values; None if it stays text."""
     flat = [x for one in values for x in (one if isinstance(one, list) else [one])]
-    known = [x for x in flat if x is not ... and x is not None]
+    known = [x for x in flat if x is not None]
     if all(isinstance(x, int) and not isinstance(x, bool) for x in known):
         return nw.Int64
+    if all(type(x) is date for x in known):
+        return nw.Date
     return nw.Float64 if all(isinstance(x, int | float) for x in known) else None
 
 
-def _listed(values: Any, name: str) -> list[Any]:
+def _categories(content: Mapping[str, Any]) -> dict[str | tuple[str, ...], list[Any]]:
+    """Return the lists of [categories], and the combinations of [[together]]."""
+    lists, together = content.get("categories", {}), content.get("together", [])
+    if not isinstance(lists, dict):
+        raise ParameterTypeError(f"categories must be a table, got {describe(lists)}")
+    found: dict[str | tuple[str, ...], list[Any]] = {}
+    found |= {name: _listed(values, f"categories.{name}", _end) for name, values in lists.items()}
+    for one in together if isinstance(together, list) else [together]:
+        if not isinstance(one, dict) or set(one) != {"columns", "values"}:
+            raise ParameterTypeError(
+                "together must have columns and values, such as columns = ['state', 'town'] and "
+                "values = [['N', 'Aix'], ['S', 'Bex']], in each [[together]]"
+            )
+        columns = names_of(one["columns"], "together.columns")
+        rows = _listed(one["values"], "together.values", _number)
+        for row in rows:
+            if row is not ... and (not isinstance(row, list) or len(row) != len(columns)):
+                raise ParameterValueError(
+                    f"together.values must be lists of {len(columns)} values, got {describe(row)}"
+                )
+        found[columns] = rows
+    return found
+
+
+def _listed(values: Any, name: str, inner: Callable[[Any], Any]) -> list[Any]:
     """Return a list of TOML as `Plan.count` takes it: "..." is `...`, and decimals are floats.
 
-    TOML has no null, so "" stands for no limit of a bin.
+    inner says the same of what is in lists in it.
     """
     if not isinstance(values, list):
-        raise ParameterTypeError(f"categories.{name} must be a list, got {describe(values)}")
+        raise ParameterTypeError(f"{name} must be a list, got {describe(values)}")
     return [
-        ... if one == "..." else [_end(x) for x in one] if isinstance(one, list) else _number(one)
+        ... if one == "..." else [inner(x) for x in one] if isinstance(one, list) else _number(one)
         for one in values
     ]
 
 
 def _end(one: Any) -> Any:
+    """Return an end of a bin. TOML has no null, so "" stands for no limit."""
     return None if one == "" else _number(one)
 
 

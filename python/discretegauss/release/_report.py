@@ -185,14 +185,14 @@ def noise_json(
     path: Path | None,
     tables: Sequence[dict[str, Any]],
     shares: Sequence[Fraction],
-    noise: Sequence[Calibration],
+    noise: Sequence[Calibration | None],
     cost: Cost,
     person: Person | None,
     more: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the noise of tables, of which each has fields already; `more` is about all of them."""
     with_noise = [
-        {**table, **_noise_fields(one, "counts_per_person")}
+        {**table, **({} if one is None else _noise_fields(one, "counts_per_person"))}
         for table, one in zip(tables, noise, strict=True)
     ]
     return _total_json(path, cost, person, shares, with_noise, more)
@@ -263,9 +263,11 @@ def _noise_fields(noise: Calibration, queries: str) -> dict[str, Any]:
 
 
 def _cost_fields(cost: Cost) -> dict[str, Any]:
+    of_rho = {}
+    if not isinstance(cost, Composed):
+        of_rho = {"rho": _exact(cost.rho), "rho_decimal": rounded_up(cost.rho)}
     return {
-        "rho": _exact(cost.rho),
-        "rho_decimal": rounded_up(cost.rho),
+        **of_rho,
         "epsilon": cost.epsilon if cost.epsilon != math.inf else None,
         "delta": _exact(cost.delta),
         "epsilon_by": cost.epsilon_by,

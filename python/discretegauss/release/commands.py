@@ -20,6 +20,6 @@ from ._report import plan_json as plan_json
 from ._report import plan_text as plan_text
 from ._report import release_json as release_json
 from ._run import execute as execute
-from ._running_table import as_label as as_label
-from ._running_table import release_day as release_day
+from ._running.table import as_label as as_label
+from ._running.table import release_day as release_day
 from ._unknown_groups import release_groups as release_groups

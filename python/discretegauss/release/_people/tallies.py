@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterOverflowError, ParameterValueError
-from ._categories import Categories, Codes
-from ._kept import Numbers, kept
-from ._people import Sums, evaluated, query
-from ._person import Counting, Person
+from ...errors import ParameterOverflowError, ParameterValueError
+from .._person import Counting, Person
+from .categories import Categories, Codes
+from .kept import Numbers, kept
+from .query import Sums, evaluated, query
 
 OURS = ("error", "low", "high")
 """The columns of a result beside its keys and numbers."""

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._categories import Codes
-from ._person import Person
+from .._person import Person
+from .categories import Codes
 
 
 class Records(NamedTuple):

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import printable
-from .._inputs.paths import named_path
-from .._system.atomic_file import atomic_write, no_op
-from ..errors import DiscreteGaussError, OutputError, ParameterValueError, TableError
-from ._csv_rows import csv_bytes
-from ._destinations import File, checked_destinations, exists_already
-from ._files import Format, checked_delimiter, formats_of, open_table
-from ._plan import column_names
-from ._report import aligned
-from ._running import Published, Running
-from ._running_inputs import Key, checked_day, order_of
-from ._running_settings import start_state
+from ..._inputs.messages import printable
+from ..._inputs.paths import named_path
+from ..._system.atomic_file import atomic_write, no_op
+from ...errors import DiscreteGaussError, OutputError, ParameterValueError, TableError
+from .._csv_rows import csv_bytes
+from .._destinations import File, checked_destinations, exists_already
+from .._files import Format, checked_delimiter, formats_of, open_table
+from .._plan import column_names
+from .._report import aligned
+from .inputs import Key, checked_day, order_of
+from .running import Published, Running
+from .settings import start_state
 
 
 @dataclass(frozen=True, kw_only=True)

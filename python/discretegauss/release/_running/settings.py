@@ -11,22 +11,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .._inputs.budget import Budget
-from .._inputs.decimal_text import rounded_up
-from .._inputs.messages import number_of, printable, refused
-from .._inputs.numbers import whole_number
-from .._inputs.paths import named_path
-from .._inputs.privacy_arguments import integer_sensitivity, require_rows, word_count
-from .._law import fits_range
-from .._law_functions.narrow import warn_of_narrow
-from ..errors import ParameterOverflowError
-from ..laws import DiscreteGaussian
-from ..privacy.joint import Joint
-from ..privacy.ledger import Ledger, open_ledger, recorded
-from ..privacy.sensitivity import Sensitivity
-from ._running_inputs import ROOM, Key, checked_keys
-from ._state_file import StateFile
-from ._weights import MOST_DAYS, SCALE, Weights, error_of_sum, squared_change, weights
+from ..._inputs.budget import Budget
+from ..._inputs.decimal_text import rounded_up
+from ..._inputs.messages import number_of, printable, refused
+from ..._inputs.numbers import whole_number
+from ..._inputs.paths import named_path
+from ..._inputs.privacy_arguments import integer_sensitivity, require_rows, word_count
+from ..._law import fits_range
+from ..._law_functions.narrow import warn_of_narrow
+from ...errors import ParameterOverflowError
+from ...laws import DiscreteGaussian
+from ...privacy.joint import Joint
+from ...privacy.ledger import Ledger, open_ledger, recorded
+from ...privacy.sensitivity import Sensitivity
+from .inputs import ROOM, Key, checked_keys
+from .state_file import StateFile
+from .weights import MOST_DAYS, SCALE, Weights, error_of_sum, squared_change, weights
 
 _FORMAT, _VERSION = "discretegauss running counts", 1
 _LONGEST_BITS = 4096

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import describe
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ._person import names_of
+from ..._inputs.messages import describe
+from ...errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .._person import names_of
 
 Codes = NDArray[np.int64]
 

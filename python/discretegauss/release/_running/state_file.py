@@ -18,9 +18,9 @@ from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .._system.atomic_file import errors_name, sync_folder, write_all
-from .._system.signals import signals_deferred
-from ..errors import OutputError, ParameterValueError
+from ..._system.atomic_file import errors_name, sync_folder, write_all
+from ..._system.signals import signals_deferred
+from ...errors import OutputError, ParameterValueError
 
 try:
     import fcntl

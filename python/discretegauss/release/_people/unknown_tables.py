@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .._inputs.budget import Budget
-from .._inputs.decimal_text import rounded_up
-from .._inputs.messages import printable
-from .._inputs.source import Source
-from ..errors import ParameterValueError
-from ..selection import KeepRule, keep_groups, keep_rule
-from ._calibration import part_of
-from ._categories import Codes
-from ._people import narwhals
-from ._person import Counting, Person
-from ._plan import named_in_errors
-from ._report import aligned
+from ..._inputs.budget import Budget
+from ..._inputs.decimal_text import rounded_up
+from ..._inputs.messages import printable
+from ..._inputs.source import Source
+from ...errors import ParameterValueError
+from ...selection import KeepRule, keep_groups, keep_rule
+from .._calibration import part_of
+from .._person import Counting, Person
+from .._plan import named_in_errors
+from .._report import aligned
+from .categories import Codes
+from .query import narwhals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +41,18 @@ class UnknownTable:
         return keep_groups(
             groups, self.epsilon, self.delta, self.most, columns=label, source=source
         )
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a report for programs."""
+        return {
+            "unknown": True,
+            "by": self.counting.by,
+            "law": repr(self.rule.law),
+            "threshold": self.rule.threshold,
+            "groups_per_person": self.most,
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+        }
 
     def text(self, name: str) -> str:
         """Return the lines of a report."""

@@ -3,7 +3,7 @@
 narwhals gives one interface to frames of pandas, polars, pyarrow, DuckDB, Spark and Dask. Only what
 `tests/release/test_people_engines.py` compares with loops is used: ``len().over()``, `filter`,
 `select`, `when`, and ``group_by().agg()`` of `len` and of sums of columns. Its ordered windows are
-wrong on pandas, so records are kept by `_kept.py`.
+wrong on pandas, so records are kept by `kept.py`.
 
 People with few records need no names: their records are counted together. Those of people with many
 come back by name and combination. The query is evaluated once, because a lazy frame may have other
@@ -20,20 +20,60 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import describe
-from ..data.labelled_table import LabelledTable
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ._categories import Categories, Codes
-from ._kept import Records
-from ._people_types import require_types
-from ._person import Person
-from ._unlisted import Combinations
+from ..._inputs.messages import describe
+from ...data.keys import places_in_order
+from ...data.labelled_table import LabelledTable
+from ...errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from .._person import Person
+from .categories import Categories, Codes, Column
+from .column_types import require_types
+from .kept import Records
 
 _OURS = "__dg_"
 _N, _ID, _MANY, _EACH, _SUM = (_OURS + name for name in ("n", "id", "many", "each_", "sum_"))
 
 Sums = Mapping[str, tuple[int, int]]
 """The columns that are summed, and the values to which those of each record are clipped."""
+
+
+class Combinations:
+    """What the codes of records stand for: a listed combination, and values of unknown keys.
+
+    Which number a code is depends on everybody. The order of two codes depends on these two alone:
+    it is that of the listed combinations and of the unknown keys. So a tie between two records of a
+    person tells nothing about others.
+
+    `found` has the rows of the query, `cells` the listed combination of each, and `columns` the
+    columns of unknown tables.
+    """
+
+    def __init__(
+        self, categories: Categories, cells: Codes, columns: Mapping[str, Column], found: Any
+    ) -> None:
+        self._categories, self.codes = categories, cells
+        self._cells: Codes | None = None
+        if not columns:
+            return
+        ranks = {name: _ranks(*column) for name, column in columns.items()}
+        self.codes, first = _numbered([cells, *ranks.values()])
+        self._cells = cells[first]
+        self._ranks = {name: one[first] for name, one in ranks.items()}
+        self._keys = found.select(*columns)[first]
+
+    def rows(self, by: Sequence[str], codes: Codes) -> Codes:
+        """Return the row of each code in a table by listed columns."""
+        return self._categories.rows(by, codes if self._cells is None else self._cells[codes])
+
+    def agreeing(self, columns: Sequence[str], codes: Codes) -> Codes:
+        """Return a number for each code: the same for those that agree in the columns."""
+        listed = self.rows(columns, codes)
+        free = [self._ranks[name][codes] for name in columns if name in self._categories.free]
+        return _numbered([listed, *free])[0] if free else listed
+
+    def groups(self, by: Sequence[str]) -> tuple[Codes, Any]:
+        """Return the group of each code in an unknown table, and the keys of the groups."""
+        numbers, first = _numbered([self._ranks[name] for name in by])
+        return numbers, self._keys.select(*by)[first]
 
 
 class Counted(NamedTuple):
@@ -210,3 +250,22 @@ def _binned(nw: Any, column: Any, kind: Any, edges: Sequence[Any]) -> Any:
 
     outside = column.is_null() if kind.is_integer() else column.is_null() | column.is_nan()
     return nw.when(outside).then(nw.lit(-1, nw.Int64)).otherwise(place(0, len(ends)))
+
+
+def _ranks(codes: Codes, values: Sequence[Any]) -> Codes:
+    """Return the place of each row's value in the order of the values."""
+    ranks = np.empty(len(values), np.int64)
+    ranks[places_in_order([values], [0] * len(values))] = np.arange(len(values))
+    return ranks[codes]
+
+
+def _numbered(columns: Sequence[Codes]) -> tuple[Codes, Codes]:
+    """Number the distinct rows of columns in their order; also return a place of each."""
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(order.size, np.bool_)
+    new[:1] = True
+    for one in columns:
+        new[1:] |= np.diff(one[order]) != 0
+    numbers = np.empty(order.size, np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return numbers, order[new]

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .._inputs.messages import describe
-from ..errors import ParameterTypeError, ParameterValueError
-from ._categories import Categories
+from ..._inputs.messages import describe
+from ...errors import ParameterTypeError, ParameterValueError
+from .categories import Categories
 
 
 def require_types(

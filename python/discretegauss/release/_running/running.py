@@ -21,22 +21,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.budget import Budget
-from .._inputs.keywords import with_hints
-from .._inputs.messages import number_of, printable, refused
-from .._inputs.numbers import whole_number
-from .._inputs.paths import named_path
-from .._inputs.privacy_arguments import checked_probability
-from .._inputs.source import Source
-from .._system.signals import signals_deferred
-from ..data.entry import add_noise
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
-from ..privacy.ledger import Ledger
-from ._report import aligned
-from ._running_inputs import ROOM, Day, checked_counts, checked_day, day_after, number_of_day, shown
-from ._running_settings import Settings, start_state
-from ._state_file import DayLine, StateFile, broken_line
-from ._weights import LastRows, error_of_sum
+from ..._inputs.budget import Budget
+from ..._inputs.keywords import with_hints
+from ..._inputs.messages import number_of, printable, refused
+from ..._inputs.numbers import whole_number
+from ..._inputs.paths import named_path
+from ..._inputs.privacy_arguments import checked_probability
+from ..._inputs.source import Source
+from ..._system.signals import signals_deferred
+from ...data.entry import add_noise
+from ...errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ...privacy.ledger import Ledger
+from .._report import aligned
+from .inputs import ROOM, Day, checked_counts, checked_day, day_after, number_of_day, shown
+from .settings import Settings, start_state
+from .state_file import DayLine, StateFile, broken_line
+from .weights import LastRows, error_of_sum
 
 _MOST_STEPS = 10**7
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.messages import describe, refused
-from .._inputs.numbers import whole_number
-from ..errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
+from ..._inputs.messages import describe, refused
+from ..._inputs.numbers import whole_number
+from ...errors import ParameterOverflowError, ParameterTypeError, ParameterValueError
 
 ROOM = 2**62
 """Weighted sums, and totals, stay below it."""

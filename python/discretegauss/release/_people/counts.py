@@ -11,25 +11,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._inputs.decimal_text import rounded
-from .._inputs.draw_arguments import checked_source
-from .._inputs.messages import describe, printable
-from .._inputs.numbers import checked_flag
-from .._inputs.privacy_arguments import checked_probability
-from .._inputs.source import Source
-from ..data.addition import AddOptions, noisy, require_room
-from ..data.cells import Cells
-from ..errors import ParameterOverflowError, ParameterValueError
-from ..estimate import consistent as made_consistent
-from ..estimate import interval
-from ..estimate import share as _share
-from ..laws import Law
-from ..sampling import uniform_below
-from ._categories import Categories
-from ._people import narwhals, open_people
-from ._person import Person
-from ._tallies import OURS, Asked, sums_of, tallies
-from ._unknown_tables import UnknownTable
+from ..._inputs.decimal_text import rounded
+from ..._inputs.draw_arguments import checked_source
+from ..._inputs.messages import describe, printable
+from ..._inputs.numbers import checked_flag
+from ..._inputs.privacy_arguments import checked_probability
+from ..._inputs.source import Source
+from ...data.addition import AddOptions, noisy, require_room
+from ...data.cells import Cells
+from ...errors import ParameterOverflowError, ParameterValueError
+from ...estimate import consistent as made_consistent
+from ...estimate import interval
+from ...estimate import share as _share
+from ...laws import Law
+from ...sampling import uniform_below
+from .._person import Person
+from .categories import Categories
+from .query import narwhals, open_people
+from .tallies import OURS, Asked, sums_of, tallies
+from .unknown_tables import UnknownTable
 
 _EXACT = 2**52
 """Below it, a number and its noise are exact floats, which `consistent` computes with."""
@@ -93,9 +93,10 @@ class Counts(Mapping[str, Any]):
         Returns
         -------
         frame
-            The table with "share", "error", "low" and "high" (`discretegauss.estimate.share`). If
-            another table of the plan counts the same by the columns `of`, its draws help. The
-            numbers in it are those before tables were made to add up.
+            The table with its numbers, "share", and of the share "error", "low" and "high"
+            (`discretegauss.estimate.share`). If another table of the plan counts the same by the
+            columns `of`, its draws help. Numbers are those of the result. The shares are of the
+            noisy numbers before all tables were made to add up.
         """
         if name not in self._noisy:
             raise ParameterValueError(
@@ -117,8 +118,9 @@ class Counts(Mapping[str, Any]):
             confidence=self._sure,
         )
         nw = narwhals()
-        like = nw.from_native(self._frames[name])
-        return nw.from_dict(shares, backend=like.implementation).to_native()
+        found = nw.from_native(self._frames[name])
+        shares[table.label] = found[table.label]  # as in the result, where tables may add up
+        return nw.from_dict(shares, backend=found.implementation).to_native()
 
     def __str__(self) -> str:
         return "\n".join(self._sentences)

@@ -124,8 +124,8 @@ static void set_first(uint64_t bow[FIRST], unsigned left, const dg_silent *silen
     }
 }
 
-void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES],
-                          const uint64_t exponent[2][DG_SILENT_HALVES], const dg_silent *silent)
+void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent_steps *steps,
+                          const dg_silent *silent)
 {
     const dg_law *law = &silent->law;
     uint64_t beta = 0;
@@ -139,7 +139,8 @@ void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES],
         uint64_t *const side = bow + 128 * left;
         set_first(side, left, silent);
         for (size_t h = FIRST; h < DG_SILENT_TAIL; h++) {
-            side[h] = bow_of(h, exponent[left][2 * h], exponent[left][2 * h + 2], beta, silent);
+            const uint64_t *const at = &steps->exponent[left][2 * h];
+            side[h] = bow_of(h, at[0], at[2], beta, silent);
         }
     }
 }

@@ -41,7 +41,7 @@ static int64_t share_of(uint64_t height, uint64_t inverse, const dg_silent *sile
     return (int64_t)((dg_u128)whole * inverse >> 68);
 }
 
-/** Return the arc through 2^32 a at x = 0, 1/2 and 1.
+/** Return the arc through 2^32 a at x = 0, 1/2 and 1. over: H/c, rounded up.
  *
  *  Lemma 1. Let a's three values be at most e units from A, e <= H/(c 2^24) + 2^-15, and let |A - Q| <= `bow` on the
  *  block, Q the parabola through A(0), A(1/2), A(1). Then |v - A| <= error:
@@ -57,7 +57,7 @@ static int64_t share_of(uint64_t height, uint64_t inverse, const dg_silent *sile
  *
  *  base >= slope, so nothing wraps; v is kept in 0 ... 65535, which moves it towards A but for A in 65535 ... 65536,
  *  where it is at most 1 off. */
-static arc parabola(const int64_t share[3], uint64_t bow, size_t i, const dg_silent *silent)
+static arc parabola(const int64_t share[3], uint64_t bow, uint64_t over, const dg_silent *silent)
 {
     const int64_t first = share[0], last = share[2] < first ? share[2] : first;
     const int64_t middle = share[1] < last ? last : share[1] > first ? first : share[1];
@@ -69,7 +69,7 @@ static arc parabola(const int64_t share[3], uint64_t bow, size_t i, const dg_sil
     of.bulge = of.bulge > INT16_MAX ? INT16_MAX : of.bulge < INT16_MIN ? INT16_MIN : of.bulge;
     const uint64_t lost = 4 * (uint64_t)(base - of.base) + 4 * (uint64_t)(slope - of.slope) +
                           size_of(bulge - of.bulge);
-    const uint64_t of_heights = (5 * (uint64_t)silent->height / silent->c[i] >> 10) + 4;
+    const uint64_t of_heights = (5 * over >> 10) + 4;
     const uint64_t of_cut = silent->block_bits > 16 ? (uint64_t)of.slope + size_of(of.bulge) : 0;
     of.error =
         of_heights + 2 * PART + PART / 8 + lost * (PART / 4) + 2 * size_of(of.bulge) + of_cut + bow;
@@ -131,8 +131,8 @@ static uint64_t gaussian_bow(size_t h, uint64_t root, unsigned block_bits)
 static void set_gaussian_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent *silent)
 {
     const uint64_t root = root_of(over_parameter(2, 2 * PLACES, silent));
-    for (size_t i = 0; i < DG_SILENT_CODES; i++) {
-        bow[i] = gaussian_bow(i & 127, root, silent->block_bits);
+    for (size_t h = 0; h < DG_SILENT_TAIL; h++) {
+        bow[h] = bow[128 + h] = gaussian_bow(h, root, silent->block_bits);
     }
 }
 
@@ -179,11 +179,10 @@ static unsigned places_for(uint64_t open)
     return mean < 1 ? 16 : mean < 7 ? 32 : 64;
 }
 
-bool dg_silent_set_arcs(dg_silent *silent)
+bool dg_silent_set_arcs(dg_silent *silent, const dg_silent_steps *steps)
 {
     dg_silent_planes *planes = &silent->planes;
     const unsigned block_bits = silent->block_bits;
-    uint64_t exponent[2][DG_SILENT_HALVES], height[2][DG_SILENT_HALVES]; /* at half blocks */
     uint64_t bow[DG_SILENT_CODES], open = 0;
     bool fits = true;
     silent->shape = block_bits == 0                           ? DG_SILENT_FLAT
@@ -192,37 +191,34 @@ bool dg_silent_set_arcs(dg_silent *silent)
     if (silent->shape == DG_SILENT_EXPONENTIAL) {
         set_exponential(silent);
     }
-    for (unsigned left = 0; left < 2 && block_bits > 0; left++) {
-        for (uint64_t j = 0; j < DG_SILENT_HALVES; j++) {
-            exponent[left][j] = dg_silent_exponent(j << (block_bits - 1), left, silent);
-            height[left][j] = height_of(exponent[left][j]);
-        }
-    }
     if (silent->shape == DG_SILENT_PARABOLA) {
         if (silent->law.kind == DG_DISCRETE_GAUSSIAN) {
             set_gaussian_bows(bow, silent);
         } else {
-            dg_silent_power_bows(bow, (const uint64_t (*)[DG_SILENT_HALVES])exponent, silent);
+            dg_silent_power_bows(bow, steps, silent);
         }
     }
     for (size_t i = 0; i < DG_SILENT_CODES; i++) {
-        const size_t h = i & 127, left = i >> 7;
+        const size_t h = i & 127;
+        const uint64_t *const height = &steps->height[i >> 7][2 * h];
         const uint64_t inverse = UINT64_MAX / silent->c[i];
+        const uint64_t over = ((uint64_t)((dg_u128)inverse * silent->height >> 64)) + 1;
         arc of = {.error = PART};
         if (h == DG_SILENT_TAIL) {
             /* one position, which is never decided by 16 bits */
         } else if (silent->shape == DG_SILENT_PARABOLA) {
-            const int64_t share[3] = {share_of(height[left][2 * h], inverse, silent),
-                                      share_of(height[left][2 * h + 1], inverse, silent),
-                                      share_of(height[left][2 * h + 2], inverse, silent)};
-            const uint64_t most = (uint64_t)share[0] + (silent->height / silent->c[i] >> 8) + 3;
+            const int64_t share[3] = {share_of(height[0], inverse, silent),
+                                      share_of(height[1], inverse, silent),
+                                      share_of(height[2], inverse, silent)};
+            const uint64_t most = (uint64_t)share[0] + (over >> 8) + 3;
             const uint64_t parts = (uint64_t)((dg_u128)bow[i] * most >> (DG_SILENT_BOW_BITS + 16));
-            of = parabola(share, parts + 1, i, silent);
+            of = parabola(share, parts + 1, over, silent);
         } else if (silent->shape == DG_SILENT_EXPONENTIAL) {
-            of.base = rounded(share_of(height[left][2 * h], inverse, silent));
+            of.base = rounded(share_of(height[0], inverse, silent));
             of.error = LAPLACE_ERROR * PART;
-        } else {
+        } else { /* rounded, or 2^16 - 1 for 2^16 */
             of.base = rounded(share_of(silent->kept[i] >> silent->lift[i], inverse, silent));
+            of.error = over >> 8 > PART / 2 - 3 ? 2 * PART : PART;
         }
         of.base = of.base > MOST_V ? MOST_V : of.base;
         const uint64_t err = (of.error + PART - 1) / PART;

@@ -56,9 +56,9 @@ void dg_silent_close(dg_silent_space *space, const dg_silent *silent)
 
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
-    silent->isa = DG_ISA_PORTABLE;
-    silent->kernel = NULL;
     const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+    silent->isa = DG_ISA_PORTABLE;
+    silent->kernel = dg_silent_kernel_portable;
 #if DG_ISA_X86_64
     if (best == DG_ISA_AVX512_VBMI2) {
         silent->isa = best;
@@ -78,6 +78,9 @@ void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 #else
     (void)best;
 #endif
+    if (silent->kernel == dg_silent_kernel_portable) {
+        dg_silent_set_leaves(silent);
+    }
 }
 
 #endif

@@ -81,6 +81,8 @@ typedef struct dg_silent_planes {
     uint16_t k[5];                    /* EXPONENTIAL: (tau/2)^j / j! */
 } dg_silent_planes;
 
+enum { DG_SILENT_ALL_PLANES = 21, DG_SILENT_LEAVES = 32 }; /* leaves of one bit of a plane */
+
 /** Make the attempts of a batch.
  *
  *  Requires:  n_attempts <= DG_SILENT_BATCH, a multiple of 64; DG_SILENT_BEHIND bytes stand behind batch; out has room for
@@ -117,6 +119,7 @@ struct dg_silent {
     dg_silent_shape shape;
     unsigned places; /* waiting attempts that are decided in a round, at least: 16, 32 or 64 */
     dg_silent_planes planes;
+    uint8_t leaves[DG_SILENT_ALL_PLANES][8][DG_SILENT_LEAVES]; /* of the portable kernel alone */
 };
 
 /** Prepare a law.
@@ -142,27 +145,37 @@ void dg_silent_fill_rows(dg_silent *silent);
  */
 uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
 
+enum { DG_SILENT_HALVES = 2 * DG_SILENT_TAIL + 1, DG_SILENT_BOW_BITS = 32 };
+
+/** What arcs are made of: exponents and heights (2^52 g, off by at most 4096) at half blocks. Behind an exponent of 40
+ *  (92, if blocks have one integer) and more they are DG_SILENT_FARTHEST and 0. */
+typedef struct dg_silent_steps {
+    uint64_t exponent[2][DG_SILENT_HALVES + 1], height[2][DG_SILENT_HALVES + 1];
+} dg_silent_steps;
+
 /** Set shape, places and planes from the law's integers (arcs_silent.c).
  *
  *  Ensures:   true -> for each code of a block, and each tick, the 16 bits that dg_silent_arc gives are at most err from
  *             2^16 a.
  *  Returns:   false: an error does not fit a byte.
  */
-bool dg_silent_set_arcs(dg_silent *silent);
-
-enum { DG_SILENT_HALVES = 2 * DG_SILENT_TAIL + 1, DG_SILENT_BOW_BITS = 32 };
+bool dg_silent_set_arcs(dg_silent *silent, const dg_silent_steps *steps);
 
 /** Bound how far a generalised Gaussian is from parabolas, in parts of 2^-32 units of a at each block's begin
- *  (arcs_power.c). exponent: those at half blocks. Requires: block_bits > 0. */
-void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES],
-                          const uint64_t exponent[2][DG_SILENT_HALVES], const dg_silent *silent);
+ *  (arcs_power.c). Requires: block_bits > 0. */
+void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent_steps *steps,
+                          const dg_silent *silent);
 
 /** Choose the kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. */
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa);
 
 /* Kernels: the same draws from the same bytes. */
 
+/* Requires dg_silent_set_leaves. */
 dg_silent_kernel dg_silent_kernel_portable;
+
+/** Set the leaves, by the planes. */
+void dg_silent_set_leaves(dg_silent *silent);
 
 /* Requires SSE4.1. */
 dg_silent_kernel dg_silent_kernel_sse41;

@@ -50,7 +50,6 @@ WHOLE = {
     "isochronous/lane_attempt.h": "high DG_LANE_ADD heights_of exponent_at found_by",
     "isochronous/lane_laws.c": "above_of",
     "isochronous/lane_power.h": "log2_of power_of",
-    "isochronous/lanes_avx2.c": "rough_heights rough_exponent",
     "isochronous/lanes.h": "DG_LANE_TERM DG_LANE_LOG_TERM",
 }
 

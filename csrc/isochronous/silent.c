@@ -47,9 +47,9 @@ dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bit
 
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
-    silent->isa = DG_ISA_PORTABLE;
-    silent->kernel = NULL;
     const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+    silent->isa = DG_ISA_PORTABLE;
+    silent->kernel = dg_silent_kernel_portable;
 #if DG_ISA_X86_64
     if (dg_isa_has_avx2(best)) {
         silent->isa = DG_ISA_AVX2;
@@ -66,6 +66,9 @@ void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 #else
     (void)best;
 #endif
+    if (silent->kernel == dg_silent_kernel_portable) {
+        dg_silent_set_leaves(silent);
+    }
 }
 
 #endif

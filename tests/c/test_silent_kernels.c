@@ -23,15 +23,15 @@ typedef struct one_kernel {
     dg_isa isa;
 } one_kernel;
 
-static const one_kernel ALL[] = {
+static const one_kernel ALL[] = {{"portable", dg_silent_kernel_portable, DG_ISA_PORTABLE},
 #if DG_ISA_X86_64
-    {"AVX2", dg_silent_kernel_avx2, DG_ISA_AVX2},
-    {"SSE4.1", dg_silent_kernel_sse41, DG_ISA_SSE41},
+                                 {"AVX2", dg_silent_kernel_avx2, DG_ISA_AVX2},
+                                 {"SSE4.1", dg_silent_kernel_sse41, DG_ISA_SSE41},
 #endif
 #if DG_ISA_AARCH64
-    {"NEON", dg_silent_kernel_neon, DG_ISA_NEON},
+                                 {"NEON", dg_silent_kernel_neon, DG_ISA_NEON},
 #endif
-    {NULL, NULL, DG_ISA_AUTO}};
+                                 {NULL, NULL, DG_ISA_AUTO}};
 
 typedef struct one_law {
     dg_law_kind kind;
@@ -64,7 +64,8 @@ static const one_law LAWS[] = {
     {DG_GENERALIZED_GAUSSIAN, "1/2", "0", "3/2"},
     {DG_GENERALIZED_GAUSSIAN, "100", "1/3", "3/2"},
     {DG_GENERALIZED_GAUSSIAN, "1000000", "-1/3", "8"},
-    {DG_GENERALIZED_GAUSSIAN, "1000000000", "0", "127/2"},
+    {DG_GENERALIZED_GAUSSIAN, "1000000000", "0", "127/2"},    /* g is nearly 1 in many blocks */
+    {DG_GENERALIZED_GAUSSIAN, "70163419019", "1/3", "11/10"}, /* many attempts stay open */
 };
 
 static uint64_t state = 20261129;
@@ -292,23 +293,21 @@ int main(void)
         CHECK(dg_law_new(&law, looked_at->kind, looked_at->parameter, looked_at->mu,
                          looked_at->beta, DG_ARITHMETIC_AUTO) == DG_OK,
               "law %zu", i);
-        if (dg_silent_build(&silent, law) == DG_OK) {
-            check_random(silent);
-            if (i < WHOLE && !DG_ALWAYS_REFINE) {
-                check_whole(0xFF, silent);
-                check_whole(0x01, silent); /* 52 bits cannot tell 0 from H g < 2^-60 */
-            }
-            of_planes |= 1u << silent->n_planes;
-            dg_silent_free(silent);
-        } else {
-            CHECK(looked_at->kind == DG_GENERALIZED_GAUSSIAN, "law %zu is not held", i);
+        CHECK(dg_silent_build(&silent, law) == DG_OK, "law %zu is not held", i);
+        dg_silent_set_leaves(silent);
+        check_random(silent);
+        if (i < WHOLE && !DG_ALWAYS_REFINE) {
+            check_whole(0xFF, silent);
+            check_whole(0x01, silent); /* 52 bits cannot tell 0 from H g < 2^-60 */
         }
+        of_planes |= 1u << silent->n_planes;
+        dg_silent_free(silent);
         dg_law_free(law);
     }
     CHECK(of_planes == 0xFF, "not all numbers of planes: %x", of_planes);
     mpfr_free_cache();
     printf("%lu batches made, %lu refused\n", n_made, n_refused);
-    return n_made == 0 && n_refused == 0 ? 77 : report("kernels of the silent engine");
+    return report("kernels of the silent engine");
 }
 
 #else

@@ -41,7 +41,7 @@ static int64_t share_of(uint64_t height, uint64_t inverse, const dg_silent *sile
     return (int64_t)((dg_u128)whole * inverse >> 68);
 }
 
-/** Return the arc through 2^32 a at x = 0, 1/2 and 1.
+/** Return the arc through 2^32 a at x = 0, 1/2 and 1. over: H/c, rounded up.
  *
  *  Lemma 1. Let a's three values be at most e units from A, e <= H/(c 2^24) + 2^-15, and let |A - Q| <= `bow` on the
  *  block, Q the parabola through A(0), A(1/2), A(1). Then |v - A| <= error:
@@ -57,7 +57,7 @@ static int64_t share_of(uint64_t height, uint64_t inverse, const dg_silent *sile
  *
  *  base >= slope, so nothing wraps; v is kept in 0 ... 65535, which moves it towards A but for A in 65535 ... 65536,
  *  where it is at most 1 off. */
-static arc parabola(const int64_t share[3], uint64_t bow, size_t i, const dg_silent *silent)
+static arc parabola(const int64_t share[3], uint64_t bow, uint64_t over, const dg_silent *silent)
 {
     const int64_t first = share[0], last = share[2] < first ? share[2] : first;
     const int64_t middle = share[1] < last ? last : share[1] > first ? first : share[1];
@@ -69,7 +69,7 @@ static arc parabola(const int64_t share[3], uint64_t bow, size_t i, const dg_sil
     of.bulge = of.bulge > INT16_MAX ? INT16_MAX : of.bulge < INT16_MIN ? INT16_MIN : of.bulge;
     const uint64_t lost = 4 * (uint64_t)(base - of.base) + 4 * (uint64_t)(slope - of.slope) +
                           size_of(bulge - of.bulge);
-    const uint64_t of_heights = (5 * (uint64_t)silent->height / silent->c[i] >> 10) + 4;
+    const uint64_t of_heights = (5 * over >> 10) + 4;
     const uint64_t of_cut = silent->block_bits > 16 ? (uint64_t)of.slope + size_of(of.bulge) : 0;
     of.error =
         of_heights + 2 * PART + PART / 8 + lost * (PART / 4) + 2 * size_of(of.bulge) + of_cut + bow;
@@ -109,7 +109,7 @@ static uint64_t third_at(uint64_t u)
     return 3 * u > cube ? 3 * u - cube : cube - 3 * u;
 }
 
-/** Bound |A - Q| / a_0 on block h, in 2^-32 units, a_0 = a at x = 0. root: floor(2^20 rho), rho = w/sigma.
+/** Bound |A - Q| / a_0 on block h, in parts of 2^-32 units, a_0 = a at x = 0. root: floor(2^20 rho), rho = w/sigma.
  *
  *  Lemma 2. |A - Q| <= max |A'''| / 124.7: the remainder of Lagrange, as |x (x - 1/2) (x - 1)| <= sqrt(3)/36. With
  *  u = |y - f| / sigma, A''' = A rho^3 (3 u - u^3), and A <= A(0). rho < 0.149: w is the least width, so that
@@ -123,7 +123,17 @@ static uint64_t gaussian_bow(size_t h, uint64_t root, unsigned block_bits)
     most = third_at(to) > most ? third_at(to) : most;
     most = from <= one && to >= one && most < 2 * one ? 2 * one : most;
     /* 2^16/124.7 < 526; (most + 21) rho^3 < 2^88 */
-    return (uint64_t)((dg_u128)(most + 21) * (rho * rho * rho) * 526 >> (4 * PLACES - 32)) + 1;
+    return (uint64_t)((dg_u128)(most + 21) * (rho * rho * rho) * 526 >>
+                      (4 * PLACES - DG_SILENT_BOW_BITS)) +
+           1;
+}
+
+static void set_gaussian_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent *silent)
+{
+    const uint64_t root = root_of(over_parameter(2, 2 * PLACES, silent));
+    for (size_t h = 0; h < DG_SILENT_TAIL; h++) {
+        bow[h] = bow[128 + h] = gaussian_bow(h, root, silent->block_bits);
+    }
 }
 
 /* --- Laplace ---------------------------------------------------------------------------------------- */
@@ -169,13 +179,11 @@ static unsigned places_for(uint64_t open)
     return mean < 1 ? 16 : mean < 7 ? 32 : 64;
 }
 
-bool dg_silent_set_arcs(dg_silent *silent)
+bool dg_silent_set_arcs(dg_silent *silent, const dg_silent_steps *steps)
 {
-    enum { STEPS = 2 * DG_SILENT_TAIL + 1 };
     dg_silent_planes *planes = &silent->planes;
     const unsigned block_bits = silent->block_bits;
-    uint64_t height[2][STEPS]; /* at half blocks */
-    uint64_t open = 0, root = 0;
+    uint64_t bow[DG_SILENT_CODES], open = 0;
     bool fits = true;
     silent->shape = block_bits == 0                           ? DG_SILENT_FLAT
                     : silent->law.kind == DG_DISCRETE_LAPLACE ? DG_SILENT_EXPONENTIAL
@@ -184,31 +192,33 @@ bool dg_silent_set_arcs(dg_silent *silent)
         set_exponential(silent);
     }
     if (silent->shape == DG_SILENT_PARABOLA) {
-        root = root_of(over_parameter(2, 2 * PLACES, silent));
-    }
-    for (unsigned j = 0; j < 2 * STEPS && block_bits > 0; j++) {
-        const unsigned left = j >= STEPS, step = left ? j - STEPS : j;
-        height[left][step] =
-            height_of(dg_silent_exponent((uint64_t)step << (block_bits - 1), left, silent));
+        if (silent->law.kind == DG_DISCRETE_GAUSSIAN) {
+            set_gaussian_bows(bow, silent);
+        } else {
+            dg_silent_power_bows(bow, steps, silent);
+        }
     }
     for (size_t i = 0; i < DG_SILENT_CODES; i++) {
-        const size_t h = i & 127, left = i >> 7;
+        const size_t h = i & 127;
+        const uint64_t *const height = &steps->height[i >> 7][2 * h];
         const uint64_t inverse = UINT64_MAX / silent->c[i];
+        const uint64_t over = ((uint64_t)((dg_u128)inverse * silent->height >> 64)) + 1;
         arc of = {.error = PART};
         if (h == DG_SILENT_TAIL) {
             /* one position, which is never decided by 16 bits */
         } else if (silent->shape == DG_SILENT_PARABOLA) {
-            const int64_t share[3] = {share_of(height[left][2 * h], inverse, silent),
-                                      share_of(height[left][2 * h + 1], inverse, silent),
-                                      share_of(height[left][2 * h + 2], inverse, silent)};
-            const uint64_t most = (uint64_t)share[0] + (silent->height / silent->c[i] >> 8) + 3;
-            const uint64_t bow = gaussian_bow(h, root, block_bits);
-            of = parabola(share, (uint64_t)((dg_u128)bow * most >> 48) + 1, i, silent);
+            const int64_t share[3] = {share_of(height[0], inverse, silent),
+                                      share_of(height[1], inverse, silent),
+                                      share_of(height[2], inverse, silent)};
+            const uint64_t most = (uint64_t)share[0] + (over >> 8) + 3;
+            const uint64_t parts = (uint64_t)((dg_u128)bow[i] * most >> (DG_SILENT_BOW_BITS + 16));
+            of = parabola(share, parts + 1, over, silent);
         } else if (silent->shape == DG_SILENT_EXPONENTIAL) {
-            of.base = rounded(share_of(height[left][2 * h], inverse, silent));
+            of.base = rounded(share_of(height[0], inverse, silent));
             of.error = LAPLACE_ERROR * PART;
-        } else {
+        } else { /* rounded, or 2^16 - 1 for 2^16 */
             of.base = rounded(share_of(silent->kept[i] >> silent->lift[i], inverse, silent));
+            of.error = over >> 8 > PART / 2 - 3 ? 2 * PART : PART;
         }
         of.base = of.base > MOST_V ? MOST_V : of.base;
         const uint64_t err = (of.error + PART - 1) / PART;

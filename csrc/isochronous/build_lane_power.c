@@ -56,6 +56,9 @@ static dg_i128 shifted_scale(dg_i128 log, const dg_lanes *lanes)
 static uint64_t least_with(dg_i128 wanted, dg_i128 log_scale, const dg_lanes *lanes)
 {
     uint64_t from = 1, to = FULL;
+    if (log_of_power(FULL - 1, log_scale, lanes) < wanted) {
+        return FULL;
+    }
     while (from < to) {
         const uint64_t middle = from + (to - from) / 2;
         if (log_of_power(middle, log_scale, lanes) < wanted) {

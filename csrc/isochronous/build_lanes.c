@@ -31,8 +31,7 @@ static int against_power(const mpz_t num, const mpz_t den, long exponent)
     return sign;
 }
 
-/** Return whether the law's parameters are in the range that lanes hold. */
-static bool is_held(const dg_law *law)
+bool dg_lanes_hold(const dg_law *law)
 {
     const long power = law->kind == DG_DISCRETE_GAUSSIAN ? 2 : 1;
     return against_power(law->a, law->b, power * LEAST_SCALE) >= 0 &&
@@ -235,7 +234,7 @@ static dg_status build_wide(dg_lanes *lanes, dg_enclosure *e)
 dg_status dg_lane_exponents(dg_lanes *out, const dg_law *law)
 {
     const bool is_power = law->kind == DG_GENERALIZED_GAUSSIAN;
-    if (!is_held(law) || (is_power && mpz_cmp(law->a, law->b) < 0)) {
+    if (!dg_lanes_hold(law) || (is_power && mpz_cmp(law->a, law->b) < 0)) {
         return DG_ERR_METHOD; /* powers have no unit for scales below 1, which are narrow laws */
     }
     *out = (dg_lanes){.law = law, .c = to_int64(law->c)};
@@ -260,7 +259,7 @@ static dg_status build(dg_lanes *lanes, const dg_law *law)
 dg_status dg_lanes_build(dg_lanes **out, const dg_law *law, dg_isa isa)
 {
     *out = NULL;
-    if (!is_held(law)) {
+    if (!dg_lanes_hold(law)) {
         return DG_ERR_METHOD;
     }
     dg_lanes *lanes = calloc(1, sizeof *lanes);

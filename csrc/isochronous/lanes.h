@@ -88,6 +88,10 @@ struct dg_lanes {
     uint64_t at_centre; /* log2(e) (|f| / scale)^beta, in units of exponents, rounded up */
 };
 
+/** Return whether the law's parameters are in the range that isochronous draws hold: a scale, or sigma, from 2^-20 to
+ *  2^53, |floor(mu + 1/2)| below 2^61, and beta below 64. */
+bool dg_lanes_hold(const dg_law *law);
+
 /** Set the constants that compute heights, even of a narrow law: the fields from `squared` to `is_power`, those
  *  from units_up on, and c. csrc/cuda needs them; its proof is lemma 27 of csrc/cells/PROOF.md.
  *

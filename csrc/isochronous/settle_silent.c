@@ -92,12 +92,10 @@ static dg_status decide_border(bool *accepted, attempt *at)
 static dg_status decide(bool *accepted, attempt *at)
 {
     const dg_silent *silent = at->silent;
-    const uint64_t lift = silent->lift[at->code], left = 0 - (uint64_t)at->left;
+    const uint64_t lift = silent->lift[at->code];
     uint64_t height = silent->kept[at->code];
     if (silent->block_bits > 0) {
-        const dg_lanes *lanes = &silent->lanes;
-        const uint64_t exponent = lanes->squared ? gaussian_exponent_at(at->z, left, lanes)
-                                                 : laplace_exponent_at(at->z, left, lanes);
+        const uint64_t exponent = dg_silent_exponent(at->z, at->left, silent);
         const uint64_t lifted = lift << DG_LANE_BITS;
         height = height_of(exponent > lifted ? exponent - lifted : 0);
     }

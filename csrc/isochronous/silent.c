@@ -27,6 +27,11 @@ dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bit
         int64_t *const to = left >= DG_SILENT_BATCH + DG_SILENT_BEHIND ? out + done : draws;
         size_t n_accepted = 0;
         most = n_attempts > most ? n_attempts : most;
+        /* at least these follow: more missing draws never make a batch smaller */
+        bits->bytes_ahead =
+            left <= n_attempts
+                ? 0
+                : dg_silent_bytes(dg_silent_attempts(left - n_attempts, silent), silent);
         status = dg_bits_take(batch, dg_silent_bytes(n_attempts, silent), bits);
         if (status == DG_OK &&
             (silent->kernel == NULL ||
@@ -47,9 +52,9 @@ dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bit
 
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
 {
-    silent->isa = DG_ISA_PORTABLE;
-    silent->kernel = NULL;
     const dg_isa best = isa == DG_ISA_AUTO ? dg_isa_best() : isa;
+    silent->isa = DG_ISA_PORTABLE;
+    silent->kernel = dg_silent_kernel_portable;
 #if DG_ISA_X86_64
     if (best == DG_ISA_AVX512_VBMI2) {
         silent->isa = best;
@@ -61,9 +66,17 @@ void dg_silent_dispatch(dg_silent *silent, dg_isa isa)
         silent->isa = best;
         silent->kernel = dg_silent_kernel_sse41;
     }
+#elif DG_ISA_AARCH64
+    if (best == DG_ISA_NEON) {
+        silent->isa = best;
+        silent->kernel = dg_silent_kernel_neon;
+    }
 #else
     (void)best;
 #endif
+    if (silent->kernel == dg_silent_kernel_portable) {
+        dg_silent_set_leaves(silent);
+    }
 }
 
 #endif

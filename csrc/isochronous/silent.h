@@ -30,7 +30,10 @@
  * All these integers are functions of the law alone, and so is the format: no rounding enters it.
  *
  *     top_i = ceil(2^32 g(first integer of block i)), 0 of tails
- *     m_i   = 8 of wide Gaussians where top_i <= 2^16, else 1: room for the errors of arcs
+ *     m_i   = 1, or more where arcs need room for their errors (b > 0 in all these cases):
+ *             8 of Gaussians where top_i <= 2^16;
+ *             floor(top_i / u) of generalised Gaussians with beta <= 2, floor(top_i^2 / u^2) if beta > 2, from 1 to 304,
+ *             u = max(1, top_(i+1)), top_127 being 0; and 2 at least in the blocks next to the centre if beta < 7/5
  *     H     = floor((2^24 - 256) 2^32 / sum of m_i top_i)
  *     c_i   = floor(H m_i top_i / 2^32) + 1; code 0 takes the rest
  */
@@ -73,6 +76,8 @@ typedef struct dg_silent_planes {
     uint16_t k[5];                    /* EXPONENTIAL: (tau/2)^j / j! */
 } dg_silent_planes;
 
+enum { DG_SILENT_ALL_PLANES = 21, DG_SILENT_LEAVES = 32 }; /* leaves of one bit of a plane */
+
 /** Make the attempts of a batch.
  *
  *  Requires:  n_attempts <= DG_SILENT_BATCH, a multiple of 64; DG_SILENT_BEHIND bytes stand behind batch; out has room for
@@ -109,14 +114,14 @@ struct dg_silent {
     dg_silent_shape shape;
     unsigned places; /* waiting attempts that are decided in a round, at least: 16, 32 or 64 */
     dg_silent_planes planes;
+    uint8_t leaves[DG_SILENT_ALL_PLANES][8][DG_SILENT_LEAVES]; /* of the portable kernel alone */
 };
 
 /** Prepare a law.
  *
  *  Requires:  law is a Laplace, Gaussian or generalised Gaussian; the caller checked for its room_bytes of memory.
  *  Ensures:   DG_OK -> *out is to be freed by dg_silent_free; otherwise it is NULL.
- *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: as dg_lanes_build, or a generalised Gaussian with more than 254 likely
- *             integers.
+ *  Returns:   DG_OK | DG_ERR_NOMEM | DG_ERR_METHOD: the law is not one that dg_lanes_hold.
  *  Cost:      some tens of microseconds.
  */
 dg_status dg_silent_build(dg_silent **out, const dg_law *law);
@@ -126,9 +131,22 @@ void dg_silent_free(dg_silent *silent);
 /** Fill the rows: alias and end from c (Walker's method). Requires: the sum of c is 2^24, and each is at least 1. */
 void dg_silent_fill_rows(dg_silent *silent);
 
-/** Return the exponent of g at z, rounded down, in units of 2^-52; 127 if it is more. Requires: silent->has_exponents,
- *  z < 2^62. Cost: depends on z. */
+#define DG_SILENT_FARTHEST (UINT64_C(127) << DG_LANE_BITS)
+
+/** Return the exponent of g at z, rounded down, in units of 2^-52, or DG_SILENT_FARTHEST if it is more.
+ *
+ *  Requires:  silent->has_exponents.
+ *  Cost:      depends on z.
+ */
 uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
+
+enum { DG_SILENT_HALVES = 2 * DG_SILENT_TAIL + 1, DG_SILENT_BOW_BITS = 32 };
+
+/** What arcs are made of: exponents and heights (2^52 g, off by at most 4096) at half blocks. Behind an exponent of 40
+ *  (92, if blocks have one integer) and more they are DG_SILENT_FARTHEST and 0. */
+typedef struct dg_silent_steps {
+    uint64_t exponent[2][DG_SILENT_HALVES + 1], height[2][DG_SILENT_HALVES + 1];
+} dg_silent_steps;
 
 /** Set shape, places and planes from the law's integers (arcs_silent.c).
  *
@@ -136,14 +154,23 @@ uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
  *             2^16 a.
  *  Returns:   false: an error does not fit a byte.
  */
-bool dg_silent_set_arcs(dg_silent *silent);
+bool dg_silent_set_arcs(dg_silent *silent, const dg_silent_steps *steps);
+
+/** Bound how far a generalised Gaussian is from parabolas, in parts of 2^-32 units of a at each block's begin
+ *  (arcs_power.c). Requires: block_bits > 0. */
+void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent_steps *steps,
+                          const dg_silent *silent);
 
 /** Choose the kernel. Requires: isa is available, or DG_ISA_AUTO, which means the best one. */
 void dg_silent_dispatch(dg_silent *silent, dg_isa isa);
 
 /* Kernels: the same draws from the same bytes. */
 
+/* Requires dg_silent_set_leaves. */
 dg_silent_kernel dg_silent_kernel_portable;
+
+/** Set the leaves, by the planes. */
+void dg_silent_set_leaves(dg_silent *silent);
 
 /* Requires SSE4.1. */
 dg_silent_kernel dg_silent_kernel_sse41;

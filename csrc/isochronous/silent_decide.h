@@ -96,8 +96,13 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
     }
 }
 
-/** Decide attempts as dg_silent_settle does. Let T = 2^(52 + lift) L H g, between `low` and `up`, of which only `low` may
- *  be T itself, and unit = 2^(52 + lift) c, so that rel is at a border if rel unit < T < (rel + 1) unit.
+/** Decide attempts as dg_silent_settle does. Let T = 2^(52 + lift) L H g, from `low` to `up`, and unit = 2^(52 + lift) c.
+ *
+ *  Lemma 8. T is more than low, or low itself where heights are kept that were cut; it is less than up. T >= (rel + 1) unit
+ *  means accepted, T <= rel unit rejected, and an attempt is at a border if rel unit < T < (rel + 1) unit; this is known
+ *  if rel unit < low, or rel is 0 as T > 0, and up <= (rel + 1) unit. 2^lift g is at most 1, and 1 only at z = 0 (g is
+ *  transcendental elsewhere, or 1 at z = 0 on the left). So up is at most 2^52 L H where z > 0: without this, positions next
+ *  to H of a piece of all c = H + 1 positions would stay undecided where g is nearly 1.
  *
  *  Requires:  the first n_waiting attempts wait, and are in the order of the batch.
  *  Returns:   bit i: attempt i is accepted, unless words->undecided is not 0.
@@ -114,7 +119,9 @@ DG_LANE_INLINE uint64_t dg_silent_decide(const dg_silent_waiting *of, uint64_t n
         const uint64_t less_height = height[i] - above, c = of->c[i] << of->lift[i];
         const uint64_t product = of->length[i] * silent->height; /* below 2^40 */
         const dg_u128 low = (dg_u128)product * (less_height & ~filled(less_height));
-        const dg_u128 up = (dg_u128)product * (height[i] + silent->below);
+        const uint64_t z = silent->block_bits == 0 ? of->code[i] & 127 : of->number[i];
+        const uint64_t most_height = (UINT64_C(1) << DG_LANE_BITS) + (silent->below & ~less(0, z));
+        const dg_u128 up = (dg_u128)product * least(height[i] + silent->below, most_height);
         const dg_u128 unit = (dg_u128)c << DG_LANE_BITS, rel = of->rel[i] * unit;
         const uint64_t waits = less(i, n_waiting);
         const uint64_t tail = dg_mask(0 - (uint64_t)((of->code[i] & 127) == DG_SILENT_TAIL));

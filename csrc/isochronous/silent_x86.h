@@ -9,7 +9,7 @@ typedef uint32_t vec32 __attribute__((vector_size(BYTES)));
 typedef int8_t vec8s __attribute__((vector_size(BYTES)));
 typedef vec8 table_part; /* of 16 bytes, in each lane */
 
-enum { PART = 16 };
+#define PART 16
 
 INLINE vec8 ready(vec8 index)
 {

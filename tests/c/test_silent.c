@@ -24,7 +24,7 @@ typedef struct one_law {
 } one_law;
 
 /* Of the first ones all positions are looked at. */
-enum { WHOLE = 5, TINY = 8 }; /* tails of sigma = 1/1000 would read 10^9 bits */
+enum { WHOLE = 6, TINY = 9 }; /* tails of sigma = 1/1000 would read 10^9 bits */
 
 static const one_law LAWS[] = {
     {DG_DISCRETE_GAUSSIAN, "1", "1/3", NULL},
@@ -32,6 +32,7 @@ static const one_law LAWS[] = {
     {DG_DISCRETE_GAUSSIAN, "1000000000000", "1/7", NULL},
     {DG_DISCRETE_LAPLACE, "1/50", "1/4", NULL},
     {DG_DISCRETE_LAPLACE, "30", "-1/3", NULL},
+    {DG_GENERALIZED_GAUSSIAN, "1000", "1/3", "3/2"},
     {DG_DISCRETE_GAUSSIAN, "81129638414606681695789005144064", "-1/2", NULL}, /* sigma = 2^53 */
     {DG_DISCRETE_LAPLACE, "9007199254740992", "1/3", NULL},
     {DG_GENERALIZED_GAUSSIAN, "5", "1/3", "3"},
@@ -39,6 +40,8 @@ static const one_law LAWS[] = {
     {DG_DISCRETE_GAUSSIAN, "64", "-1/4", NULL},
     {DG_DISCRETE_GAUSSIAN, "10000", "-5/2", NULL},
     {DG_DISCRETE_LAPLACE, "8", "1/3", NULL},
+    {DG_GENERALIZED_GAUSSIAN, "200", "1/3", "6/5"},
+    {DG_GENERALIZED_GAUSSIAN, "1000000000", "1/2", "127/2"},
 };
 
 static const one_law *looked_at;

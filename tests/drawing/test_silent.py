@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction as F
+from functools import partial
 from typing import Any
 
 import pytest
 from keystream import Tape
-from law_sums import G, L
+from law_sums import GG, G, L
 from parts import silent_draws
 from silent_twin import SilentTwin
 
@@ -32,6 +33,12 @@ LAWS: list[tuple[Any, Any, Any]] = [
     (L, 8, "1/3"),
     (L, 30, "-5/2"),
     (L, 2**53, "1/3"),
+    (partial(GG, beta=3), 5, "1/3"),
+    (partial(GG, beta="6/5"), 200, "1/3"),
+    (partial(GG, beta="3/2"), 10**6, "-1/3"),
+    (partial(GG, beta="5/2"), 1000, 0),
+    (partial(GG, beta=20), 1000, "1/3"),
+    (partial(GG, beta="127/2"), 10**9, "1/2"),
 ]
 
 
@@ -42,11 +49,11 @@ def test_draws_are_those_of_the_twin(kind: Any, parameter: Any, mu: Any, n: int)
     twin = SilentTwin(kind, F(parameter), F(mu))
     data = random.Random(n).randbytes(60_000)
     source, read = TapeSource(data), Tape(data)
-    assert silent_draws(kind(F(parameter), F(mu)), n, source) == twin.draws(n, read)
+    assert silent_draws(kind(F(parameter), mu=F(mu)), n, source) == twin.draws(n, read)
     assert source.used == read.used
 
 
-@pytest.mark.parametrize(("kind", "parameter", "mu"), [LAWS[i] for i in (0, 4, 6, 10)], ids=repr)
+@pytest.mark.parametrize(("kind", "parameter", "mu"), [LAWS[i] for i in (0, 4, 6, 10, 14, 16)], ids=repr)
 @pytest.mark.parametrize("further", [b"\0", b"\xff", b"\x55"])
 def test_attempts_at_borders_are_those_of_the_twin(
     kind: Any, parameter: Any, mu: Any, further: bytes
@@ -68,5 +75,5 @@ def test_attempts_at_borders_are_those_of_the_twin(
         columns[1][i], columns[2][i] = divmod(position, 256)
     data = b"".join(map(bytes, columns)) + 64 * further + rng.randbytes(60_000)
     source, read = TapeSource(data), Tape(data)
-    assert silent_draws(kind(F(parameter), F(mu)), n, source) == twin.draws(n, read)
+    assert silent_draws(kind(F(parameter), mu=F(mu)), n, source) == twin.draws(n, read)
     assert source.used == read.used

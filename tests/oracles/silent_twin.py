@@ -21,9 +21,10 @@ class SilentTwin:
     def __init__(self, kind: Any, parameter: Fraction, mu: Fraction) -> None:
         centre = (mu + Fraction(1, 2)).__floor__()
         self.sign = -1 if mu > centre else 1  # of the law that is drawn: its f is at most 0
-        self.law = ExactLaw(kind(parameter, mu * self.sign))
+        law = kind(parameter, mu=mu * self.sign)
+        self.law = ExactLaw(law)
         self.block_bits = next(b for b in range(60) if self._is_far(_TAIL << b))
-        self._set_units(is_gaussian=hasattr(self.law, "_sigma2") and self.law._sigma2 is not None)
+        self._set_units(hasattr(law, "sigma2"), getattr(law, "beta", None))
         self._set_rows()
 
     def _is_far(self, z: int) -> bool:
@@ -40,14 +41,24 @@ class SilentTwin:
     def _y(code: int, z: int) -> int:
         return z if code < 128 else -1 - z
 
-    def _set_units(self, *, is_gaussian: bool) -> None:
+    @staticmethod
+    def _room(tops: list[int], i: int, is_gaussian: bool, beta: Fraction | None) -> int:
+        """Return m of a code, in blocks of more than one integer."""
+        if i % 128 == _TAIL or (beta is None and not is_gaussian):
+            return 1
+        if beta is None:
+            return 8 if tops[i] <= 2**16 else 1
+        power = 1 if beta <= 2 else 2
+        least = 2 if i % 128 == 0 and beta < Fraction(7, 5) else 1
+        return min(304, max(least, tops[i] ** power // max(1, tops[i + 1]) ** power))
+
+    def _set_units(self, is_gaussian: bool, beta: Fraction | None) -> None:
         tops = [self._top(i) for i in range(256)]
         if self.block_bits:
             twice = sum(tops[i] + tops[i + 1] for i in range(256) if i % 128 != _TAIL)
+            tops = [self._room(tops, i, is_gaussian, beta) * tops[i] for i in range(256)]
         else:
             twice = 2 * sum(tops)
-        if is_gaussian and self.block_bits:
-            tops = [8 * top if top <= 2**16 else top for top in tops]
         self.height = ((2**24 - 256) << 32) // sum(tops)
         self.c = [(self.height * top >> 32) + 1 for top in tops]
         self.c[0] += 2**24 - sum(self.c)

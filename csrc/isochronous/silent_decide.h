@@ -34,7 +34,9 @@ DG_LANE_INLINE int32_t dg_silent_arc(int32_t base, int32_t slope, int32_t bulge,
     if (shape == DG_SILENT_PARABOLA) {
         const int32_t bow = (int32_t)(q * (65535 - q) >> 16);
         const int32_t v = base - (int32_t)((uint32_t)slope * q >> 16) + (bulge * bow >> 16);
-        return v < 0 ? 0 : v > 65535 ? 65535 : v;
+        const int32_t least_v =
+            v & ~(v >> 31); /* no comparison, of which a compiler might make a branch */
+        return (least_v | (65535 - least_v) >> 31) & 65535;
     }
     if (shape == DG_SILENT_EXPONENTIAL) {
         const uint32_t y = dg_silent_half_exponential(q, k);

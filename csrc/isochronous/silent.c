@@ -27,6 +27,11 @@ dg_status dg_silent_draw(int64_t *out, size_t n, const dg_silent *silent, dg_bit
         int64_t *const to = left >= DG_SILENT_BATCH + DG_SILENT_BEHIND ? out + done : draws;
         size_t n_accepted = 0;
         most = n_attempts > most ? n_attempts : most;
+        /* at least these follow: more missing draws never make a batch smaller */
+        bits->bytes_ahead =
+            left <= n_attempts
+                ? 0
+                : dg_silent_bytes(dg_silent_attempts(left - n_attempts, silent), silent);
         status = dg_bits_take(batch, dg_silent_bytes(n_attempts, silent), bits);
         if (status == DG_OK &&
             (silent->kernel == NULL ||

@@ -14,11 +14,12 @@
 
 #include "base/contract.h"
 #include "base/int128.h"
+#include "isochronous/silent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SKIPPED = 77, DRAWS = 100, FILL = 1000, WIDE = 16 };
+enum { SKIPPED = 77, DRAWS = 100, FILL = 1000, WIDE = 16, SILENT = 5000 };
 
 #if defined(__has_include)
 #if __has_include(<valgrind/memcheck.h>)
@@ -109,6 +110,38 @@ static void check_law(dg_law_kind kind, size_t shift, const char *mu, const char
     }
 }
 
+/** Check that no draw of a law by the silent engine is reported, for each kernel that valgrind knows. Its parameter is
+ *  7 2^shift / 3. */
+static void check_silent(dg_law_kind kind, size_t shift, const char *mu, const char *beta)
+{
+    static const dg_isa isas[] = {DG_ISA_PORTABLE, DG_ISA_SSE41, DG_ISA_AVX2, DG_ISA_NEON};
+    static const size_t sizes[] = {1, 7, 300, 1500, SILENT};
+    char parameter[LONGEST_RATIO];
+    dg_silent *silent = NULL;
+    dg_law *law =
+        law_by_text(kind, DG_ARITHMETIC_AUTO, write_ratio(parameter, 7, shift, 3, 0), mu, beta);
+    CHECK(dg_silent_build(&silent, law) == DG_OK, "kind %d, 2^%zu: not held", (int)kind, shift);
+    for (size_t i = 0; silent != NULL && i < sizeof isas / sizeof *isas; i++) {
+        static int64_t out[SILENT];
+        static dg_bits bits;
+        if (!dg_isa_available(isas[i])) {
+            continue;
+        }
+        dg_silent_dispatch(silent, isas[i]);
+        const unsigned before = VALGRIND_COUNT_ERRORS;
+        for (size_t k = 0; silent->kernel != NULL && k < sizeof sizes / sizeof *sizes; k++) {
+            dg_bits_open(&bits, &SOURCE);
+            CHECK(dg_silent_draw(out, sizes[k], silent, &bits) == DG_OK, "a fill failed");
+            dg_bits_close(&bits);
+        }
+        const unsigned reports = VALGRIND_COUNT_ERRORS - before;
+        CHECK(reports == 0, "silent by %d, kind %d, 2^%zu, mu %s: %u reports", (int)isas[i],
+              (int)kind, shift, mu, reports);
+    }
+    dg_silent_free(silent);
+    dg_law_free(law);
+}
+
 static unsigned reports_of_reference(const dg_sampler *reference)
 {
     const unsigned before = VALGRIND_COUNT_ERRORS;
@@ -138,6 +171,11 @@ int main(void)
     for (size_t i = 0; i < sizeof betas / sizeof *betas; i++) {
         check_law(DG_GENERALIZED_GAUSSIAN, i % 2 == 0 ? 3 : 30, "1/3", betas[i]);
     }
+    for (size_t shift = 0; shift <= 98; shift += 14) { /* 0 to 7 bytes of a tick */
+        check_silent(DG_DISCRETE_GAUSSIAN, shift, "1/3", NULL);
+        check_silent(DG_DISCRETE_LAPLACE, shift / 2, "-1/3", NULL);
+    }
+    check_silent(DG_GENERALIZED_GAUSSIAN, 0, "1/3", "3");
     for (uint64_t factor = 1; factor >> 30 == 0; factor <<= 13) {
         CHECK(reports_of_laws(DG_DISCRETE_LAPLACE, factor) == 0, "Laplace laws");
         CHECK(reports_of_laws(DG_DISCRETE_GAUSSIAN, factor) == 0, "Gaussian laws");

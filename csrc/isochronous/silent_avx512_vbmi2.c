@@ -128,8 +128,7 @@ INLINE void decide_most(const places *at, dg_silent_shape shape, const dg_silent
 {
     const dg_silent_planes *planes = &silent->planes;
     const __m512i zero = _mm512_setzero_si512();
-    const unsigned bits = silent->block_bits < 16 ? silent->block_bits : 16;
-    const __m512i of_tick = _mm512_set1_epi16((short)(uint16_t)(0xFFFF0000 >> bits));
+    const __m512i of_tick = _mm512_set1_epi16((short)dg_silent_of_tick(silent->block_bits));
     const uint8_t *const last = at->ticks + at->n * (at->n_planes > 1 ? at->n_planes - 1 : 0);
     const uint8_t *const before =
         at->n_planes > 1 ? last - at->n : last; /* or of_tick cuts it off */

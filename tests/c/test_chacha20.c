@@ -11,7 +11,8 @@
 
 enum { BLOCK = DG_CHACHA20_BLOCK, MOST = 67, GUARD = 128 };
 
-static const char *const names[] = {"auto", "portable", "AVX2", "AVX-512", "VBMI2", "NEON", "SSE4.1"};
+static const char *const names[] = {"auto",  "portable", "AVX2",  "AVX-512",
+                                    "VBMI2", "NEON",     "SSE4.1"};
 enum { N_ISAS = sizeof names / sizeof *names };
 
 static void bytes_of(uint8_t *out, size_t n, const char *hex)
@@ -158,9 +159,9 @@ static void test_auto(void)
 static void test_dispatch(void)
 {
     static const size_t lanes[N_ISAS] = {0, 4, 16, 16, 16, 8, 4};
-    static const dg_isa kernel_of[N_ISAS] = {
-        DG_ISA_AUTO,   DG_ISA_PORTABLE, DG_ISA_AVX2,    DG_ISA_AVX512,
-        DG_ISA_AVX512, DG_ISA_NEON,     DG_ISA_PORTABLE}; /* two have no kernel of their own */
+    static const dg_isa kernel_of[N_ISAS] = {DG_ISA_AUTO,    DG_ISA_PORTABLE, DG_ISA_AVX2,
+                                             DG_ISA_AVX512,  DG_ISA_AVX512,   DG_ISA_NEON,
+                                             DG_ISA_PORTABLE}; /* two have no kernel of their own */
     static const uint8_t key[DG_CHACHA20_KEY];
     CHECK(dg_isa_available(dg_isa_best()) && dg_isa_best() != DG_ISA_AUTO, "%d",
           (int)dg_isa_best());

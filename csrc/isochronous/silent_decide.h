@@ -16,6 +16,17 @@ static inline uint16_t dg_silent_of_tick(unsigned block_bits)
     return block_bits >= 16 ? 0xFFFF : (uint16_t)(0xFFFFu << (16 - block_bits));
 }
 
+/** Return all ones if a number is below 0, else 0. clang may make branches of what it knows to be a comparison; gcc does
+ *  not of this, and makes vectors of it. */
+DG_LANE_INLINE uint32_t dg_silent_sign(int32_t number)
+{
+    uint32_t mask = 0 - ((uint32_t)number >> 31);
+#if defined(__clang__)
+    __asm__("" : "+r"(mask));
+#endif
+    return mask;
+}
+
 /** Return 65535 exp(-tau q / 2^17), about. k: (tau/2)^j / j!, in units of 2^-16. */
 DG_LANE_INLINE uint32_t dg_silent_half_exponential(uint32_t q, const uint16_t k[5])
 {
@@ -34,7 +45,8 @@ DG_LANE_INLINE int32_t dg_silent_arc(int32_t base, int32_t slope, int32_t bulge,
     if (shape == DG_SILENT_PARABOLA) {
         const int32_t bow = (int32_t)(q * (65535 - q) >> 16);
         const int32_t v = base - (int32_t)((uint32_t)slope * q >> 16) + (bulge * bow >> 16);
-        return v < 0 ? 0 : v > 65535 ? 65535 : v;
+        const uint32_t least_v = (uint32_t)v & ~dg_silent_sign(v);
+        return (int32_t)((least_v | dg_silent_sign(65535 - (int32_t)least_v)) & 65535);
     }
     if (shape == DG_SILENT_EXPONENTIAL) {
         const uint32_t y = dg_silent_half_exponential(q, k);

@@ -5,7 +5,7 @@
  * of a signed word, excess() at 0. pack8() moves 8 bytes to places, put() writes signed numbers plus `least`.
  *
  * Tables are looked up whole, in registers: no address depends on a secret, and no branch does. 16 bits decide most
- * attempts. Those that they leave open wait: running sums give them ranks, shuffles gather those of some ranks in
+ * attempts. The others wait: running sums give them ranks, shuffles gather those of some ranks in
  * SLOTS slots, and 52 bits decide them. If more wait than the law has places for, further rounds follow. */
 #include "base/contract.h"
 #include "isochronous/silent_decide.h"

@@ -13,7 +13,7 @@
 /** Return the mask of the tick's upper 16 bits: those that its bytes have, but not the tick. */
 static inline uint16_t dg_silent_of_tick(unsigned block_bits)
 {
-    return block_bits >= 16 ? 0xFFFF : (uint16_t)(0xFFFFu << (16 - block_bits));
+    return (uint16_t)(block_bits >= 16 ? 0xFFFFu : 0xFFFFu << (16 - block_bits));
 }
 
 /** Return all ones if a number is below 0, else 0. clang may make branches of what it knows to be a comparison; gcc does

@@ -110,11 +110,11 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
 
 /** Decide attempts as dg_silent_settle does. Let T = 2^(52 + lift) L H g, from `low` to `up`, and unit = 2^(52 + lift) c.
  *
- *  Lemma 8. T is more than low, or low itself where heights are kept that were cut; it is less than up. T >= (rel + 1) unit
- *  means accepted, T <= rel unit rejected, and an attempt is at a border if rel unit < T < (rel + 1) unit; this is known
- *  if rel unit < low, or rel is 0 as T > 0, and up <= (rel + 1) unit. 2^lift g is at most 1, and 1 only at z = 0 (g is
- *  transcendental elsewhere, or 1 at z = 0 on the left). So up is at most 2^52 L H where z > 0: without this, positions next
- *  to H of a piece of all c = H + 1 positions would stay undecided where g is nearly 1.
+ *  PROOF.md, lemma 10. T is more than low, or low itself where heights are kept that were cut; it is less than up.
+ *  T >= (rel + 1) unit means accepted, T <= rel unit rejected, and an attempt is at a border if rel unit < T <
+ *  (rel + 1) unit; this is known if rel unit < low, or rel is 0 as T > 0, and up <= (rel + 1) unit. 2^lift g is at most 1,
+ *  and 1 only at z = 0 (g is transcendental elsewhere, or 1 at z = 0 on the left). So up is at most 2^52 L H where z > 0:
+ *  without this, positions next to H of a piece of all c = H + 1 positions would stay undecided where g is nearly 1.
  *
  *  Requires:  the first n_waiting attempts wait, and are in the order of the batch.
  *  Returns:   bit i: attempt i is accepted, unless words->undecided is not 0.

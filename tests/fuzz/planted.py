@@ -204,6 +204,20 @@ FAULTS = [
         "DG_LANE_LOG_TERM(11);\n",
     ),
     Fault(
+        "an arc of the silent engine is trusted a unit too far",
+        LINES,
+        "isochronous/arcs_silent.c",
+        "of_heights + 2 * PART + PART / 8",
+        "of_heights + 1 * PART + PART / 8",
+    ),
+    Fault(
+        "f' of the silent engine ends a unit too early",
+        LINES,
+        "isochronous/silent_decide.h",
+        "((dg_u128)word + 1) * c",
+        "((dg_u128)word + 0) * c",
+    ),
+    Fault(
         "log 2 of 128 bits is a unit too large",
         LINES,
         "bounds/elementary.c",

@@ -17,7 +17,7 @@ enum {
     LAPLACE_ERROR = 13 /* PROOF.md, lemma 8 */
 };
 
-/** What kernels look up of a block. */
+/** The numbers of a block that kernels look up. */
 typedef struct arc {
     int64_t base, slope, bulge;
     uint64_t error; /* at most, in parts */

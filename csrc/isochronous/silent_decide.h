@@ -1,4 +1,4 @@
-/* What kernels of the silent engine compute of an attempt, in portable C. */
+/* The steps of an attempt that kernels of the silent engine compute in portable C. */
 #ifndef DG_ISOCHRONOUS_SILENT_DECIDE_H
 #define DG_ISOCHRONOUS_SILENT_DECIDE_H
 
@@ -66,7 +66,7 @@ typedef struct dg_silent_waiting {
     uint64_t number[DG_SILENT_TOGETHER]; /* z; of blocks of one integer the kept height */
 } dg_silent_waiting;
 
-/** What was asked of a batch's words. */
+/** How many of a batch's words were asked for. */
 typedef struct dg_silent_words {
     const uint8_t *of_batch; /* DG_SILENT_WORDS of 8 bytes */
     uint64_t n_taken;

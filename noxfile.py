@@ -304,7 +304,7 @@ def examples(session: nox.Session) -> None:
     bare = Path(session.create_tmp()).absolute() / "bare"
     session.run("uv", "venv", "--quiet", "--clear", str(bare))
     (wheel,) = (WHEELS / "WHEEL").glob("*.whl")
-    needed = [f"discretegauss[plots] @ {wheel.as_uri()}", "pandas"]
+    needed = [f"discretegauss[people,plots] @ {wheel.as_uri()}", "pandas"]
     session.run("uv", "pip", "install", "--quiet", "--python", str(bare), *needed)
     install(session, "WHEEL", "[test,examples]")
     tests = ["tests/docs/test_examples.py", "tests/docs/test_how_to.py"]

@@ -1,6 +1,6 @@
 /* The silent engine by AVX-512 with VBMI2: 64 attempts at a time. Planes are looked up in registers. 16 bits decide
  * most attempts; the open ones wait, are decided one by one (silent_decide.h), and get their answers in order. No
- * branch, address or count depends on a byte of the batch before the answers of the whole batch are known, but for
+ * branch, address or count depends on a byte of the batch before the answers of the whole batch are known, except
  * the number of rounds. Compressions stay in registers: in memory their time may depend on the mask. */
 #include "isochronous/silent.h"
 
@@ -104,7 +104,7 @@ INLINE uint64_t in_order(__mmask32 low, __mmask32 high)
            _pdep_u64(high, UINT64_C(0xFF00FF00FF00FF00));
 }
 
-/** Where a batch is, and the parts of the scratch. Bit i of a mask is bit i % 8 of byte i / 8. */
+/** The place of a batch, and the parts of the scratch. Bit i of a mask is bit i % 8 of byte i / 8. */
 typedef struct places {
     const uint8_t *row, *upper, *lower, *ticks; /* columns */
     const uint8_t *words;
@@ -311,7 +311,7 @@ INLINE size_t compress(uint8_t *to, const uint8_t *column, const places *at)
     return count;
 }
 
-/** What numbers of 16, 32 or 64 bits are made of. A code as a signed number is negative on the left. */
+/** The parts of numbers of 16, 32 or 64 bits. A code as a signed number is negative on the left. */
 typedef struct widening {
     const uint8_t *code, *ticks; /* of accepted attempts: columns of stride n */
     size_t n, n_planes;

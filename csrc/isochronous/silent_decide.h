@@ -1,4 +1,4 @@
-/* What kernels of the silent engine compute of an attempt, in portable C. */
+/* The steps of an attempt that kernels of the silent engine compute in portable C. */
 #ifndef DG_ISOCHRONOUS_SILENT_DECIDE_H
 #define DG_ISOCHRONOUS_SILENT_DECIDE_H
 
@@ -13,7 +13,7 @@
 /** Return the mask of the tick's upper 16 bits: those that its bytes have, but not the tick. */
 static inline uint16_t dg_silent_of_tick(unsigned block_bits)
 {
-    return block_bits >= 16 ? 0xFFFF : (uint16_t)(0xFFFFu << (16 - block_bits));
+    return (uint16_t)(block_bits >= 16 ? 0xFFFFu : 0xFFFFu << (16 - block_bits));
 }
 
 /** Return all ones if a number is below 0, else 0. clang may make branches of what it knows to be a comparison; gcc does
@@ -66,7 +66,7 @@ typedef struct dg_silent_waiting {
     uint64_t number[DG_SILENT_TOGETHER]; /* z; of blocks of one integer the kept height */
 } dg_silent_waiting;
 
-/** What was asked of a batch's words. */
+/** How many of a batch's words were asked for. */
 typedef struct dg_silent_words {
     const uint8_t *of_batch; /* DG_SILENT_WORDS of 8 bytes */
     uint64_t n_taken;

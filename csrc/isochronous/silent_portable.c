@@ -1,5 +1,5 @@
 /* The silent engine in plain C. Planes are looked up by bit slices: 64 attempts at a time, a word for each bit. No branch,
- * address or count depends on a byte of the batch before the answers of the whole batch are known, but for the number of
+ * address or count depends on a byte of the batch before the answers of the whole batch are known, except the number of
  * rounds.
  *
  * Bit t of a plane is a tree. A leaf is a function of the lower three bits of the index, one of 256; which one is the law's
@@ -37,7 +37,7 @@ void dg_silent_set_leaves(dg_silent *silent)
     }
 }
 
-/** What a batch leaves behind, besides the scratch. */
+/** Random bytes that a batch leaves behind, besides the scratch. */
 typedef struct work {
     uint64_t functions[256]; /* of the lower three bits of 64 indices */
     uint8_t of_row[3][GROUP], of_code[4 + 7][GROUP];
@@ -107,7 +107,7 @@ static void look_up(uint8_t out[][GROUP], const uint8_t leaves[][8][DG_SILENT_LE
 
 /* --- most attempts -------------------------------------------------------------------------------- */
 
-/** A batch, and the parts of the scratch: a byte an attempt, all ones or 0 but for codes. */
+/** A batch, and the parts of the scratch: a byte an attempt, all ones or 0, or a code. */
 typedef struct columns {
     const uint8_t *of[3 + DG_SILENT_PLANES]; /* row, position, tick */
     const uint8_t *words;

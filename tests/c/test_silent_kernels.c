@@ -90,7 +90,7 @@ static void fill(uint8_t *out, size_t n)
 /** Settle a batch and compare every kernel with it. */
 static void compare(const uint8_t *batch, size_t n, const dg_silent *silent)
 {
-    static uint8_t behind[1 << 12];
+    static uint8_t behind[1 << 16]; /* a tail may read thousands */
     static int64_t wanted[DG_SILENT_BATCH];
     static dg_bits bits;
     size_t n_wanted, used;
@@ -291,8 +291,10 @@ static void check_whole(int of_words, const dg_silent *silent)
     CHECK(n_refused == before, "%s: %lu refused", looked_at->parameter, n_refused - before);
 }
 
-int main(void)
+/** With an argument, not all positions are compared. */
+int main(int argc, char **argv)
 {
+    (void)argv;
     unsigned of_planes = 0;
     for (size_t i = 0; i < sizeof LAWS / sizeof *LAWS; i++) {
         looked_at = &LAWS[i];
@@ -304,7 +306,7 @@ int main(void)
         CHECK(dg_silent_build(&silent, law) == DG_OK, "law %zu is not held", i);
         dg_silent_set_leaves(silent);
         check_random(silent);
-        if (i < WHOLE && !DG_ALWAYS_REFINE) {
+        if (argc == 1 && i < WHOLE && !DG_ALWAYS_REFINE) {
             check_whole(0xFF, silent);
             check_whole(0x01, silent); /* 52 bits cannot tell 0 from H g < 2^-60 */
         }

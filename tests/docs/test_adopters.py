@@ -315,6 +315,7 @@ def test_with_opendp(recipe: Any) -> None:
 
 def test_with_tmlt(recipe: Any) -> None:
     import pandas as pd
+    from tmlt.core.domains.numpy_domains import NumpyFloatDomain
     from tmlt.core.measurements import aggregations, noise_mechanisms
 
     counts = pd.Series(np.full(30_000, 5))
@@ -325,7 +326,7 @@ def test_with_tmlt(recipe: Any) -> None:
     assert rejected(geometric(counts).to_numpy() - 5, laplace_table(Fraction(3, 2))) == []
     for kind in (noise_mechanisms.AddLaplaceNoise, noise_mechanisms.AddGaussianNoise):
         with pytest.raises(NotImplementedError, match=f"{kind.__name__} is not exact"):
-            aggregations.AddNoiseToSeries(kind(1))(counts.astype(float))
+            aggregations.AddNoiseToSeries(kind(NumpyFloatDomain(), 1))(counts.astype(float))
     one = noise_mechanisms.AddDiscreteGaussianNoise(4)
     drawn = np.array([one(0) for _ in range(3000)])
     assert rejected(drawn, gaussian_table(Fraction(4))) == []

@@ -3,8 +3,9 @@
 
     python benchmarks/throughput.py [--png FILE] [--quick]
 
-It draws the discrete Gaussian from sigma = 1 to 10^100, and times six things that users do. Time is
-that of the processor, the median of three interleaved rounds; a run takes about a minute.
+It draws the discrete Gaussian from sigma = 1 to 10^100, times six things that users do, and
+isochronous draws by the size of a call. Time is that of the processor, the median of three
+interleaved rounds; a run takes about a minute.
 See README.md in this folder.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import by_size
 import contenders
 import users
 from contenders import CannotRunError, Contender, Missing
@@ -174,7 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{machine()}\n", flush=True)
     found, skipped = measure_all(taking_part, seconds)
     print(f"{table_text(found, skipped, taking_part, missing)}\n\n{users.HEAD}", flush=True)
-    for line in users.lines(4 * seconds):
+    for line in (*users.lines(4 * seconds), "", *by_size.lines(seconds)):
         print(line, flush=True)
     if arguments.png is not None:
         write_picture(arguments.png, found, taking_part)

@@ -45,13 +45,16 @@ WHOLE = {
     """,
     "cells/build_table.c": "tails_halve",
     "cells/decide.h": "dg_reach dg_arc_height",
+    "isochronous/arcs_silent.c": """
+        rounded share_of parabola third_at gaussian_bow set_exponential
+    """,
     "isochronous/build_lane_power.c": "log_of_power shifted_scale dg_lane_power_errors",
     "isochronous/build_lanes.c": "set_rate exponent_at",
     "isochronous/lane_attempt.h": "high DG_LANE_ADD heights_of exponent_at found_by",
     "isochronous/lane_laws.c": "above_of",
     "isochronous/lane_power.h": "log2_of power_of",
-    "isochronous/lanes_avx2.c": "rough_heights rough_exponent",
     "isochronous/lanes.h": "DG_LANE_TERM DG_LANE_LOG_TERM",
+    "isochronous/silent_decide.h": "dg_silent_half_exponential dg_silent_arc dg_silent_decide",
 }
 
 # --- exact numbers ------------------------------------------------------------------------------

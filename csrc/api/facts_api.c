@@ -1,6 +1,7 @@
 /* Facts about the library, and, for tests, about the parts of a sampler. */
 #include "cells/draw.h"
 #include "cells/noise_at.h"
+#include "isochronous/silent_decide.h"
 #include "random/chacha20.h"
 #include "sampler/prepare.h"
 
@@ -178,3 +179,48 @@ void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulg
     *error = arc->error;
     *bulge = arc->bulge;
 }
+
+#if DG_HAVE_WORDS
+
+/** Return a number of two bytes from its planes. */
+static uint32_t from_planes(const uint8_t plane[2][DG_SILENT_CODES], uint32_t i)
+{
+    return plane[0][i] | (uint32_t)plane[1][i] << 8;
+}
+
+void dg_silent_row(uint32_t *end, uint32_t *alias, uint32_t *c, uint32_t *err, uint32_t i,
+                   const dg_sampler *sampler)
+{
+    const dg_silent_planes *planes = &sampler->silent->planes;
+    *end = from_planes(planes->end, i);
+    *alias = planes->alias[i];
+    *c = sampler->silent->c[i];
+    *err = planes->err[i];
+}
+
+uint32_t dg_silent_share(uint32_t i, uint32_t q, const dg_sampler *sampler)
+{
+    const dg_silent *silent = sampler->silent;
+    const dg_silent_planes *planes = &silent->planes;
+    const int32_t base = (int32_t)(from_planes(planes->base, i) ^ 1u << 15);
+    const int32_t slope = (int32_t)from_planes(planes->slope, i);
+    const int32_t bulge = (int16_t)from_planes(planes->bulge, i);
+    return (uint32_t)dg_silent_arc(base, slope, bulge, q, silent->shape, planes->k);
+}
+
+#else /* there are no such samplers */
+
+void dg_silent_row(uint32_t *end, uint32_t *alias, uint32_t *c, uint32_t *err, uint32_t i,
+                   const dg_sampler *sampler)
+{
+    (void)i, (void)sampler;
+    *end = *alias = *c = *err = 0;
+}
+
+uint32_t dg_silent_share(uint32_t i, uint32_t q, const dg_sampler *sampler)
+{
+    (void)i, (void)q, (void)sampler;
+    return 0;
+}
+
+#endif

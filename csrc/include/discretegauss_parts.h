@@ -101,6 +101,15 @@ void dg_table_row(uint32_t end[2], uint32_t code[3], uint32_t *special, uint32_t
 void dg_table_arc(int32_t *base, uint32_t *slope, uint32_t *error, int32_t *bulge, uint32_t i,
                   const dg_sampler *sampler);
 
+/* Numbers of an isochronous sampler (csrc/isochronous/silent.h). Requires: its method is DG_ISOCHRONOUS; i < 256. */
+
+/** Row i: its first positions up to end are of code i, the others of alias; c of code i, and the error of its arc. */
+void dg_silent_row(uint32_t *end, uint32_t *alias, uint32_t *c, uint32_t *err, uint32_t i,
+                   const dg_sampler *sampler);
+
+/** Return what kernels take for 2^16 H g/c in the block of code i, where the tick's upper 16 bits are those of q. */
+uint32_t dg_silent_share(uint32_t i, uint32_t q, const dg_sampler *sampler);
+
 /** Pack the law for the kernel of csrc/cuda: a dg_noise_law, and the arrays behind it.
  *
  *  Ensures:   DG_OK -> *n_bytes is the length, and out, if it is not NULL, holds that many bytes.

@@ -15,8 +15,7 @@ enum {
 
 static const uint64_t ONE = UINT64_C(1) << PLACES;
 
-/** No arc is farther off than 9/8 a_0. Lemma 5: 0 <= A(1) <= A(1/2) <= A(0), so Q is from -1/8 to 9/8 of a_0, and A from
- *  0 to a_0. */
+/** No arc is farther off than 9/8 a_0. */
 static const uint64_t MOST = UINT64_C(73728) << DG_SILENT_BOW_BITS;
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -37,17 +36,8 @@ static uint64_t cubic_at(uint64_t t, uint64_t beta)
     return (uint64_t)((sum < 0 ? -sum : sum) >> PLACES);
 }
 
-/** Bound a block h >= FIRST by E, in units of exponents, at both its ends.
- *
- *  Lemma 6. |A - Q| <= max |A'''| / 124.7, the remainder of Lagrange. With r = |y - f|, p = (r/scale)^beta, t = beta p and
- *  X = r/w, A''' = -A t G(t) / X^3, G(t) = t^2 - 3 (beta - 1) t + (beta - 1) (beta - 2), and A <= a_0. X is at least h at
- *  x = 0, and h + 1 at x = 1. On the block t grows from t_0 to t_1. As beta >= 1, t/X grows, too, and is at most
- *  t_1/(h + 1). G is least at t = 3 (beta - 1)/2, so |G| is largest there or at an end. If beta < 2, G/X^2 = (t/X)^2 -
- *  3 (beta - 1) t/X^2 + (beta - 1) (beta - 2)/X^2 grows with X: the first term grows, the factor X^(beta - 2) of the
- *  second falls, and so does that of the third, whose sign is negative. Then |G|/X^2 is largest at an end.
- *
- *  Exponents are too low by less than 2^20 units (lemma 22: a + 2 b <= 2^12), and p < 89. So t_0 is less than 2^-22 too
- *  low and t_1 less than 2^-22 too high; beta is less than 2^-30 too low. 2 t < 2^13.5: G is off by less than 2^-8. */
+/** Bound a block h >= FIRST by E, in units of exponents, at both its ends. PROOF.md, lemma 9: by the third
+ *  derivative. t = beta (r/scale)^beta is from t_0 to t_1 on the block, less than 2^-22 off, and cubic_at less than 2^-8. */
 static uint64_t bow_of(size_t h, uint64_t first, uint64_t last, uint64_t beta,
                        const dg_silent *silent)
 {
@@ -75,14 +65,9 @@ static uint64_t bow_of(size_t h, uint64_t first, uint64_t last, uint64_t beta,
     return bow < MOST ? (uint64_t)bow + 1 : MOST;
 }
 
-/** Bound the blocks next to the centre on a side, where A''' may be without bound.
- *
- *  Lemma 7. Nodes cut a block into 32 pieces, or into single integers if it has no more. Between two nodes let y be the
- *  place from 0 to 1, C the chord of A, and s what E grows by; in the piece behind E grows by s + b, in the one before by
- *  s - a. E is convex: it is above the lines of those two pieces, so at most min(a y, b (1 - y)) below its chord, which is at
- *  most min(b, (a + b)/4). The chord of E belongs to an exponential, which is below C, and at most (ln(2) s)^2/8 of its
- *  larger end below. So A - C <= a_0 min(b, (a + b)/4) if that is at most 1, and C - A <= a_0 s^2/16. Q is at most
- *  |bulge|/(4 32^2) from its own chord. Before the first piece E counts as constant, as E does not fall. */
+/** Bound the blocks next to the centre on a side, where A''' may be without bound. PROOF.md, lemma 9: between
+ *  nodes, of which a block has 32 or one for each integer, by the convexity of E. Before the first piece E counts as
+ *  constant, as E does not fall. */
 static void set_first(uint64_t bow[FIRST], unsigned left, const dg_silent *silent)
 {
     const unsigned b = silent->block_bits, piece_bits = b > 5 ? b - 5 : 0;

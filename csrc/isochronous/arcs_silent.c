@@ -2,7 +2,7 @@
  * part of the format, and only cost time if they are wide; that no error exceeds its bound is what must be proven.
  *
  * Let x = tick/w, from 0 to 1, and A(x) = 2^16 a there. All errors are in units of 2^-16, which is 1 of A. A kernel
- * computes v by dg_silent_arc at q = floor(2^16 x). The facts of PROOF.md are the comments "Lemma" below. */
+ * computes v by dg_silent_arc at q = floor(2^16 x). That no error is above its bound: PROOF.md, lemmas 7 to 9. */
 #include "base/contract.h"
 #include "isochronous/silent.h"
 #include "isochronous/silent_decide.h"
@@ -14,10 +14,10 @@ enum {
     PART = 1 << PART_BITS,
     MOST_V = 65535,
     PLACES = 20,       /* binary places of rho and u */
-    LAPLACE_ERROR = 13 /* Lemma 4 */
+    LAPLACE_ERROR = 13 /* PROOF.md, lemma 8 */
 };
 
-/** What kernels look up of a block. */
+/** The numbers of a block that kernels look up. */
 typedef struct arc {
     int64_t base, slope, bulge;
     uint64_t error; /* at most, in parts */
@@ -41,22 +41,9 @@ static int64_t share_of(uint64_t height, uint64_t inverse, const dg_silent *sile
     return (int64_t)((dg_u128)whole * inverse >> 68);
 }
 
-/** Return the arc through 2^32 a at x = 0, 1/2 and 1. over: H/c, rounded up.
+/** Return the arc through 2^32 a at x = 0, 1/2 and 1, and the sum of its errors: PROOF.md, lemma 7.
  *
- *  Lemma 1. Let a's three values be at most e units from A, e <= H/(c 2^24) + 2^-15, and let |A - Q| <= `bow` on the
- *  block, Q the parabola through A(0), A(1/2), A(1). Then |v - A| <= error:
- *
- *    5/4 e            a parabola through values that are e too high or too low is at most 5/4 e off (Lebesgue's constant
- *                     of 0, 1/2, 1). A falls, so A(1) <= A(1/2) <= A(0): to make the values fall moves none away from
- *                     what is possible
- *    1/2 + 1/2 + 1/8  base, slope x and bulge x (1 - x) are rounded to whole numbers; 1 more for what they lose by their
- *                     ranges, a quarter of it for bulge
- *    1                floor(slope q / 2^16) makes v too high by less than 1, floor(bulge bow / 2^16) too low
- *    2 |bulge|/2^16   bow = floor(q (2^16 - 1 - q) / 2^16) is less than 2 below 2^16 x (1 - x) at x = q/2^16
- *    (slope + |bulge|)/2^16   if b > 16: q is less than 1 below 2^16 x, and no slope of the arc is steeper
- *
- *  base >= slope, so nothing wraps; v is kept in 0 ... 65535, which moves it towards A but for A in 65535 ... 65536,
- *  where it is at most 1 off. */
+ *  bow: |A - Q| is at most this on the block, Q the parabola through A(0), A(1/2), A(1). over: H/c, rounded up. */
 static arc parabola(const int64_t share[3], uint64_t bow, uint64_t over, const dg_silent *silent)
 {
     const int64_t first = share[0], last = share[2] < first ? share[2] : first;
@@ -109,12 +96,9 @@ static uint64_t third_at(uint64_t u)
     return 3 * u > cube ? 3 * u - cube : cube - 3 * u;
 }
 
-/** Bound |A - Q| / a_0 on block h, in parts of 2^-32 units, a_0 = a at x = 0. root: floor(2^20 rho), rho = w/sigma.
- *
- *  Lemma 2. |A - Q| <= max |A'''| / 124.7: the remainder of Lagrange, as |x (x - 1/2) (x - 1)| <= sqrt(3)/36. With
- *  u = |y - f| / sigma, A''' = A rho^3 (3 u - u^3), and A <= A(0). rho < 0.149: w is the least width, so that
- *  E(127 w/2) < 64 on the right, and E(z) >= log2(e) (rho z/w)^2 / 2. So u < 20. On a block, u is from h rho to
- *  (h + 1) rho + rho/w. 3 u - u^3 rises up to u = 1, where it is 2, and falls from there on. */
+/** Bound |A - Q| / a_0 on block h, in parts of 2^-32 units, a_0 = a at x = 0: PROOF.md, lemma 7. root: floor(2^20 rho),
+ *  rho = w/sigma. u = |y - f| / sigma is from h rho to (h + 1) rho + rho/w on the block, and below 20. 3 u - u^3 rises up
+ *  to u = 1, where it is 2, and falls from there on. */
 static uint64_t gaussian_bow(size_t h, uint64_t root, unsigned block_bits)
 {
     const uint64_t rho = root + 1, one = UINT64_C(1) << PLACES;
@@ -138,20 +122,8 @@ static void set_gaussian_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent *si
 
 /* --- Laplace ---------------------------------------------------------------------------------------- */
 
-/** Set k, the terms of 1 - exp(-tau x / 2), tau = w/scale.
- *
- *  Lemma 3. tau is from 0.34 to 0.7: E(127 w / 2) < 64 <= E(127 w) on the right, where E is log2(e) z/scale. So
- *  k_j = 2^16 (tau/2)^j / j! is rounded by less than 0.501, each k_j is at least k_(j+1), and no step of
- *  dg_silent_half_exponential wraps.
- *
- *  Lemma 4. v - A is from -13 to 10. Let t = tau q/2^17, Y = 2^16 exp(-t), and y_1 what 65535 - y is.
- *  - The terms behind t^5/5! are between 0 and -t^6/6! > -0.2/2^16. Step j of Horner's rule cuts less than 1, and the
- *    signs alternate: y_1 is from 5.51 x too low (three cuts, five roundings) to 4.51 x too high (two cuts), x = q/2^16.
- *  - So y - Y is above -(1.2 + 4.51 x), and below 5.51 x - 1. Times (y + Y)/2^16 < 2 exp(-t) + 2^-13, which is at most
- *    1.69 at x = 1 and falls more slowly than these rise: y^2/2^16 is above Y^2/2^16 - 9.7, and below it + 7.7.
- *  - It is cut, and again when base is multiplied. base is off by 1/2 + e, or 1 where it would be 2^16. e < 0.52, as the
- *    heights of the right side alone add up to more than 1.98: 9.7 + 1 + 1.02 + 1 < 13, and 7.7 + 1.02 < 9.
- *  - If b > 16, A is less at x than at q by less than tau < 0.7. */
+/** Set k, the terms of 1 - exp(-tau x / 2), tau = w/scale: PROOF.md, lemma 8. Each k_j is at least k_(j+1), so that no step of
+ *  dg_silent_half_exponential wraps. */
 static void set_exponential(dg_silent *silent)
 {
     const uint64_t half = over_parameter(1, 31, silent); /* 2^32 tau/2 */

@@ -300,10 +300,11 @@ static void set_kept(dg_silent *silent)
         }
         set_y(e.y_d, z, (unsigned)(i >> 7));
         mpz_mul(e.y_d, e.y_d, silent->law.d);
-        dg_weight_lower(&e);
-        while (lift < MOST_LIFT && mpfr_cmp_ui_2exp(e.lower, 1, -(long)lift - 1) < 0) {
-            lift++; /* 2^lift g stays below 1 */
+        dg_weight_upper(&e);
+        while (lift < MOST_LIFT && mpfr_cmp_ui_2exp(e.upper, 1, -(long)lift - 1) < 0) {
+            lift++; /* 2^lift g stays below 1, and not only its lower bound */
         }
+        dg_weight_lower(&e);
         silent->lift[i] = (uint8_t)lift;
         silent->kept[i] = (uint64_t)dg_get_words(e.lower, DG_LANE_BITS + lift, false);
     }

@@ -1,5 +1,5 @@
-/* Eight attempts at once, by AVX-512 and its products of 52 bits: of one law (lanes_avx512_ifma.c), or of
- * eight (lane_laws_avx512_ifma.c). lane_attempt.h explains the steps. */
+/* Eight attempts at once, each with its own law, by AVX-512 and its products of 52 bits (lane_laws_avx512_ifma.c).
+ * lane_attempt.h explains the steps. */
 #ifndef DG_ISOCHRONOUS_LANE_ATTEMPT_AVX512_H
 #define DG_ISOCHRONOUS_LANE_ATTEMPT_AVX512_H
 
@@ -97,9 +97,6 @@ DG_LANE_INLINE_512 __m512i distance_at(__m512i z, __mmask8 left, const constants
     return _mm512_min_epu64(d, of_law->farthest);
 }
 
-/** A function for the exponent at z, rounded down: one of those below, or of lane_power_avx512.h. */
-typedef __m512i lane_exponent(__m512i z, __mmask8 left, const constants *of_law);
-
 DG_LANE_INLINE_512 __m512i exponent_at(__m512i z, __mmask8 left, bool squared,
                                        const constants *of_law)
 {
@@ -119,23 +116,13 @@ DG_LANE_INLINE_512 __m512i exponent_at(__m512i z, __mmask8 left, bool squared,
         _mm512_srlv_epi64(lower, of_law->rate_shift));
 }
 
-DG_LANE_INLINE_512 __m512i laplace_exponent_at(__m512i z, __mmask8 left, const constants *of_law)
-{
-    return exponent_at(z, left, false, of_law);
-}
-
-DG_LANE_INLINE_512 __m512i gaussian_exponent_at(__m512i z, __mmask8 left, const constants *of_law)
-{
-    return exponent_at(z, left, true, of_law);
-}
-
 /** The outcomes of eight attempts. */
 typedef struct found {
     __m512i draws;
     __mmask8 accepted, undecided;
 } found;
 
-DG_LANE_INLINE_512 found attempt_by(words of, lane_exponent *exponent_of, const constants *of_law)
+DG_LANE_INLINE_512 found attempt(words of, bool squared, const constants *of_law)
 {
     const __m512i one = same(1), ones = same(UINT64_MAX);
     const __m512i product = _mm512_madd52lo_epu64(
@@ -157,8 +144,8 @@ DG_LANE_INLINE_512 found attempt_by(words of, lane_exponent *exponent_of, const 
         _mm512_or_si512(_mm512_srli_epi64(of.head, 16), _mm512_slli_epi64(of.more, 16)),
         of_law->low_mask);
     const __m512i z = _mm512_or_si512(_mm512_sllv_epi64(block, of_law->block_bits), low);
-    const __m512i lifted =
-        _mm512_sub_epi64(exponent_of(z, left, of_law), _mm512_slli_epi64(step, DG_LANE_BITS));
+    const __m512i lifted = _mm512_sub_epi64(exponent_at(z, left, squared, of_law),
+                                            _mm512_slli_epi64(step, DG_LANE_BITS));
     const __m512i height = height_of(_mm512_max_epi64(lifted, _mm512_setzero_si512()));
     const __m512i first = _mm512_srli_epi64(_mm512_sllv_epi64(zeros_last, step), 64 - DG_LANE_BITS);
     const __m512i last = _mm512_srli_epi64(_mm512_xor_si512(_mm512_sllv_epi64(other, step), ones),
@@ -174,11 +161,6 @@ DG_LANE_INLINE_512 found attempt_by(words of, lane_exponent *exponent_of, const 
         .accepted = (__mmask8)(known & is_below),
         .undecided = (__mmask8)(counts & (is_beyond | (__mmask8) ~(is_below | is_above))),
     };
-}
-
-DG_LANE_INLINE_512 found attempt(words of, bool squared, const constants *of_law)
-{
-    return attempt_by(of, squared ? gaussian_exponent_at : laplace_exponent_at, of_law);
 }
 
 #endif

@@ -13,17 +13,13 @@ size_t dg_silent_attempts(size_t left, const dg_silent *silent)
     return wanted >= DG_SILENT_BATCH ? DG_SILENT_BATCH : (wanted + 63) / 64 * 64;
 }
 
-/** Return about how many bytes the piece will use behind a batch of n attempts, which begins when `left` draws are
- *  missing; of a caller's source, no more than for certain. */
-static size_t bytes_behind(size_t n_attempts, size_t left, const dg_silent *silent,
-                           const dg_bits *bits)
+/** Return how many bytes the piece will use at least behind a batch of n attempts, which begins when `left` draws are
+ *  missing. More missing draws never make a batch smaller. */
+static size_t bytes_behind(size_t n_attempts, size_t left, const dg_silent *silent)
 {
-    const size_t all = left * silent->per_1024 >> 10;
-    if (dg_bits_from_caller(bits) || all <= n_attempts) {
-        return 0;
-    }
-    const size_t further = (all - n_attempts) * (3 + silent->n_planes);
-    return further < DG_BITS_CAPACITY ? further : DG_BITS_CAPACITY;
+    return left <= n_attempts
+               ? 0
+               : dg_silent_bytes(dg_silent_attempts(left - n_attempts, silent), silent);
 }
 
 dg_status dg_silent_next(int64_t *out, size_t *n, size_t left, const dg_silent *silent,
@@ -34,7 +30,7 @@ dg_status dg_silent_next(int64_t *out, size_t *n, size_t left, const dg_silent *
     if (n_attempts > space->most) {
         space->most = n_attempts;
     }
-    bits->bytes_ahead = bytes_behind(n_attempts, left, silent, bits);
+    bits->bytes_ahead = bytes_behind(n_attempts, left, silent);
     DG_TRY(dg_bits_take(space->batch, dg_silent_bytes(n_attempts, silent), bits));
     if (silent->kernel == NULL ||
         !silent->kernel(out, &n_accepted, space->scratch, space->batch, n_attempts, silent)) {

@@ -21,7 +21,7 @@
  *     row | position, high byte | position, low byte | the tick, bytes from the lowest on | 8 words of f'
  *
  * The tick is the upper block_bits bits of its bytes. Only attempts with rel = floor(L H g / c_i) need f', unless
- * that is the number itself; these and those in a tail take the words of f' in order. What follows is read behind
+ * that is the number itself; these and those in a tail take the words of f' in order. The following is read behind
  * the batch, attempt by attempt: a word if the 8 are taken, the level of a tail whose f' is below 2^-38, and more
  * bits of f'. The level is the number of ones that begin the upper 63 bits of a word, or go on in the next words; k is
  * the first word's lowest bit. The draws of a fill are the accepted attempts in order.
@@ -70,7 +70,7 @@ typedef enum dg_silent_shape {
     DG_SILENT_EXPONENTIAL /* Laplace: base exp(-tau q), by the constants k */
 } dg_silent_shape;
 
-/** What kernels look up, as planes of bytes: the lowest byte of a number first. Kernels read whole planes. */
+/** The numbers that kernels look up, as planes of bytes: the lowest byte of a number first. Kernels read whole planes. */
 typedef struct dg_silent_planes {
     uint8_t end[2][DG_SILENT_CODES], alias[DG_SILENT_CODES]; /* of a row */
     uint8_t base[2][DG_SILENT_CODES]; /* of a code: 2^16 a, as a signed number: less 2^15 */
@@ -147,7 +147,7 @@ uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
 
 enum { DG_SILENT_HALVES = 2 * DG_SILENT_TAIL + 1, DG_SILENT_BOW_BITS = 32 };
 
-/** What arcs are made of: exponents and heights (2^52 g, off by at most 4096) at half blocks. Behind an exponent of 40
+/** The numbers of which arcs are made: exponents and heights (2^52 g, off by at most 4096) at half blocks. Behind an exponent of 40
  *  (92, if blocks have one integer) and more they are DG_SILENT_FARTHEST and 0. */
 typedef struct dg_silent_steps {
     uint64_t exponent[2][DG_SILENT_HALVES + 1], height[2][DG_SILENT_HALVES + 1];
@@ -208,7 +208,7 @@ static inline size_t dg_silent_bytes(size_t n_attempts, const dg_silent *silent)
 dg_status dg_silent_settle(int64_t *out, size_t *n_accepted, const uint8_t *batch,
                            size_t n_attempts, const dg_silent *silent, dg_bits *bits);
 
-/** What a fill writes to. It holds draws and what became of random bytes, until dg_silent_close wipes it. */
+/** The memory of a fill. It holds draws and random bytes, until dg_silent_close wipes it. */
 typedef struct dg_silent_space {
     size_t most; /* attempts of a batch so far */
     uint8_t batch[DG_SILENT_BYTES + DG_SILENT_BEHIND];

@@ -1,6 +1,6 @@
 /* The silent engine by AVX-512 with VBMI2: 64 attempts at a time. Planes are looked up in registers. 16 bits decide
  * most attempts; the open ones wait, are decided one by one (silent_decide.h), and get their answers in order. No
- * branch, address or count depends on a byte of the batch before the answers of the whole batch are known, but for
+ * branch, address or count depends on a byte of the batch before the answers of the whole batch are known, except
  * the number of rounds. Compressions stay in registers: in memory their time may depend on the mask. */
 #include "isochronous/silent.h"
 
@@ -104,7 +104,7 @@ INLINE uint64_t in_order(__mmask32 low, __mmask32 high)
            _pdep_u64(high, UINT64_C(0xFF00FF00FF00FF00));
 }
 
-/** Where a batch is, and the parts of the scratch. Bit i of a mask is bit i % 8 of byte i / 8. */
+/** The place of a batch, and the parts of the scratch. Bit i of a mask is bit i % 8 of byte i / 8. */
 typedef struct places {
     const uint8_t *row, *upper, *lower, *ticks; /* columns */
     const uint8_t *words;
@@ -128,8 +128,7 @@ INLINE void decide_most(const places *at, dg_silent_shape shape, const dg_silent
 {
     const dg_silent_planes *planes = &silent->planes;
     const __m512i zero = _mm512_setzero_si512();
-    const unsigned bits = silent->block_bits < 16 ? silent->block_bits : 16;
-    const __m512i of_tick = _mm512_set1_epi16((short)(uint16_t)(0xFFFF0000 >> bits));
+    const __m512i of_tick = _mm512_set1_epi16((short)dg_silent_of_tick(silent->block_bits));
     const uint8_t *const last = at->ticks + at->n * (at->n_planes > 1 ? at->n_planes - 1 : 0);
     const uint8_t *const before =
         at->n_planes > 1 ? last - at->n : last; /* or of_tick cuts it off */
@@ -312,7 +311,7 @@ INLINE size_t compress(uint8_t *to, const uint8_t *column, const places *at)
     return count;
 }
 
-/** What numbers of 16, 32 or 64 bits are made of. A code as a signed number is negative on the left. */
+/** The parts of numbers of 16, 32 or 64 bits. A code as a signed number is negative on the left. */
 typedef struct widening {
     const uint8_t *code, *ticks; /* of accepted attempts: columns of stride n */
     size_t n, n_planes;

@@ -1,4 +1,4 @@
-/* What kernels of the silent engine compute of an attempt, in portable C. */
+/* The steps of an attempt that kernels of the silent engine compute in portable C. */
 #ifndef DG_ISOCHRONOUS_SILENT_DECIDE_H
 #define DG_ISOCHRONOUS_SILENT_DECIDE_H
 
@@ -13,7 +13,18 @@
 /** Return the mask of the tick's upper 16 bits: those that its bytes have, but not the tick. */
 static inline uint16_t dg_silent_of_tick(unsigned block_bits)
 {
-    return block_bits >= 16 ? 0xFFFF : (uint16_t)(0xFFFFu << (16 - block_bits));
+    return (uint16_t)(block_bits >= 16 ? 0xFFFFu : 0xFFFFu << (16 - block_bits));
+}
+
+/** Return all ones if a number is below 0, else 0. clang may make branches of what it knows to be a comparison; gcc does
+ *  not of this, and makes vectors of it. */
+DG_LANE_INLINE uint32_t dg_silent_sign(int32_t number)
+{
+    uint32_t mask = 0 - ((uint32_t)number >> 31);
+#if defined(__clang__)
+    __asm__("" : "+r"(mask));
+#endif
+    return mask;
 }
 
 /** Return 65535 exp(-tau q / 2^17), about. k: (tau/2)^j / j!, in units of 2^-16. */
@@ -34,7 +45,8 @@ DG_LANE_INLINE int32_t dg_silent_arc(int32_t base, int32_t slope, int32_t bulge,
     if (shape == DG_SILENT_PARABOLA) {
         const int32_t bow = (int32_t)(q * (65535 - q) >> 16);
         const int32_t v = base - (int32_t)((uint32_t)slope * q >> 16) + (bulge * bow >> 16);
-        return v < 0 ? 0 : v > 65535 ? 65535 : v;
+        const uint32_t least_v = (uint32_t)v & ~dg_silent_sign(v);
+        return (int32_t)((least_v | dg_silent_sign(65535 - (int32_t)least_v)) & 65535);
     }
     if (shape == DG_SILENT_EXPONENTIAL) {
         const uint32_t y = dg_silent_half_exponential(q, k);
@@ -54,7 +66,7 @@ typedef struct dg_silent_waiting {
     uint64_t number[DG_SILENT_TOGETHER]; /* z; of blocks of one integer the kept height */
 } dg_silent_waiting;
 
-/** What was asked of a batch's words. */
+/** How many of a batch's words were asked for. */
 typedef struct dg_silent_words {
     const uint8_t *of_batch; /* DG_SILENT_WORDS of 8 bytes */
     uint64_t n_taken;
@@ -98,11 +110,11 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
 
 /** Decide attempts as dg_silent_settle does. Let T = 2^(52 + lift) L H g, from `low` to `up`, and unit = 2^(52 + lift) c.
  *
- *  Lemma 8. T is more than low, or low itself where heights are kept that were cut; it is less than up. T >= (rel + 1) unit
- *  means accepted, T <= rel unit rejected, and an attempt is at a border if rel unit < T < (rel + 1) unit; this is known
- *  if rel unit < low, or rel is 0 as T > 0, and up <= (rel + 1) unit. 2^lift g is at most 1, and 1 only at z = 0 (g is
- *  transcendental elsewhere, or 1 at z = 0 on the left). So up is at most 2^52 L H where z > 0: without this, positions next
- *  to H of a piece of all c = H + 1 positions would stay undecided where g is nearly 1.
+ *  PROOF.md, lemma 10. T is more than low, or low itself where heights are kept that were cut; it is less than up.
+ *  T >= (rel + 1) unit means accepted, T <= rel unit rejected, and an attempt is at a border if rel unit < T <
+ *  (rel + 1) unit; this is known if rel unit < low, or rel is 0 as T > 0, and up <= (rel + 1) unit. 2^lift g is at most 1,
+ *  and 1 only at z = 0 (g is transcendental elsewhere, or 1 at z = 0 on the left). So up is at most 2^52 L H where z > 0:
+ *  without this, positions next to H of a piece of all c = H + 1 positions would stay undecided where g is nearly 1.
  *
  *  Requires:  the first n_waiting attempts wait, and are in the order of the batch.
  *  Returns:   bit i: attempt i is accepted, unless words->undecided is not 0.

@@ -1,5 +1,5 @@
 /* The silent engine in plain C. Planes are looked up by bit slices: 64 attempts at a time, a word for each bit. No branch,
- * address or count depends on a byte of the batch before the answers of the whole batch are known, but for the number of
+ * address or count depends on a byte of the batch before the answers of the whole batch are known, except the number of
  * rounds.
  *
  * Bit t of a plane is a tree. A leaf is a function of the lower three bits of the index, one of 256; which one is the law's
@@ -37,7 +37,7 @@ void dg_silent_set_leaves(dg_silent *silent)
     }
 }
 
-/** What a batch leaves behind, besides the scratch. */
+/** Random bytes that a batch leaves behind, besides the scratch. */
 typedef struct work {
     uint64_t functions[256]; /* of the lower three bits of 64 indices */
     uint8_t of_row[3][GROUP], of_code[4 + 7][GROUP];
@@ -107,7 +107,7 @@ static void look_up(uint8_t out[][GROUP], const uint8_t leaves[][8][DG_SILENT_LE
 
 /* --- most attempts -------------------------------------------------------------------------------- */
 
-/** A batch, and the parts of the scratch: a byte an attempt, all ones or 0 but for codes. */
+/** A batch, and the parts of the scratch: a byte an attempt, all ones or 0, or a code. */
 typedef struct columns {
     const uint8_t *of[3 + DG_SILENT_PLANES]; /* row, position, tick */
     const uint8_t *words;
@@ -129,7 +129,7 @@ static inline void decide_group(const columns *at, size_t i, dg_silent_shape sha
     for (size_t j = 0; j < GROUP; j++) {
         const uint16_t position = (uint16_t)(upper[j] << 8 | lower[j]);
         const uint16_t end = (uint16_t)(w->of_row[1][j] << 8 | w->of_row[0][j]);
-        const uint16_t second = (uint16_t)(0 - (position >= end));
+        const uint16_t second = (uint16_t)~dg_silent_sign(position - end);
         w->rel[j] = (uint16_t)(position - (end & second));
         w->length[j] = (uint16_t)((end ^ second) - second);
         at->code[i + j] = (uint8_t)(row[j] ^ (second & (row[j] ^ w->of_row[2][j])));
@@ -148,12 +148,14 @@ static inline void decide_group(const columns *at, size_t i, dg_silent_shape sha
         }
         const int32_t v = dg_silent_arc(base, slope, bulge, q, shape, silent->planes.k);
         const int32_t less = v - err, more = v + err;
-        const uint32_t from = (uint32_t)(less & ~(less >> 31));
-        const uint32_t to = (uint32_t)(more | (MOST - more) >> 31) & MOST;
-        const uint32_t accepted = 0 - (uint32_t)(w->rel[j] < (w->length[j] * from >> 16));
-        const uint32_t may = 0 - (uint32_t)(w->rel[j] <= (w->length[j] * to >> 16));
+        const uint32_t from = (uint32_t)less & ~dg_silent_sign(less);
+        const uint32_t to = ((uint32_t)more | dg_silent_sign(MOST - more)) & MOST;
+        const int32_t last = (int32_t)(w->length[j] * from >> 16),
+                      end = (int32_t)(w->length[j] * to >> 16);
+        const uint32_t accepted = dg_silent_sign(w->rel[j] - last),
+                       rejected = dg_silent_sign(end - w->rel[j]);
         at->accepted[i + j] = (uint8_t)accepted;
-        at->open[i + j] = (uint8_t)(may & ~accepted);
+        at->open[i + j] = (uint8_t)~(accepted | rejected);
     }
 }
 
@@ -166,8 +168,9 @@ static uint64_t rank(uint64_t before, const columns *at)
     uint64_t count = 0;
     for (size_t i = 0; i < at->n; i++) {
         count += at->open[i] & 1;
-        const uint64_t of = count - before, is_far = of - 1 > GROUP - 1 ? 1 : 0;
-        at->ranks[i] = (uint8_t)(of & (is_far - 1) & at->open[i]);
+        const uint64_t from_0 = count - before - 1,
+                       is_out = dg_mask(filled(from_0 | (GROUP - 1 - from_0)));
+        at->ranks[i] = (uint8_t)((from_0 + 1) & ~is_out & at->open[i]);
     }
     return count;
 }
@@ -265,7 +268,7 @@ static bool decide_open(const columns *at, const dg_silent *silent, work *w)
         for (size_t i = 0; i < at->n; i++) { /* rank 0 has no answer */
             const unsigned rank_of = at->ranks[i];
             const uint64_t its = answers >> ((rank_of - 1) & 63) & (rank_of + 255) >> 8;
-            at->accepted[i] |= (uint8_t)(0 - (its & 1));
+            at->accepted[i] |= (uint8_t)dg_mask(0 - (its & 1));
         }
     }
     bool is_decided = words.undecided == 0;

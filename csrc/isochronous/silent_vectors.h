@@ -1,8 +1,11 @@
 /* A kernel of the silent engine by vectors of 16 or 32 bytes. silent_avx2.c, silent_sse41.c and silent_neon.c say what
- * a vector can do, and include this.
+ * a vector can do, and include this: BYTES of a vector, in lanes of 16, and PART, the bytes that taken() looks up;
+ * KERNEL, its name. An index from PART on takes 0 if it was made ready(). Pairs are words a + 2^8 b, of the lower or
+ * upper half of each lane; high_product() is the upper half of products; bounded_ sums and differences stop at the ends
+ * of a signed word, excess() at 0. pack8() moves 8 bytes to places, put() writes signed numbers plus `least`.
  *
  * Tables are looked up whole, in registers: no address depends on a secret, and no branch does. 16 bits decide most
- * attempts. Those that they leave open wait: running sums give them ranks, shuffles gather those of some ranks in
+ * attempts. The others wait: running sums give them ranks, shuffles gather those of some ranks in
  * SLOTS slots, and 52 bits decide them. If more wait than the law has places for, further rounds follow. */
 #include "base/contract.h"
 #include "isochronous/silent_decide.h"
@@ -12,22 +15,24 @@
 
 enum {
     SLOTS = 16, /* bytes of a lane */
-    MOST_RANKED =
-        240,    /* a rank is a byte, and less `done`, or modulo 256, it must not be another's */
+    /* A rank is a byte. Less one of another round, modulo 256, it must not be a slot's. */
+    MOST_RANKED = 240,
     SOME = 128, /* attempts that are ranked together if too many wait */
-    FEW = 256,  /* of a batch of this size half as many wait */
+    FEW = 256,  /* a batch of this size or less has half as many places */
     GATHERED = 4 + DG_SILENT_PLANES
 };
 
-/** A batch, and scratch that has room for its attempts: a byte each. */
+/** A batch, and scratch for a byte of each attempt. */
 typedef struct work {
     const dg_silent *silent;
     const uint8_t *columns; /* row, position, tick */
     dg_silent_words words;
     size_t n;
-    uint8_t *code, *open,
-        *accepted; /* open: all ones or 0, later the rank or 0; accepted: a bit each */
-    uint8_t *place, *packed;
+    uint8_t *code;
+    uint8_t *open;     /* all ones or 0; later the rank or 0 */
+    uint8_t *accepted; /* a bit each */
+    uint8_t *place;    /* where a slot's attempt is in a lane of 16 */
+    uint8_t *packed;   /* codes and ticks of accepted attempts */
 } work;
 
 INLINE vec8 load(const uint8_t *from)

@@ -1,4 +1,4 @@
-/* What silent_vectors.h asks of SSE4.1 and AVX2. Before it stand INLINE, BYTES, X(name) for _mm_name or _mm256_name,
+/* For silent_vectors.h, by SSE4.1 or AVX2. It needs INLINE, BYTES, X(name) for _mm_name or _mm256_name,
  * XV(name) for the same of a whole vector, and a `vector`, its type. */
 #include <immintrin.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* The staircase over a law, under which isochronous attempts are made. It needs no table. Proof: PROOF.md, lemma 1.
+/* The staircase over a law, under which isochronous attempts are made. It needs no table. Proof: PROOF.md, lemma 12.
  *
  * It is the same on both sides of the centre. Names:
  *

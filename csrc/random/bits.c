@@ -96,15 +96,29 @@ dg_status dg_bits_refill(dg_bits *bits, size_t need)
 
 dg_status dg_bits_take(uint8_t *out, size_t n, dg_bits *bits)
 {
-    const size_t behind = bits->bytes_ahead;
-    while (n > 0) {
-        size_t some = n < DG_BITS_MOST ? n : (size_t)DG_BITS_MOST;
-        bits->bytes_ahead = behind + (n - some);
-        DG_TRY(dg_bits_refill(bits, some));
-        memcpy(out, bits->buffer + bits->position, some);
-        bits->position += some;
+    enum { WHOLE = DG_CHACHA20_MOST_LANES * DG_CHACHA20_BLOCK };
+    const size_t ahead = bits->bytes_ahead;
+    dg_status status = DG_OK;
+    while (n > 0 && status == DG_OK) {
+        const size_t n_unread = bits->end - bits->position;
+        size_t some = n_unread < n ? n_unread : n;
+        if (some > 0) {
+            memcpy(out, bits->buffer + bits->position, some);
+            bits->position += some;
+        } else if (bits->source->kind == DG_SOURCE_CHACHA20 && n >= WHOLE) { /* without a copy */
+            some = n / WHOLE * WHOLE;
+            status = read_chacha20(out, some, bits);
+        } else {
+            const size_t need = n < DG_BITS_MOST ? n : (size_t)DG_BITS_MOST;
+            bits->bytes_ahead = ahead + (n - need);
+            if (bits->source->kind == DG_SOURCE_CHACHA20 && bits->bytes_ahead > WHOLE - need) {
+                bits->bytes_ahead = WHOLE - need; /* the next call takes more without a copy */
+            }
+            status = dg_bits_refill(bits, need);
+        }
         out += some;
         n -= some;
     }
-    return DG_OK;
+    bits->bytes_ahead = ahead;
+    return status;
 }

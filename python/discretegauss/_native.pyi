@@ -158,6 +158,17 @@ class _Lib:
         source: _CData,
         /,
     ) -> int: ...
+    def dg_silent_row(
+        self,
+        end: _CData,
+        alias: _CData,
+        c: _CData,
+        err: _CData,
+        i: int,
+        sampler: _CData,
+        /,
+    ) -> None: ...
+    def dg_silent_share(self, i: int, q: int, sampler: _CData, /) -> int: ...
     def dg_table_cell(self, block: _CData, level: _CData, i: int, sampler: _CData, /) -> None: ...
     def dg_table_row(
         self, end: _CData, code: _CData, special: _CData, i: int, sampler: _CData, /

@@ -1,7 +1,7 @@
 /* The silent engine's integers and its definition (isochronous/silent.h). Facts:
  *
  *   - the rows give each code as many positions as c says, and c is at least H g: with the bounds on a, the theorem
- *     of silent.h needs nothing else;
+ *     of silent.h needs nothing else; 2^lift g is at most 1, as kernels ask for;
  *   - of all 2^24 rows and positions with one tick, floor(H g) or a few more, by one for each piece of the code, are
  *     accepted: no more than H g if f' is all ones, no fewer if it is 0;
  *   - attempts read the stream that the header describes, and only that. */
@@ -42,6 +42,9 @@ static const one_law LAWS[] = {
     {DG_DISCRETE_LAPLACE, "8", "1/3", NULL},
     {DG_GENERALIZED_GAUSSIAN, "200", "1/3", "6/5"},
     {DG_GENERALIZED_GAUSSIAN, "1000000000", "1/2", "127/2"},
+    /* g(1) is more than 2^-5 by a share of some 2^-130 */
+    {DG_GENERALIZED_GAUSSIAN,
+     "1361129467683753853853498429727072845824/4717315264510265882758882855283089687985", "0", "1"},
 };
 
 static const one_law *looked_at;
@@ -88,6 +91,8 @@ static void check_units(const dg_silent *silent)
         }
         bounds_of(lower, upper, h << silent->block_bits, i >> 7, silent);
         HOLDS(mpfr_cmp_ui(upper, silent->c[i]) <= 0, i, "c is below H g");
+        mpfr_mul_2ui(lower, lower, silent->lift[i], MPFR_RNDD);
+        HOLDS(mpfr_cmp_ui(lower, silent->height) <= 0, i, "2^lift g is above 1");
     }
     HOLDS(total == 1u << 24, 0, "the sum");
     for (size_t left = 0; left < 2; left++) { /* the width is the least one */

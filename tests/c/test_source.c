@@ -3,6 +3,8 @@
 #define _DEFAULT_SOURCE
 #include "support.h"
 
+#include "random/bits.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -170,6 +172,36 @@ static void test_keystream(const dg_sampler *by)
     }
 }
 
+/** Pieces of any size are the stream, whatever the call says that it will use. If it says nothing, no byte of a caller's
+ *  source goes unused. */
+static void test_pieces(void)
+{
+    static uint8_t stream[1 << 17], bytes[sizeof stream];
+    static dg_bits bits;
+    uint8_t key[32];
+    uint64_t state = 1;
+    start(PLAIN);
+    CHECK(getrandom(key, sizeof key, 0) == sizeof key, "the key");
+    dg_keystream(stream, sizeof stream / 64, key, 0);
+    for (unsigned i = 0; i < 40; i++) {
+        tape from = {stream, sizeof stream, 0};
+        const dg_source source =
+            i % 2 == 0 ? tape_source(&from) : (dg_source){DG_SOURCE_CHACHA20, NULL, NULL};
+        start(PLAIN);
+        dg_bits_open(&bits, &source);
+        for (size_t at = 0; at < sizeof stream;) {
+            const size_t most = i % 4 < 2 ? 20000 : 300, left = sizeof stream - at;
+            const size_t n = 1 + next_word(&state) % (most < left ? most : left);
+            bits.bytes_ahead = i % 2 == 0 ? 0 : next_word(&state) % 3 * 9000;
+            CHECK(dg_bits_take(bytes + at, n, &bits) == DG_OK, "%zu bytes", n);
+            at += n;
+            CHECK(i % 2 != 0 || from.used == at, "%zu bytes are used, not %zu", from.used, at);
+        }
+        dg_bits_close(&bits);
+        CHECK(memcmp(bytes, stream, sizeof stream) == 0, "another stream");
+    }
+}
+
 /** Sources of kinds that do not exist, and one without a function, are errors. */
 static void test_kinds(const dg_sampler *by)
 {
@@ -202,6 +234,7 @@ static void test_few_draws(void)
 
 int main(void)
 {
+    test_pieces();
     static const struct {
         dg_law_kind kind;
         const char *parameter, *mu;

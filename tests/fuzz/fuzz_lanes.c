@@ -1,21 +1,20 @@
-/* Isochronous fills, for any law that is drawn in lanes and any words. Every kernel decides each attempt as MPFR does,
- * and leaves undecided only what is within its bounds of the edge, also with the constants of lane_laws.h. Every
- * outcome of a narrow law has its words, and each kernel draws what a word says, also next to thresholds. From any tape
- * every instruction set fills alike. No input hits a height next to the edge by itself, so an attempt may request one:
- * a byte's sixteenth parts of a unit of 2^-52 away. */
+/* Isochronous fills, and attempts of arrays in lanes. From any tape every instruction set fills alike, and the draws that
+ * kernels decide are those of the definition. Every kernel of arrays decides each attempt as MPFR does, and leaves
+ * undecided only what is within its bounds of the edge. No input hits a height next to the edge by itself, so an attempt
+ * may request one: a byte's sixteenth parts of a unit of 2^-52 away. */
 #include "input.h"
 
 #include "isochronous/lane_laws.h"
-#include "isochronous/narrow.h"
+#include "isochronous/silent.h"
 
 #include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRECISION = 400, MOST_ATTEMPTS = 40, MOST_KERNELS = 4, MOST_FILL = 600 };
+enum { PRECISION = 400, MOST_ATTEMPTS = 40, MOST_KERNELS = 5, MOST_FILL = 3000 };
 
-static const dg_isa isas[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_AVX2, DG_ISA_AVX512_VBMI2,
-                                          DG_ISA_NEON};
+static const dg_isa isas[MOST_KERNELS] = {DG_ISA_PORTABLE, DG_ISA_SSE41, DG_ISA_AVX2,
+                                          DG_ISA_AVX512_VBMI2, DG_ISA_NEON};
 
 /* --- the model ------------------------------------------------------------------------------- */
 
@@ -166,44 +165,51 @@ static bool may_be_undecided(const truth *of, const dg_lanes *lanes)
 
 /* --- comparisons ----------------------------------------------------------------------------- */
 
-/** Make a batch's attempts by a kernel. It continues behind those that it leaves undecided. */
-static void check_kernel(const uint8_t *bytes, size_t n, const truth *of, const dg_lanes *lanes)
+/** Make attempts of copies of a law by a kernel. It continues behind those that it leaves undecided. */
+static void check_kernel(const uint8_t *bytes, size_t n, const truth *of, const dg_lanes *lanes,
+                         const dg_lane_laws *laws)
 {
-    size_t done = 0;
-    while (done < n) {
-        const size_t n_out = n - done + DG_LANE_BEHIND, n_bytes = (n - done) * lanes->attempt_bytes;
-        int64_t *out = exactly(n_out * sizeof *out);
+    for (size_t done = 0; done < n; done++) {
+        const size_t left = n - done, n_bytes = left * lanes->attempt_bytes;
+        dg_lane_laws all = *laws;
+        dg_lane_round round = {.n_pending = left};
+        int64_t out[DG_LANE_LAWS];
+        bool kept[MOST_ATTEMPTS] = {false};
         uint8_t *words = exactly(n_bytes); /* a step beyond is reported */
         memcpy(words, bytes + done * lanes->attempt_bytes, n_bytes);
-        size_t n_accepted, n_made, accepted = 0;
-        lanes->kernel(out, &n_accepted, &n_made, words, n - done, lanes);
-        REQUIRE(n_made <= n - done);
-        for (size_t i = done; i < done + n_made; i++) {
-            if (!of[i].counts) {
+        for (size_t i = 0; i < left; i++) {
+            round.pending[i] = i;
+            if (i > 0) {
+                dg_lane_laws_again(&all);
+            }
+        }
+        dg_lane_laws_attempt(out, &round, words, &all);
+        REQUIRE(round.n_made <= left && round.n_kept <= round.n_made);
+        for (size_t i = 0; i < round.n_kept; i++) {
+            kept[round.pending[i]] = true;
+        }
+        for (size_t i = 0; i < round.n_made; i++) {
+            const truth *at = &of[done + i];
+            if (!at->counts) {
+                REQUIRE(kept[i]);
                 continue;
             }
-            REQUIRE(!of[i].is_beyond);
-            REQUIRE(of[i].is_certain || of[i].f != of[i].edge); /* no words decide it */
-            if (of[i].is_certain || of[i].f < of[i].edge) {
-                REQUIRE(accepted < n_accepted);
-                REQUIRE(mpz_cmp_si(of[i].x, out[accepted]) == 0);
-                accepted++;
-            }
+            REQUIRE(!at->is_beyond);
+            REQUIRE(at->is_certain || at->f != at->edge); /* no words decide it */
+            REQUIRE(kept[i] == (!at->is_certain && at->f > at->edge));
+            REQUIRE(kept[i] || mpz_cmp_si(at->x, out[i]) == 0);
         }
-        REQUIRE(accepted == n_accepted);
-        done += n_made;
-        if (done < n) {
-            REQUIRE(of[done].counts && may_be_undecided(&of[done], lanes));
-            done++;
-        }
+        done += round.n_made;
+        REQUIRE(done == n || (of[done].counts && may_be_undecided(&of[done], lanes)));
         free(words);
-        free(out);
     }
 }
 
-static void check_kernels(dg_lanes *const lanes[MOST_KERNELS], const numbers *of, input *from)
+static void check_kernels(const dg_lane_laws *laws, const numbers *of, input *from)
 {
-    const size_t size = lanes[0]->attempt_bytes, n = take_byte(from) % MOST_ATTEMPTS;
+    dg_lanes lanes;
+    dg_lane_laws_one(&lanes, 0, laws);
+    const size_t size = lanes.attempt_bytes, n = take_byte(from) % MOST_ATTEMPTS;
     uint8_t *bytes = exactly(n * size);
     truth truths[MOST_ATTEMPTS];
     for (size_t i = 0; i < n; i++) {
@@ -212,108 +218,18 @@ static void check_kernels(dg_lanes *const lanes[MOST_KERNELS], const numbers *of
             bytes[i * size + k] = take_byte(from);
         }
         mpz_init(truths[i].x);
-        judge(&truths[i], bytes + i * size, wish, lanes[0], of);
+        judge(&truths[i], bytes + i * size, wish, &lanes, of);
     }
-    for (size_t k = 0; k < MOST_KERNELS && lanes[k] != NULL; k++) {
-        check_kernel(bytes, n, truths, lanes[k]);
+    dg_lane_laws by = *laws;
+    check_kernel(bytes, n, truths, &lanes, &by);
+    by.isa = DG_ISA_AVX512_VBMI2;
+    if (dg_isa_available(by.isa) && dg_isa_has_ifma()) {
+        check_kernel(bytes, n, truths, &lanes, &by);
     }
     for (size_t i = 0; i < n; i++) {
         mpz_clear(truths[i].x);
     }
     free(bytes);
-}
-
-/** floor(C g(y)), C = 2^32 height. */
-static uint64_t words_of(int64_t y, const mpq_t f, uint64_t height, const numbers *of)
-{
-    mpfr_t g;
-    mpz_t whole;
-    mpfr_init2(g, PRECISION);
-    mpz_init_set_si(whole, y);
-    exponent(g, whole, f, of);
-    mpfr_neg(g, g, MPFR_RNDN);
-    mpfr_exp(g, g, MPFR_RNDN);
-    mpfr_mul_ui(g, g, height, MPFR_RNDN);
-    mpfr_mul_2ui(g, g, 32, MPFR_RNDN);
-    mpfr_get_z(whole, g, MPFR_RNDD);
-    const uint64_t words = mpz_get_ui(whole);
-    mpfr_clear(g);
-    mpz_clear(whole);
-    return words;
-}
-
-/** Return whether a law surely has few outcomes: g < 2^-63 at 128, or at 64 on both sides. */
-static bool is_surely_narrow(const numbers *of)
-{
-    const uint64_t places = UINT64_C(1) << 31; /* 2^63 is 2^32 times this */
-    mpz_t c;
-    mpq_t f;
-    mpz_init(c);
-    mpq_init(f);
-    set_centre(c, f, of->mu);
-    const int64_t y = mpq_sgn(f) == 0 ? 128 : 64;
-    const bool is = words_of(y, f, places, of) == 0 && words_of(-y, f, places, of) == 0;
-    mpz_clear(c);
-    mpq_clear(f);
-    return is;
-}
-
-/** Make a batch's draws by a kernel of a narrow law. It continues behind those that it leaves undecided. */
-static void check_narrow_kernel(const uint64_t *words, size_t n, const dg_lanes *lanes)
-{
-    const dg_narrow *narrow = lanes->narrow;
-    for (size_t done = 0; done < n; done++) {
-        int64_t *out = exactly((n - done + DG_LANE_BEHIND) * sizeof *out);
-        uint8_t *bytes = exactly(8 * (n - done));
-        for (size_t i = 0; i < 8 * (n - done); i++) {
-            bytes[i] = (uint8_t)(words[done + i / 8] >> (8 * (i % 8)));
-        }
-        size_t n_accepted, n_made;
-        lanes->kernel(out, &n_accepted, &n_made, bytes, n - done, lanes);
-        REQUIRE(n_accepted == n_made && n_made <= n - done);
-        for (size_t i = 0; i < n_made; i++) {
-            const uint64_t u = words[done + i];
-            int64_t y = narrow->least;
-            for (size_t j = 0; u >= narrow->threshold[j]; j++) {
-                y++;
-            }
-            REQUIRE(u < narrow->threshold[narrow->n - 1]);
-            REQUIRE(out[i] == lanes->c + (narrow->has_sign && u % 2 == 1 ? -y : y));
-        }
-        done += n_made;
-        REQUIRE(done == n || words[done] >= narrow->threshold[narrow->n - 1]);
-        free(bytes);
-        free(out);
-    }
-}
-
-/** Check the words of a narrow law's outcomes, and what its kernels draw from words near a threshold, or from any. */
-static void check_narrow(dg_lanes *const lanes[MOST_KERNELS], const numbers *of, input *from)
-{
-    const dg_narrow *narrow = lanes[0]->narrow;
-    uint64_t sum = 0, words[MOST_ATTEMPTS];
-    mpz_t c;
-    mpq_t f;
-    mpz_init(c);
-    mpq_init(f);
-    set_centre(c, f, of->mu);
-    REQUIRE(mpz_cmp_si(c, lanes[0]->c) == 0 && narrow->has_sign == (mpq_sgn(f) == 0));
-    for (size_t j = 0; j < narrow->n; j++) {
-        const uint64_t whole = words_of(narrow->least + (int64_t)j, f, narrow->height, of);
-        sum += narrow->has_sign && j > 0 ? 2 * whole : whole;
-        REQUIRE(narrow->threshold[j] == sum);
-    }
-    mpz_clear(c);
-    mpq_clear(f);
-    const size_t n = take_byte(from) % MOST_ATTEMPTS;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t wish = take_byte(from);
-        words[i] = wish % 2 == 0 ? take_word(8, from)
-                                 : narrow->threshold[wish / 2 % narrow->n] + take_byte(from) - 128;
-    }
-    for (size_t k = 0; k < MOST_KERNELS && lanes[k] != NULL; k++) {
-        check_narrow_kernel(words, n, lanes[k]);
-    }
 }
 
 /** The result of one fill. */
@@ -337,7 +253,7 @@ static void check_fills(const numbers *of, input *from)
     static const size_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
     const dg_dtype dtype = (dg_dtype)(take_byte(from) % (DG_UINT64 + 1));
     const size_t n = take_word(2, from) % MOST_FILL, n_bytes = n * sizes[dtype];
-    tape full_tape = take_tape(32u * take_byte(from), from);
+    tape full_tape = take_tape(64u * take_byte(from), from);
     uint8_t *expected = exactly(n_bytes), *out = exactly(n_bytes);
     outcome wanted = {DG_OK, 0};
     for (size_t k = 0; k < MOST_KERNELS; k++) {
@@ -385,10 +301,7 @@ static void check_law_in_a_lane(numbers *of, input *from)
     dg_lane_staircases_build(&staircases, of->kind, true);
     dg_lane_laws_open(&laws, &staircases, DG_ISA_PORTABLE);
     if (dg_lane_laws_add(&laws, &staircases, &parameter, &centre)) {
-        dg_lanes one, *const lanes[MOST_KERNELS] = {&one};
-        dg_lane_laws_one(&one, 0, &laws);
-        one.kernel = dg_lane_kernel_portable;
-        check_kernels(lanes, of, from);
+        check_kernels(&laws, of, from);
     }
 }
 
@@ -406,29 +319,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         numbers_clear(&of);
         return 0;
     }
-    dg_law *law = law_of(&of);
-    dg_lanes *lanes[MOST_KERNELS] = {0};
-    size_t n_lanes = 0;
-    for (size_t k = 0; k < MOST_KERNELS; k++) {
-        if (dg_isa_available(isas[k]) && dg_lanes_build(&lanes[n_lanes], law, isas[k]) == DG_OK) {
-            n_lanes++;
-        }
+    dg_options options = default_options();
+    dg_sampler *sampler = sampler_of(&of, DG_ISOCHRONOUS, &options);
+    if (sampler != NULL) { /* otherwise isochronous draws do not hold it */
+        dg_sampler_free(sampler);
+        check_fills(&of, &from);
     }
-    if (n_lanes > 0) { /* otherwise lanes do not hold it */
-        const bool fills = take_byte(&from) % 4 == 0;
-        REQUIRE(lanes[0]->narrow != NULL || !is_surely_narrow(&of));
-        if (!fills && lanes[0]->narrow != NULL) {
-            check_narrow(lanes, &of, &from);
-        } else if (!fills) {
-            check_kernels(lanes, &of, &from);
-        } else {
-            check_fills(&of, &from);
-        }
-    }
-    for (size_t k = 0; k < MOST_KERNELS; k++) {
-        dg_lanes_release(lanes[k]);
-    }
-    dg_law_free(law);
     numbers_clear(&of);
     return 0;
 }

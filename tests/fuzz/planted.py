@@ -122,9 +122,9 @@ FAULTS = [
     Fault(
         "heights of lanes are assumed to be at most 1 unit too low, not 6",
         "lanes",
-        "isochronous/build_lanes.c",
-        "lanes->below = DG_LANE_BELOW;",
-        "lanes->below = 1;",
+        "isochronous/lane_laws.c",
+        ": DG_LANE_BELOW,",
+        ": 1,",
     ),
     Fault(
         "the tail's step is not lifted",
@@ -134,11 +134,11 @@ FAULTS = [
         "lanes) - (0 * step << DG_LANE_BITS);",
     ),
     Fault(
-        "the AVX2 kernel's first stage decides what 32 bits do not tell",
+        "kernels in vectors take the first piece's length for the second one's",
         "lanes",
-        "isochronous/lanes_avx2.c",
-        ".above = same(7 * of_exponent / 10 + 2 + (more >> SPARE)),",
-        ".above = same(0 * of_exponent * more),",
+        "isochronous/silent_vectors.h",
+        "chosen(is_first, end, (UINT64_C(1) << 16) - end)",
+        "chosen(is_first, end, end)",
     ),
     Fault(
         "the AVX-512 kernel lets choices count that should not",
@@ -148,11 +148,11 @@ FAULTS = [
         "_mm512_cmpge_epu64_mask(_mm512_or_si512(product",
     ),
     Fault(
-        "a narrow law's weights are too large by 2^-64",
+        "the first integers of blocks are never reached by the portable kernel",
         "lanes",
-        "isochronous/build_narrow.c",
-        "of.upper = dg_get_words(e->upper, PLACES, true);",
-        "of.upper = of.lower += (dg_u128)1 << 63;",
+        "isochronous/silent_portable.c",
+        "tick >> (8 * n_planes - silent->block_bits);",
+        "(tick >> (8 * n_planes - silent->block_bits) | (silent->block_bits > 0));",
     ),
     Fault(
         "a draw is from the law before its own",
@@ -202,6 +202,20 @@ FAULTS = [
         "isochronous/lane_power.h",
         "DG_LANE_LOG_TERM(12);\n    sum = DG_LANE_LOG_TERM(11) + high(u, sum);\n",
         "DG_LANE_LOG_TERM(11);\n",
+    ),
+    Fault(
+        "an arc of the silent engine is trusted a unit too far",
+        LINES,
+        "isochronous/arcs_silent.c",
+        "of_heights + 2 * PART + PART / 8",
+        "of_heights + 1 * PART + PART / 8",
+    ),
+    Fault(
+        "f' of the silent engine ends a unit too early",
+        LINES,
+        "isochronous/silent_decide.h",
+        "((dg_u128)word + 1) * c",
+        "((dg_u128)word + 0) * c",
     ),
     Fault(
         "log 2 of 128 bits is a unit too large",

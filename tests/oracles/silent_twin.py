@@ -42,7 +42,7 @@ class SilentTwin:
         if h == _TAIL:
             return 0
         whole, exact = self.law.floor(2**32, self._y(code, h << self.block_bits))
-        return whole + (not exact)
+        return int(whole + (not exact))
 
     @staticmethod
     def _y(code: int, z: int) -> int:
@@ -57,7 +57,7 @@ class SilentTwin:
             return 8 if tops[i] <= 2**16 else 1
         power = 1 if beta <= 2 else 2
         least = 2 if i % 128 == 0 and beta < Fraction(7, 5) else 1
-        return min(304, max(least, tops[i] ** power // max(1, tops[i + 1]) ** power))
+        return min(304, max(least, int(tops[i] ** power // max(1, tops[i + 1]) ** power)))
 
     def _set_units(self, is_gaussian: bool, beta: Fraction | None) -> None:
         tops = [self._top(i) for i in range(256)]

@@ -59,14 +59,15 @@ class CellTable:
     rows: tuple[Row, ...]
 
 
-def sampler_of(spec: LawSpec, index_bits: int, block_bits: int) -> Any:
-    """Return a sampler of the C core that holds the table; its last reference frees it."""
+def sampler_of(spec: LawSpec, index_bits: int, block_bits: int, method: int | None = None) -> Any:
+    """Return a sampler of the C core, by cells or another method; its last reference frees it."""
     from .._drawing.native import c_texts, raise_for_status
     from .._native import ffi, lib
 
     sizes = {"index_bits": index_bits, "block_bits": block_bits}
     sampler, options = ffi.new("dg_sampler **"), ffi.new("dg_options *", sizes)
-    arguments = int(spec.kind), *c_texts(spec), lib.DG_CELLS, options
+    by = lib.DG_CELLS if method is None else method
+    arguments = int(spec.kind), *c_texts(spec), by, options
     raise_for_status(lib.dg_sampler_new_with(sampler, *arguments))
     return ffi.gc(sampler[0], lib.dg_sampler_free)
 

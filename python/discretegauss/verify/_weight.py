@@ -49,6 +49,11 @@ def ball(value: Fraction | int) -> arb:
     return arb(fmpq(fraction.numerator, fraction.denominator))
 
 
+def at_most(left: arb, right: arb) -> bool | None:
+    """Return whether left <= right, or None if the balls do not tell."""
+    return True if left <= right else False if left > right else None
+
+
 class Weight:
     """phi and g of a law, as functions of the distance, at the precision in force."""
 

@@ -1,4 +1,4 @@
-"""Prove cell tables right, by arithmetic that shares nothing with the code that builds them.
+"""Prove tables right, by arithmetic that shares nothing with the code that builds them.
 
 ``python -m discretegauss.verify [--random N]`` takes tables from the C core as data and proves, by
 ball arithmetic (python-flint's arb), the facts on which the exactness of draws depends
@@ -19,6 +19,8 @@ Facts 1, 2 and 4 need g at single integers, because abs(y - f) grows from y = 0 
 largest and least on a block at its ends. Comparisons are made at ever higher precision until they
 are certain. They end, because exp of an algebraic number other than 0 is never rational, and
 because the weight is exactly 1 if the exponent is 0.
+
+The numbers of isochronous draws are proven as ``discretegauss.verify._silent`` says.
 
 ``--quick`` proves nothing about tables. It draws from fixed bits and compares (``_quick``), in a
 second, and needs neither python-flint nor the compiled core. ``--gpu`` asks each GPU for items of
@@ -50,11 +52,12 @@ from .._version import __version__
 from ..errors import ParameterValueError
 from ._arcs import Use, arc_holds
 from ._cases import fixed_cases, one_line, random_cases
+from ._silent import Units, copy_out_units, facts_of
 from ._table import REACH_BITS, SPECIAL_CODE, CellTable, copy_out
-from ._weight import Weight, ball, precision
+from ._weight import Weight, at_most, ball, precision
 
 if TYPE_CHECKING:
-    from flint import arb
+    pass
 
 _UNREAD = 141  # 128 + SIGPIPE
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs
@@ -99,20 +102,16 @@ class _WeightsOfIntegers:
         return None
 
 
-def _at_most(left: arb, right: arb) -> bool | None:
-    return True if left <= right else False if left > right else None
-
-
 def _under(height: int, y: int, n: int, weight: Weight) -> bool | None:
     if n >= height:
         return True  # g <= 1, even if it would take 10**5 bits to see that g < 1
-    return _at_most(height * weight.weight_at(y), ball(n))
+    return at_most(height * weight.weight_at(y), ball(n))
 
 
 def _over(height: int, y: int, n: int, weight: Weight) -> bool | None:
     if n == 0:
         return True  # g > 0, even if it is very small
-    return _at_most(ball(n), height * weight.weight_at(y))
+    return at_most(ball(n), height * weight.weight_at(y))
 
 
 def _require(answer: bool | None, fact: str) -> None:
@@ -214,7 +213,7 @@ def _halves(start: int, beyond: int, weight: Weight) -> bool | None:
     from flint import arb
 
     growth = weight.phi(weight.distance(beyond)) - weight.phi(weight.distance(start))
-    return _at_most(arb.const_log2(), growth)
+    return at_most(arb.const_log2(), growth)
 
 
 def _verify_tails(table: CellTable, weights: _WeightsOfIntegers) -> None:
@@ -285,6 +284,34 @@ def verify(table: CellTable) -> Proven:
     return Proven(table.last_block - table.first_block + 1, len(table.full), len(table.arcs))
 
 
+def verify_units(units: Units) -> None:
+    """Prove the numbers of isochronous draws right.
+
+    Parameters
+    ----------
+    units : Units
+        The numbers; ``copy_out_units(spec)`` returns the C core's.
+
+    Raises
+    ------
+    VerificationError
+        A fact does not hold, or no proof was found; the message names the fact.
+    """
+    weights = _WeightsOfIntegers(units.spec, units.block_bits)
+    for question, fact in facts_of(units):
+        _require(weights.certain(question), fact)
+
+
+def _is_isochronous(spec: LawSpec) -> bool:
+    """Prove the numbers of a law's isochronous draws; return whether there are such draws."""
+    try:
+        units = copy_out_units(spec)
+    except ParameterValueError:
+        return False
+    verify_units(units)
+    return True
+
+
 def _print(line: str) -> None:
     if sys.stdout is None:  # stdout was closed when the process began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
@@ -292,14 +319,14 @@ def _print(line: str) -> None:
 
 
 def _run(cases: Iterable[LawSpec], *, as_json: bool = False) -> int:
-    n_right = n_wrong = n_refused = n_arcs = 0
+    n_right = n_wrong = n_refused = n_arcs = n_isochronous = 0
     start = time.perf_counter()
     say = _silent if as_json else _print
     tables: list[dict[str, object]] = []
     for spec in cases:
         table: dict[str, object] = {"law": one_line(spec)}
         try:
-            proven = verify(copy_out(spec))
+            proven, is_isochronous = verify(copy_out(spec)), _is_isochronous(spec)
         except ParameterValueError:
             n_refused += 1
             table["result"] = "no table"
@@ -311,13 +338,16 @@ def _run(cases: Iterable[LawSpec], *, as_json: bool = False) -> int:
         else:
             n_right += 1
             n_arcs += proven.arcs
+            n_isochronous += is_isochronous
             table |= {"result": "proven", "blocks": proven.blocks, "arcs": proven.arcs}
-            say(f"proven: {one_line(spec)} ({proven.blocks} blocks, {proven.arcs} arcs)")
+            table["isochronous"] = is_isochronous
+            also = ", isochronous draws" if is_isochronous else ""
+            say(f"proven: {one_line(spec)} ({proven.blocks} blocks, {proven.arcs} arcs{also})")
         tables.append(table)
     seconds, is_right = time.perf_counter() - start, n_wrong == 0 < n_right
     say(
         f"{n_right} tables proven ({n_arcs} arcs), {n_wrong} wrong or not proven, "
-        f"{n_refused} without a table, {seconds:.0f} s"
+        f"{n_refused} without a table, {n_isochronous} with isochronous draws, {seconds:.0f} s"
     )
     if as_json:
         found = {"right": is_right, "build": build_info(), "tables": tables}
@@ -362,7 +392,7 @@ def main(
     """Run the command line, and return its exit code."""
     parser = argparse.ArgumentParser(
         prog=name,
-        description="Prove the C core's cell tables right, by independent ball arithmetic.",
+        description="Prove the C core's tables right, by independent ball arithmetic.",
     )
     parser.add_argument(
         "--random", type=int, default=0, metavar="N", help="prove N random laws, too"

@@ -53,7 +53,9 @@ def test_draws_are_those_of_the_twin(kind: Any, parameter: Any, mu: Any, n: int)
     assert source.used == read.used
 
 
-@pytest.mark.parametrize(("kind", "parameter", "mu"), [LAWS[i] for i in (0, 4, 6, 10, 14, 16)], ids=repr)
+@pytest.mark.parametrize(
+    ("kind", "parameter", "mu"), [LAWS[i] for i in (0, 4, 6, 10, 14, 16)], ids=repr
+)
 @pytest.mark.parametrize("further", [b"\0", b"\xff", b"\x55"])
 def test_attempts_at_borders_are_those_of_the_twin(
     kind: Any, parameter: Any, mu: Any, further: bytes

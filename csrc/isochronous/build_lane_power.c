@@ -94,7 +94,8 @@ unsigned dg_lane_power_units(unsigned most, dg_lanes *lanes, dg_enclosure *e)
             continue;
         }
         lanes->nearest = 1;
-        while (log_of_power(2 * lanes->nearest, log_scale, lanes) <= -56 * one) {
+        while (2 * lanes->nearest < FULL &&
+               log_of_power(2 * lanes->nearest, log_scale, lanes) <= -56 * one) {
             lanes->nearest *= 2;
         }
         lanes->log_scale = (uint64_t)log_scale;

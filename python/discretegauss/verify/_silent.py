@@ -65,12 +65,12 @@ def copy_out_units(spec: LawSpec) -> Units:
     from ._table import sampler_of
 
     handle = sampler_of(spec, 16, -1, lib.DG_ISOCHRONOUS)
-    info, numbers = ffi.new("dg_sampler_info *"), ffi.new("uint32_t[4]")
+    info, numbers = ffi.new("dg_sampler_info *"), [ffi.new("uint32_t *") for _ in range(4)]
     lib.dg_sampler_describe(info, handle)
     rows: list[list[int]] = []
     for i in range(CODES):
-        lib.dg_silent_row(numbers, numbers + 1, numbers + 2, numbers + 3, i, handle)
-        rows.append(list(numbers))
+        lib.dg_silent_row(numbers[0], numbers[1], numbers[2], numbers[3], i, handle)
+        rows.append([number[0] for number in numbers])
     end, alias, c, err = map(tuple, zip(*rows, strict=True))
     bits = int(info.block_bits)
 

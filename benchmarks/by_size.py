@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def lines(seconds: float) -> Iterator[str]:
     for name, calls in contenders():
         cells = []
         for n in SIZES:
-            rate = measure({name: repeated(lambda calls=calls, n=n: calls(n))}, seconds)[name]
+            rate = measure({name: repeated(partial(calls, n))}, seconds)[name]
             cells.append(f"{1e9 / rate.median / n:.3g}")
         yield f"| {name} | " + " | ".join(cells) + " |"
 
@@ -38,6 +39,6 @@ def lines(seconds: float) -> Iterator[str]:
 def contenders() -> Iterator[tuple[str, Callable[[int], object]]]:
     """Yield names, and functions that draw n times in one call."""
     for name, law in LAWS.items():
-        yield name, lambda n, law=law: law.sample(n, method="isochronous")
+        yield name, partial(law.sample, method="isochronous")
     rng = np.random.default_rng()
     yield "numpy rint(normal)", lambda n: np.rint(rng.normal(0, 30, n)).astype(np.int64)

@@ -157,7 +157,7 @@ def test_a_statistical_agency(
         ("records = 3", "", "records, the most that one person has, must be given"),
         ('"person"', '"pid"', "must have a column 'pid', but have 'person', 'town', 'age'"),
         ('by = ["town"]', 'by = ["twon"]', "has 'town', 'age'"),
-        ('age = ["0-17", "18-64", "65+"]', 'age = [[0, 18], [18, ""]]', "of numbers: 'age'"),
+        ('age = ["0-17", "18-64", "65+"]', 'age = [[0, 18], [18, ""]]', "of such values: 'age'"),
         ('"towns.csv"', '"cells.csv"', "out must differ"),
     ):
         Path("plan.toml").write_text(PLAN.replace(old, new), "utf-8")

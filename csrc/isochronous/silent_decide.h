@@ -71,6 +71,8 @@ typedef struct dg_silent_words {
     const uint8_t *of_batch; /* DG_SILENT_WORDS of 8 bytes */
     uint64_t n_taken;
     uint64_t
+        doubtful; /* not 0: one more word may be taken, by an attempt that is decided whether or not it is */
+    uint64_t
         undecided; /* not 0: an attempt is undecided, is in a tail and not rejected, or needs another word */
 } dg_silent_words;
 
@@ -115,6 +117,8 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
  *  (rel + 1) unit; this is known if rel unit < low, or rel is 0 as T > 0, and up <= (rel + 1) unit. 2^lift g is at most 1,
  *  and 1 only at z = 0 (g is transcendental elsewhere, or 1 at z = 0 on the left). So up is at most 2^52 L H where z > 0:
  *  without this, positions next to H of a piece of all c = H + 1 positions would stay undecided where g is nearly 1.
+ *  An attempt that may be at a border or not is decided if the next word decides it in the same way at a border; then no
+ *  later attempt may need a word.
  *
  *  Requires:  the first n_waiting attempts wait, and are in the order of the batch.
  *  Returns:   bit i: attempt i is accepted, unless words->undecided is not 0.
@@ -148,10 +152,13 @@ DG_LANE_INLINE uint64_t dg_silent_decide(const dg_silent_waiting *of, uint64_t n
         const uint64_t yes = dg_mask(0 - (uint64_t)(((dg_u128)word + 1) * c <= beyond_low << 12));
         const uint64_t no = dg_mask(0 - (uint64_t)((dg_u128)word * c >= (up - rel) << 12));
         const uint64_t is_small = dg_mask(0 - (uint64_t)(word >> SMALL_BITS == 0));
-        const uint64_t decided = sure | never | (border & (yes | no)) | (tail & ~is_small);
+        const uint64_t in_batch = less(words->n_taken, DG_SILENT_WORDS);
+        const uint64_t either = ~(sure | never | border | tail) & (yes | no) & in_batch;
+        const uint64_t decided = sure | never | (border & (yes | no)) | either | (tail & ~is_small);
+        words->undecided |= waits & (~decided | ((border | tail | either) & words->doubtful));
+        words->doubtful |= waits & either;
         words->n_taken += (border | tail) & waits & 1;
-        words->undecided |= waits & ~decided;
-        answers |= (waits & (sure | (border & yes)) & 1) << i;
+        answers |= (waits & (sure | ((border | either) & yes)) & 1) << i;
     }
     words->undecided |= less(DG_SILENT_WORDS, words->n_taken);
     return answers;

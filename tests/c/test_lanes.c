@@ -158,7 +158,8 @@ static void check_height(uint64_t z, bool left, uint64_t lift, const test_case *
 static void check_heights(const test_case *of, const dg_lanes *lanes, uint64_t *state)
 {
     enum { PLACES = 2000, MOST_LIFT = 40 };
-    const unsigned far_bits = 62 - lanes->units_up + lanes->units_down;
+    const unsigned all_bits = 62 - lanes->units_up + lanes->units_down;
+    const unsigned far_bits = all_bits < 62 ? all_bits : 62; /* z is below 2^62 */
     for (int i = 0; i < PLACES; i++) {
         const uint64_t z = i < 10
                                ? (uint64_t)i

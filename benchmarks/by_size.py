@@ -1,4 +1,7 @@
-"""Nanoseconds a draw of isochronous draws by the number of draws of a call, beside numpy."""
+"""Nanoseconds a draw of calls without options by their number of draws, beside rounded normals.
+
+All are isochronous: "auto" takes cells from 2^16 draws on.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 import discretegauss as dg
 from measure import measure, repeated
 
-SIZES = (1, 100, 10**3, 10**4, 10**5)
+SIZES = (1, 100, 10**3, 10**4, 6 * 10**4)
 
 LAWS = {
     "sigma 1": dg.DiscreteGaussian(1),
@@ -21,7 +24,7 @@ LAWS = {
 }
 """Kept laws: their integers are there before the clock starts."""
 
-HEAD = "| ns a draw, isochronous, n = | " + " | ".join(map(str, SIZES)) + " |"
+HEAD = "| ns a draw, n = | " + " | ".join(map(str, SIZES)) + " |"
 
 
 def lines(seconds: float) -> Iterator[str]:
@@ -39,6 +42,6 @@ def lines(seconds: float) -> Iterator[str]:
 def contenders() -> Iterator[tuple[str, Callable[[int], object]]]:
     """Yield names, and functions that draw n times in one call."""
     for name, law in LAWS.items():
-        yield name, partial(law.sample, method="isochronous")
+        yield name, law.sample
     rng = np.random.default_rng()
     yield "numpy rint(normal)", lambda n: np.rint(rng.normal(0, 30, n)).astype(np.int64)

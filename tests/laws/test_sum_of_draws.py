@@ -65,6 +65,7 @@ def test_it_is_a_value_and_draws() -> None:
     assert dg.DiscreteLaplace(3).sum(1) == dg.DiscreteLaplace(3)
 
 
+@pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize(
     "total",
     [

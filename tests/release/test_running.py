@@ -226,6 +226,7 @@ def test_a_period_of_one_is_fresh_noise(start: Callable[..., Running]) -> None:
 # --- what is published
 
 
+@pytest.mark.usefixtures("native_engine")
 def test_the_noise_is_drawn_once_and_added_to_weighted_sums(start: Callable[..., Running]) -> None:
     """y - C x are the draws of the law by the same bits; totals are computed from y alone."""
     run, names = start(keys=list("abc"), days=2, apart=3), "abc"
@@ -250,6 +251,7 @@ def test_the_noise_is_drawn_once_and_added_to_weighted_sums(start: Callable[...,
     assert again.law == run.law == dg.DiscreteGaussian(5 * squared_change(c, 2, 3))
 
 
+@pytest.mark.usefixtures("native_engine")
 @pytest.mark.parametrize("rho", ["1/2", "1/2000"])
 def test_errors_and_intervals_are_as_stated(start: Callable[..., Running], rho: str) -> None:
     """3000 series, 40 days, seeded bits: the spread of each sum, and how often it is covered.
@@ -272,6 +274,7 @@ def test_errors_and_intervals_are_as_stated(start: Callable[..., Running], rho: 
         assert 0.95 - 0.016 < covered < (1 if rho == "1/2" else 0.95 + 0.016)
 
 
+@pytest.mark.usefixtures("native_engine")
 def test_a_series_has_any_order_and_keeps_it(start: Callable[..., Running]) -> None:
     run = start(keys=[("A", 1), ("A", 2), ("B", 1)], rho=1)
     index = pd.MultiIndex.from_tuples([("B", 1), ("A", 1), ("A", 2)])

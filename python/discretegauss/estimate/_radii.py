@@ -16,11 +16,12 @@ has an error of at most 2 e times the sum of sizes, however many terms it has (`
 Terms of the order e**2 are left to the factors, which are twice what is needed.
 
 *Nested, L tables.* Variances are sums, products and quotients of positive numbers: at most 10
-roundings a table on the way up, so their relative error is below 10 L e. An estimate on the way up
-is a mean of two numbers of sizes at most S, with weights of such errors, so its error is below
-U = (5 L**2 + 15 L) e S. On the way down each table adds 2 U, and 34 L e times the distance of the
-whole from the sum of its parts, which is below (2 L + 1) S. All this is less than
-(2 L + 1) (39 L**2 + 15 L) e S, and so than 128 L**3 e S.
+roundings a table on the way up, so their relative error is below 10 L e. On the way up a table's
+estimates have sizes that add up to at most S more than those below it, as each is a mean of its
+count and the sum of its parts: to L S at most. The errors of table l from below add up to those of
+the one below it and (10 L + 7) l e S, and so to less than U = 17 L**3 e S. On the way down each
+table adds 2 U, and (20 L + 8) e times the distance of a whole from the sum of its parts, which is
+below (2 L**2 + 2 L) S. All this is less than 163 L**4 e S.
 
 *Crossed, d columns.* Each of the 2**d parts is a weighted mean of at most L tables, from which d
 means are taken, each of at most 2**d S. So it has at most L + 4 d + 8 roundings of such sizes, and
@@ -53,7 +54,7 @@ _GRID = Fraction(1, 2**40)
 
 def floats_err(tables: int, columns: int) -> Fraction:
     """Return a bound on the error of a fit in floats, in parts of the largest sum of sizes."""
-    return Fraction(256 * tables**3 + 64 * 4**columns * (tables + columns), 2**53)
+    return Fraction(326 * tables**4 + 64 * 4**columns * (tables + columns), 2**53)
 
 
 def largest_sum(noisy: Sequence[Floats]) -> float:

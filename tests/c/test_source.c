@@ -191,8 +191,8 @@ static void test_pieces(void)
         dg_bits_open(&bits, &source);
         for (size_t at = 0; at < sizeof stream;) {
             const size_t most = i % 4 < 2 ? 20000 : 300, left = sizeof stream - at;
-            const size_t n = 1 + next_word(&state) % (most < left ? most : left);
-            bits.bytes_ahead = i % 2 == 0 ? 0 : next_word(&state) % 3 * 9000;
+            const size_t n = 1 + (size_t)next_word(&state) % (most < left ? most : left);
+            bits.bytes_ahead = i % 2 == 0 ? 0 : (size_t)(next_word(&state) % 3) * 9000;
             CHECK(dg_bits_take(bytes + at, n, &bits) == DG_OK, "%zu bytes", n);
             at += n;
             CHECK(i % 2 != 0 || from.used == at, "%zu bytes are used, not %zu", from.used, at);

@@ -22,8 +22,7 @@ enum {
 
 /* --- weights ------------------------------------------------------------------------------------ */
 
-/** Set y to z on the right, -1 - z on the left. */
-static void set_y(mpz_t y, uint64_t z, unsigned left)
+void dg_silent_set_y(mpz_t y, uint64_t z, unsigned left)
 {
     mpz_import(y, 1, -1, sizeof z, 0, 0, &z);
     if (left) {
@@ -36,7 +35,7 @@ static uint64_t ceil_at_last(unsigned bits, uint64_t z, unsigned left, const dg_
 {
     mpz_t y;
     mpz_init(y);
-    set_y(y, z, left);
+    dg_silent_set_y(y, z, left);
     mpfr_prec_t precision = DG_FIRST_PRECISION;
     uint64_t lower = 0, upper = 1;
     while (lower != upper) { /* ends: g is transcendental, or it is 1 and so are its bounds */
@@ -62,9 +61,7 @@ uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent)
     if (z >> (62 - lanes->units_up) != 0) { /* beyond all distances that lanes tell apart */
         return DG_SILENT_FARTHEST;
     }
-    const uint64_t exponent = lanes->is_power  ? power_exponent_at(z, on_left, lanes)
-                              : lanes->squared ? gaussian_exponent_at(z, on_left, lanes)
-                                               : laplace_exponent_at(z, on_left, lanes);
+    const uint64_t exponent = law_exponent_at(z, on_left, lanes);
     if ((int64_t)exponent < 0) { /* a power next to 0 */
         return 0;
     }
@@ -204,7 +201,7 @@ static void set_units(dg_silent *silent, const dg_silent_steps *steps)
     uint64_t top[DG_SILENT_CODES], room[DG_SILENT_CODES], sum = 0, twice = 0;
     uint32_t total = 0;
     for (unsigned left = 0; left < 2; left++) {
-        uint64_t *const of = top + 128 * left;
+        uint64_t *const of = top + (size_t)128 * left;
         for (uint64_t h = 0; h < DG_SILENT_TAIL; h++) { /* g falls: behind 1 there is only 1 */
             of[h] = h > 0 && of[h - 1] == 1
                         ? 1
@@ -298,7 +295,7 @@ static void set_kept(dg_silent *silent)
             silent->lift[i] = MOST_LIFT;
             continue;
         }
-        set_y(e.y_d, z, (unsigned)(i >> 7));
+        dg_silent_set_y(e.y_d, z, (unsigned)(i >> 7));
         mpz_mul(e.y_d, e.y_d, silent->law.d);
         dg_weight_upper(&e);
         while (lift < MOST_LIFT && mpfr_cmp_ui_2exp(e.upper, 1, -(long)lift - 1) < 0) {

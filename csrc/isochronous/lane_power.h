@@ -60,5 +60,13 @@ DG_LANE_INLINE uint64_t power_exponent_at(uint64_t z, uint64_t left, const dg_la
     return power_of(r, lanes) - lanes->at_centre;
 }
 
+/** Return the exponent of any law at z, rounded down. That of a power may be a little below 0. */
+DG_LANE_INLINE uint64_t law_exponent_at(uint64_t z, uint64_t left, const dg_lanes *lanes)
+{
+    return lanes->is_power  ? power_exponent_at(z, left, lanes)
+           : lanes->squared ? gaussian_exponent_at(z, left, lanes)
+                            : laplace_exponent_at(z, left, lanes);
+}
+
 #endif
 #endif

@@ -20,14 +20,6 @@ typedef struct attempt {
     dg_bits *bits;        /* behind the batch */
 } attempt;
 
-static void set_y(attempt *at)
-{
-    mpz_import(at->y, 1, -1, sizeof at->z, 0, 0, &at->z);
-    if (at->left) {
-        mpz_com(at->y, at->y);
-    }
-}
-
 /** Take the next word of f'. */
 static dg_status take_word(uint64_t *word, attempt *at)
 {
@@ -42,7 +34,7 @@ static dg_status take_word(uint64_t *word, attempt *at)
 static dg_status ask(bool *yes, uint64_t word, const dg_question *question, attempt *at)
 {
     DG_TRY(dg_memory_available(at->silent->law.room_bytes));
-    set_y(at);
+    dg_silent_set_y(at->y, at->z, at->left);
     mpz_import(at->f, 1, -1, sizeof word, 0, 0, &word);
     return dg_refine(yes, at->f, 64, at->y, question, &at->silent->law, at->bits);
 }
@@ -53,7 +45,7 @@ static dg_status against(int *sign, uint64_t m, attempt *at)
     const dg_silent *silent = at->silent;
     mpfr_prec_t precision = DG_FIRST_PRECISION;
     DG_TRY(dg_memory_available(silent->law.room_bytes));
-    set_y(at);
+    dg_silent_set_y(at->y, at->z, at->left);
     mpz_import(at->f, 1, -1, sizeof m, 0, 0, &m);
     mpz_mul_ui(at->f, at->f, silent->c[at->code]);
     for (bool is_known = false; !is_known;

@@ -145,6 +145,9 @@ void dg_silent_fill_rows(dg_silent *silent);
  */
 uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent);
 
+/** Set y to z on the right, to -1 - z on the left. */
+void dg_silent_set_y(mpz_t y, uint64_t z, unsigned left);
+
 enum { DG_SILENT_HALVES = 2 * DG_SILENT_TAIL + 1, DG_SILENT_BOW_BITS = 32 };
 
 /** The numbers of which arcs are made: exponents and heights (2^52 g, off by at most 4096) at half blocks. Behind an exponent of 40

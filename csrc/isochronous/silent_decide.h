@@ -97,9 +97,7 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
             x[i] = z;
             continue;
         }
-        const uint64_t exponent = lanes->is_power  ? power_exponent_at(z, left, lanes)
-                                  : lanes->squared ? gaussian_exponent_at(z, left, lanes)
-                                                   : laplace_exponent_at(z, left, lanes);
+        const uint64_t exponent = law_exponent_at(z, left, lanes);
         const uint64_t lifted = exponent - (of->lift[i] << DG_LANE_BITS);
         x[i] =
             lifted & ~filled(lifted); /* an exponent is below 2^62; one next to 0 may be below 0 */

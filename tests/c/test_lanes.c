@@ -115,19 +115,11 @@ static void exponent(mpfr_t out, const mpz_t y, const test_case *of)
     mpz_clears(far, near, NULL);
 }
 
-/** The exponent at z, as all code computes it. */
-static uint64_t exponent_of(uint64_t z, uint64_t left, const dg_lanes *lanes)
-{
-    return lanes->is_power  ? power_exponent_at(z, left, lanes)
-           : lanes->squared ? gaussian_exponent_at(z, left, lanes)
-                            : laplace_exponent_at(z, left, lanes);
-}
-
 /** Check the height at a place, lifted by 2^lift. */
 static void check_height(uint64_t z, bool left, uint64_t lift, const test_case *of,
                          const dg_lanes *lanes)
 {
-    const uint64_t found = exponent_of(z, 0 - (uint64_t)left, lanes);
+    const uint64_t found = law_exponent_at(z, 0 - (uint64_t)left, lanes);
     const int64_t lifted = (int64_t)(found - (lift << DG_LANE_BITS));
     const uint64_t height = height_of(lifted < 0 ? 0 : (uint64_t)lifted);
     mpz_t y;
@@ -165,7 +157,7 @@ static void check_heights(const test_case *of, const dg_lanes *lanes, uint64_t *
                                ? (uint64_t)i
                                : next_word(state) >> (64 - far_bits) >> next_word(state) % far_bits;
         const bool left = next_word(state) % 2 == 1;
-        const uint64_t whole = exponent_of(z, 0 - (uint64_t)left, lanes) >> DG_LANE_BITS;
+        const uint64_t whole = law_exponent_at(z, 0 - (uint64_t)left, lanes) >> DG_LANE_BITS;
         check_height(z, left, 0, of, lanes);
         if (whole <= 127) { /* a power next to 0 may be below it */
             check_height(z, left, whole < MOST_LIFT ? whole : MOST_LIFT, of, lanes);

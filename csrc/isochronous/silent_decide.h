@@ -59,11 +59,12 @@ DG_LANE_INLINE int32_t dg_silent_arc(int32_t base, int32_t slope, int32_t bulge,
 
 enum { DG_SILENT_TOGETHER = 8 }; /* attempts of a round */
 
-/** Attempts of a round. */
+/** Attempts of a round. The caller wipes it. */
 typedef struct dg_silent_waiting {
     uint64_t code[DG_SILENT_TOGETHER], rel[DG_SILENT_TOGETHER], length[DG_SILENT_TOGETHER];
     uint64_t c[DG_SILENT_TOGETHER], lift[DG_SILENT_TOGETHER];
     uint64_t number[DG_SILENT_TOGETHER]; /* z; of blocks of one integer the kept height */
+    uint64_t height[DG_SILENT_TOGETHER]; /* set by dg_silent_decide */
 } dg_silent_waiting;
 
 /** How many of a batch's words were asked for. */
@@ -122,11 +123,11 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
  *  Returns:   bit i: attempt i is accepted, unless words->undecided is not 0.
  *  Cost:      depends on the law alone.
  */
-DG_LANE_INLINE uint64_t dg_silent_decide(const dg_silent_waiting *of, uint64_t n_waiting,
+DG_LANE_INLINE uint64_t dg_silent_decide(dg_silent_waiting *of, uint64_t n_waiting,
                                          dg_silent_words *words, const dg_silent *silent)
 {
     enum { SMALL_BITS = 26 }; /* a tail is rejected if f' is not below 2^26 2^-64 */
-    uint64_t height[DG_SILENT_TOGETHER], answers = 0;
+    uint64_t *const height = of->height, answers = 0;
     dg_silent_heights(height, of, silent);
     for (size_t i = 0; i < DG_SILENT_TOGETHER; i++) {
         const uint64_t above = silent->above + of->lift[i] * silent->above_a_step;

@@ -8,6 +8,7 @@
  * attempts. The others wait: running sums give them ranks, shuffles gather those of some ranks in
  * SLOTS slots, and 52 bits decide them. If more wait than the law has places for, further rounds follow. */
 #include "base/contract.h"
+#include "base/wipe.h"
 #include "isochronous/silent_decide.h"
 
 #include <stddef.h>
@@ -21,6 +22,13 @@ enum {
     FEW = 256,  /* a batch of this size or less has half as many places */
     GATHERED = 4 + DG_SILENT_PLANES
 };
+
+/** Bytes of the attempts of a round, which belong to some slots. */
+typedef struct slots {
+    uint8_t got[GATHERED][BYTES]; /* codes, then columns */
+    uint8_t of_row[2][BYTES], of_code[11][BYTES], answer[BYTES];
+    dg_silent_waiting waiting;
+} slots;
 
 /** A batch, and scratch for a byte of each attempt. */
 typedef struct work {
@@ -198,36 +206,37 @@ INLINE size_t gather(uint8_t got[][BYTES], size_t from, size_t to, size_t done, 
 }
 
 /** Decide TOGETHER gathered attempts. Returns: bit i: slot first + i is accepted. */
-INLINE uint64_t decide(uint8_t got[][BYTES], uint8_t of_row[][BYTES], uint8_t of_code[][BYTES],
-                       size_t first, uint64_t n_waiting, work *w)
+INLINE uint64_t decide(slots *of, size_t first, uint64_t n_waiting, work *w)
 {
     const dg_silent *silent = w->silent;
     const unsigned n_planes = silent->n_planes, cut = 8 * n_planes - silent->block_bits;
-    dg_silent_waiting waiting;
+    dg_silent_waiting *const waiting = &of->waiting;
     for (size_t k = 0; k < DG_SILENT_TOGETHER; k++) {
         const size_t s = first + k;
-        const uint64_t code = got[0][s], position = (uint64_t)got[2][s] << 8 | got[3][s];
-        const uint64_t end = (uint64_t)of_row[1][s] << 8 | of_row[0][s];
+        const uint64_t code = of->got[0][s];
+        const uint64_t position = (uint64_t)of->got[2][s] << 8 | of->got[3][s];
+        const uint64_t end = (uint64_t)of->of_row[1][s] << 8 | of->of_row[0][s];
         const uint64_t is_first = less(position, end);
         uint64_t number = 0;
         for (unsigned p = 0; p < n_planes; p++) {
-            number |= (uint64_t)got[4 + p][s] << (8 * p);
+            number |= (uint64_t)of->got[4 + p][s] << (8 * p);
         }
         number = (code & 127) << silent->block_bits | number >> cut;
         if (n_planes == 0) {
             number = 0;
             for (unsigned p = 0; p < 7; p++) {
-                number |= (uint64_t)of_code[4 + p][s] << (8 * p);
+                number |= (uint64_t)of->of_code[4 + p][s] << (8 * p);
             }
         }
-        waiting.code[k] = code;
-        waiting.rel[k] = position - (end & ~is_first);
-        waiting.length[k] = chosen(is_first, end, (UINT64_C(1) << 16) - end);
-        waiting.c[k] = of_code[0][s] | (uint64_t)of_code[1][s] << 8 | (uint64_t)of_code[2][s] << 16;
-        waiting.lift[k] = of_code[3][s];
-        waiting.number[k] = number;
+        waiting->code[k] = code;
+        waiting->rel[k] = position - (end & ~is_first);
+        waiting->length[k] = chosen(is_first, end, (UINT64_C(1) << 16) - end);
+        waiting->c[k] = of->of_code[0][s] | (uint64_t)of->of_code[1][s] << 8 |
+                        (uint64_t)of->of_code[2][s] << 16;
+        waiting->lift[k] = of->of_code[3][s];
+        waiting->number[k] = number;
     }
-    return dg_silent_decide(&waiting, n_waiting, &w->words, silent);
+    return dg_silent_decide(waiting, n_waiting, &w->words, silent);
 }
 
 /** Decide the open attempts from `from` to `to`. */
@@ -236,42 +245,43 @@ INLINE void second_stage(size_t from, size_t to, size_t places, work *w)
     const dg_silent *silent = w->silent;
     const uint8_t *planes = (const uint8_t *)&silent->planes;
     size_t wanted = places;
+    slots of;
     for (size_t done = 0; done < wanted; done += SLOTS) {
-        uint8_t got[GATHERED][BYTES], of_row[2][BYTES], of_code[11][BYTES], answer[BYTES];
         vec8 row[2], code[11];
-        const size_t n_open = gather(got, from, to, done, w);
+        const size_t n_open = gather(of.got, from, to, done, w);
         size_t rounds = (n_open + SLOTS - 1) / SLOTS, are_many = n_open > places;
         DG_PUBLIC(are_many);
         if (are_many) {
             DG_PUBLIC(rounds);
             wanted = SLOTS * rounds;
         }
-        look_up(row, 2, planes + offsetof(dg_silent_planes, end), load(got[1]));
+        look_up(row, 2, planes + offsetof(dg_silent_planes, end), load(of.got[1]));
         look_up(code, silent->n_planes == 0 ? 11 : 4, planes + offsetof(dg_silent_planes, c),
-                load(got[0]));
+                load(of.got[0]));
         for (size_t k = 0; k < 11; k++) {
-            store(of_code[k], code[k]);
+            store(of.of_code[k], code[k]);
         }
-        store(of_row[0], row[0]);
-        store(of_row[1], row[1]);
+        store(of.of_row[0], row[0]);
+        store(of.of_row[1], row[1]);
         uint64_t yes = 0;
         for (size_t k = 0; k < SLOTS && done + k < wanted; k += DG_SILENT_TOGETHER) {
             const uint64_t waiting = n_open - done - k;
-            yes |= decide(got, of_row, of_code, k, waiting & ~filled(waiting), w) << k;
+            yes |= decide(&of, k, waiting & ~filled(waiting), w) << k;
         }
         for (size_t k = 0; k < BYTES; k++) {
-            answer[k] = (uint8_t)(0 - (yes >> k % SLOTS & 1));
+            of.answer[k] = (uint8_t)(0 - (yes >> k % SLOTS & 1));
         }
         for (size_t i = from; i < to;
              i += BYTES) { /* ranks of other rounds are 16 or more from here */
             const vec8 rank = load(w->open + i) - each((uint8_t)(done + 1));
-            const uint32_t accepted = bits_of(taken_in_lanes(load(answer), ready(rank)));
+            const uint32_t accepted = bits_of(taken_in_lanes(load(of.answer), ready(rank)));
             uint32_t before = 0;
             memcpy(&before, w->accepted + i / 8, BYTES / 8);
             before |= accepted;
             memcpy(w->accepted + i / 8, &before, BYTES / 8);
         }
     }
+    dg_wipe(&of, sizeof of);
 }
 
 /* --- draws ---------------------------------------------------------------------------------------- */

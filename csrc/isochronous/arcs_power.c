@@ -72,7 +72,7 @@ static void set_first(uint64_t bow[FIRST], unsigned left, const dg_silent *silen
 {
     const unsigned b = silent->block_bits, piece_bits = b > 5 ? b - 5 : 0;
     const size_t n = (size_t)1 << (b - piece_bits); /* pieces of a block */
-    int64_t exponent[1 + NODES] = {0}, height[NODES];
+    int64_t exponent[1 + NODES] = {0}, height[NODES] = {0};
     for (size_t j = 0; j < FIRST * n + 2; j++) {
         const uint64_t at = dg_silent_exponent((uint64_t)j << piece_bits, left, silent);
         exponent[1 + j] = (int64_t)at;
@@ -99,7 +99,7 @@ static void set_first(uint64_t bow[FIRST], unsigned left, const dg_silent *silen
         if (piece_bits == 0) {
             of_pieces = 0; /* there is nothing between nodes */
         } else {
-            of_nodes += apart(bulge, 0) / (4 * PIECES * PIECES);
+            of_nodes += apart(bulge, 0) / ((uint64_t)4 * PIECES * PIECES);
         }
         /* 2^-36 for what heights and exponents are off, as a_0 > 1/4, and for roundings */
         const dg_u128 all = ((dg_u128)of_nodes << DG_LANE_BITS) / (uint64_t)at[0] + of_pieces;
@@ -121,7 +121,7 @@ void dg_silent_power_bows(uint64_t bow[DG_SILENT_CODES], const dg_silent_steps *
     mpz_export(&beta, NULL, -1, sizeof beta, 0, 0, whole);
     mpz_clear(whole);
     for (unsigned left = 0; left < 2; left++) {
-        uint64_t *const side = bow + 128 * left;
+        uint64_t *const side = bow + (size_t)128 * left;
         set_first(side, left, silent);
         for (size_t h = FIRST; h < DG_SILENT_TAIL; h++) {
             const uint64_t *const at = &steps->exponent[left][2 * h];

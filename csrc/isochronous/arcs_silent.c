@@ -155,7 +155,7 @@ bool dg_silent_set_arcs(dg_silent *silent, const dg_silent_steps *steps)
 {
     dg_silent_planes *planes = &silent->planes;
     const unsigned block_bits = silent->block_bits;
-    uint64_t bow[DG_SILENT_CODES], open = 0;
+    uint64_t bow[DG_SILENT_CODES] = {0}, open = 0;
     bool fits = true;
     silent->shape = block_bits == 0                           ? DG_SILENT_FLAT
                     : silent->law.kind == DG_DISCRETE_LAPLACE ? DG_SILENT_EXPONENTIAL

@@ -11,11 +11,12 @@
 
 enum {
     PART_BITS = 16, /* errors are added up in parts of 2^-16 units */
-    PART = 1 << PART_BITS,
     MOST_V = 65535,
     PLACES = 20,       /* binary places of rho and u */
     LAPLACE_ERROR = 13 /* PROOF.md, lemma 8 */
 };
+
+static const uint64_t PART = UINT64_C(1) << PART_BITS;
 
 /** The numbers of a block that kernels look up. */
 typedef struct arc {
@@ -107,7 +108,7 @@ static uint64_t gaussian_bow(size_t h, uint64_t root, unsigned block_bits)
     most = third_at(to) > most ? third_at(to) : most;
     most = from <= one && to >= one && most < 2 * one ? 2 * one : most;
     /* 2^16/124.7 < 526; (most + 21) rho^3 < 2^88 */
-    return (uint64_t)((dg_u128)(most + 21) * (rho * rho * rho) * 526 >>
+    return (uint64_t)((dg_u128)(most + 21) * (dg_u128)(rho * rho * rho) * 526 >>
                       (4 * PLACES - DG_SILENT_BOW_BITS)) +
            1;
 }

@@ -158,7 +158,7 @@ static inline bool add_law(dg_lane_laws *laws, const dg_lane_staircases *stairca
                            const dg_lane_number *centre)
 {
     const bool squared = staircases->squared;
-    DG_REQUIRES(laws->n < DG_LANE_LAWS && laws->squared == squared);
+    DG_REQUIRES(laws->n < DG_LANE_LAWS && laws->squared == squared && of.mantissa_up > 0);
     const uint64_t size = centre->num < 0 ? 0 - (uint64_t)centre->num : (uint64_t)centre->num;
     if (!is_near_zero(size, centre) || (size != 0 && !staircases->off_centre)) {
         return false;

@@ -18,7 +18,7 @@ enum { GROUP = 64, SMALL = 512, WORD = 8, MOST = 65535 };
 /* Planes in the order of dg_silent_planes. */
 enum { END = 0, ALIAS = 2, BASE = 3, ERR = 5, SLOPE = 6, BULGE = 8, C = 10, LIFT = 13, KEPT = 14 };
 
-_Static_assert(offsetof(dg_silent_planes, k) == DG_SILENT_ALL_PLANES * DG_SILENT_CODES,
+_Static_assert(offsetof(dg_silent_planes, k) == (size_t)DG_SILENT_ALL_PLANES * DG_SILENT_CODES,
                "planes stand one behind the other");
 
 void dg_silent_set_leaves(dg_silent *silent)

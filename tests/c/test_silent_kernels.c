@@ -150,10 +150,7 @@ static void set_border(mpfr_t x, uint32_t length, size_t code, uint64_t tick_byt
     dg_enclosure e;
     mpz_t y;
     mpz_init(y);
-    mpz_import(y, 1, -1, sizeof z, 0, 0, &z);
-    if (code >> 7) {
-        mpz_com(y, y);
-    }
+    dg_silent_set_y(y, z, (unsigned)(code >> 7));
     dg_enclosure_open(&e, PRECISION);
     dg_enclose_weight(&e, y, &silent->law);
     mpfr_mul_ui(x, e.lower, silent->height, MPFR_RNDN);
@@ -322,11 +319,9 @@ int main(int argc, char **argv)
     unsigned of_planes = 0;
     for (size_t i = 0; i < sizeof LAWS / sizeof *LAWS; i++) {
         looked_at = &LAWS[i];
-        dg_law *law;
+        dg_law *law = law_by_text(looked_at->kind, DG_ARITHMETIC_AUTO, looked_at->parameter,
+                                  looked_at->mu, looked_at->beta);
         dg_silent *silent;
-        CHECK(dg_law_new(&law, looked_at->kind, looked_at->parameter, looked_at->mu,
-                         looked_at->beta, DG_ARITHMETIC_AUTO) == DG_OK,
-              "law %zu", i);
         CHECK(dg_silent_build(&silent, law) == DG_OK, "law %zu is not held", i);
         dg_silent_set_leaves(silent);
         check_random(silent);

@@ -43,7 +43,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .._drawing.engines import build_info
 from .._law import LawSpec
@@ -55,9 +55,6 @@ from ._cases import fixed_cases, one_line, random_cases
 from ._silent import Units, copy_out_units, facts_of
 from ._table import REACH_BITS, SPECIAL_CODE, CellTable, copy_out
 from ._weight import Weight, at_most, ball, precision
-
-if TYPE_CHECKING:
-    pass
 
 _UNREAD = 141  # 128 + SIGPIPE
 _TAIL_LEVELS = 16  # DG_TAIL_LEVELS: tail blocks with arcs

@@ -1,5 +1,6 @@
 /* How far arcs of generalised Gaussians are off (arcs_silent.c): bounds of |A - Q| / a_0 on each block. A is g times a
  * constant, a_0 its value at x = 0, Q the parabola through A(0), A(1/2), A(1); units are 2^-16 of a_0. */
+#include "base/contract.h"
 #include "isochronous/lane_attempt.h"
 #include "isochronous/silent.h"
 
@@ -83,6 +84,7 @@ static void set_first(uint64_t bow[FIRST], unsigned left, const dg_silent *silen
         const int64_t *const at = height + h * n;
         const int64_t first = at[0], middle = at[n / 2], last = at[n];
         const int64_t bulge = 4 * middle - 2 * (first + last);
+        DG_REQUIRES(first > 0); /* of all laws that lanes hold */
         uint64_t of_nodes = 0, of_pieces = 0;
         for (size_t j = 0; j < n; j++) {
             const int64_t *const e = exponent + 1 + h * n + j; /* e[-1] is a node before */
@@ -102,7 +104,7 @@ static void set_first(uint64_t bow[FIRST], unsigned left, const dg_silent *silen
             of_nodes += apart(bulge, 0) / ((uint64_t)4 * PIECES * PIECES);
         }
         /* 2^-36 for what heights and exponents are off, as a_0 > 1/4, and for roundings */
-        const dg_u128 all = ((dg_u128)of_nodes << DG_LANE_BITS) / (uint64_t)at[0] + of_pieces;
+        const dg_u128 all = ((dg_u128)of_nodes << DG_LANE_BITS) / (uint64_t)first + of_pieces;
         const dg_u128 units =
             (all + (UINT64_C(1) << 16)) >> (DG_LANE_BITS - 16 - DG_SILENT_BOW_BITS);
         bow[h] = units < MOST ? (uint64_t)units + 1 : MOST;

@@ -117,7 +117,7 @@ struct dg_silent {
     dg_silent_kernel *kernel; /* NULL: every batch is settled */
     dg_isa isa;               /* the kernel's */
     dg_silent_shape shape;
-    unsigned places; /* waiting attempts that are decided in a round, at least: 16, 32 or 64 */
+    unsigned places; /* 16, 32 or 64 (dg_silent_places) */
     dg_silent_planes planes;
     uint8_t leaves[DG_SILENT_ALL_PLANES][8][DG_SILENT_LEAVES]; /* of the portable kernel alone */
 };
@@ -194,6 +194,12 @@ dg_silent_kernel dg_silent_kernel_neon;
 
 /** Return the number of attempts of the next batch, if `left` draws of the piece are missing: a multiple of 64. */
 size_t dg_silent_attempts(size_t left, const dg_silent *silent);
+
+/** Return how many waiting attempts of a batch are decided in a round, at least: 4, or a multiple of 8. */
+static inline size_t dg_silent_places(size_t n_attempts, const dg_silent *silent)
+{
+    return n_attempts > 512 ? silent->places : silent->places / (n_attempts > 64 ? 2 : 4);
+}
 
 /** Return the bytes of a batch. */
 static inline size_t dg_silent_bytes(size_t n_attempts, const dg_silent *silent)

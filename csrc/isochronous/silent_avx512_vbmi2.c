@@ -13,7 +13,7 @@
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX512_VBMI2
 
-enum { GROUP = 64, SMALL = 512 };
+enum { GROUP = 64 };
 
 INLINE __m512i load(const void *from)
 {
@@ -106,7 +106,7 @@ INLINE uint64_t in_order(__mmask32 low, __mmask32 high)
 
 /** The place of a batch, and the parts of the scratch. Bit i of a mask is bit i % 8 of byte i / 8. */
 typedef struct places {
-    const uint8_t *row, *upper, *lower, *ticks; /* columns */
+    const uint8_t *columns; /* row, position, tick */
     const uint8_t *words;
     uint8_t *code;            /* a column */
     uint8_t *accepted, *open; /* masks */
@@ -129,12 +129,12 @@ INLINE void decide_most(const places *at, dg_silent_shape shape, const dg_silent
     const dg_silent_planes *planes = &silent->planes;
     const __m512i zero = _mm512_setzero_si512();
     const __m512i of_tick = _mm512_set1_epi16((short)dg_silent_of_tick(silent->block_bits));
-    const uint8_t *const last = at->ticks + at->n * (at->n_planes > 1 ? at->n_planes - 1 : 0);
-    const uint8_t *const before =
-        at->n_planes > 1 ? last - at->n : last; /* or of_tick cuts it off */
-    for (size_t i = 0; i < at->n; i += GROUP) {
-        const group all =
-            group_of(load(at->row + i), load(at->upper + i), load(at->lower + i), planes);
+    const size_t n = at->n;
+    const uint8_t *const last = at->columns + n * (at->n_planes > 1 ? at->n_planes + 2 : 3);
+    const uint8_t *const before = at->n_planes > 1 ? last - n : last; /* or of_tick cuts it off */
+    for (size_t i = 0; i < n; i += GROUP) {
+        const uint8_t *const row = at->columns + i;
+        const group all = group_of(load(row), load(row + n), load(row + 2 * n), planes);
         const __m512i base[2] = {look_up(planes->base[0], all.code),
                                  look_up(planes->base[1], all.code)};
         const __m512i err = look_up(planes->err, all.code);
@@ -212,68 +212,25 @@ INLINE uint64_t count_open(const places *at)
     return n;
 }
 
-/** Return bytes i to i + 7 as words. Requires: i is a multiple of 8. */
-INLINE __m512i words_of(__m512i bytes, size_t i)
-{
-    const __m512i part = _mm512_permutexvar_epi64(_mm512_set1_epi64((long long)(i / 8)), bytes);
-    return _mm512_cvtepu8_epi64(_mm512_castsi512_si128(part));
-}
-
-/** Return numbers i to i + 7 whose bytes are n planes, the lowest first. */
-INLINE __m512i numbers_of(const __m512i *bytes, size_t n, size_t i)
-{
-    __m512i all = _mm512_setzero_si512();
-    for (size_t k = n; k-- > 0;) {
-        all = _mm512_or_si512(_mm512_slli_epi64(all, 8), words_of(bytes[k], i));
-    }
-    return all;
-}
-
 /** Decide the first 64 open attempts, of which the first n_places are there, if any. */
 INLINE void decide_first(uint64_t n_waiting, size_t n_places, dg_silent_words *words,
                          const places *at, const dg_silent *silent)
 {
     const dg_silent_planes *planes = &silent->planes;
-    const bool is_flat = silent->shape == DG_SILENT_FLAT;
-    const size_t n_bytes = is_flat ? DG_SILENT_PLANES : at->n_planes;
-    const group all =
-        group_of(waiting(at->row, at), waiting(at->upper, at), waiting(at->lower, at), planes);
-    for (size_t k = 0; k < n_bytes; k++) {
-        const __m512i byte =
-            is_flat ? look_up(planes->kept[k], all.code) : waiting(at->ticks + k * at->n, at);
-        _mm512_storeu_si512(at->rest + GROUP * k, byte);
+    const __m512i code = waiting(at->code, at), row = waiting(at->columns, at);
+    dg_silent_round of;
+    _mm512_storeu_si512(of.of_attempt[0], code);
+    for (size_t k = 0; k < 3 + at->n_planes; k++) {
+        _mm512_storeu_si512(of.of_attempt[1 + k], waiting(at->columns + k * at->n, at));
     }
-    const __m512i c[3] = {look_up(planes->c[0], all.code), look_up(planes->c[1], all.code),
-                          look_up(planes->c[2], all.code)};
-    const __m512i lift = look_up(planes->lift, all.code);
-    const __m128i up = _mm_cvtsi32_si128((int)silent->block_bits);
-    const __m128i down = _mm_cvtsi32_si128((int)(8 * at->n_planes - silent->block_bits));
-    dg_silent_waiting these;
-    uint64_t accepted = 0;
-    for (size_t i = 0; i < n_places; i += DG_SILENT_TOGETHER) {
-        const __m512i position = numbers_of(all.position, 2, i), end = numbers_of(all.end, 2, i);
-        const __m512i code = words_of(all.code, i), whole = _mm512_set1_epi64(1 << 16);
-        const __mmask8 is_second = (__mmask8)(all.is_second >> i);
-        __m512i number = _mm512_setzero_si512();
-        for (size_t k = n_bytes; k-- > 0;) {
-            const __m512i byte = words_of(load(at->rest + GROUP * k), i);
-            number = _mm512_or_si512(_mm512_slli_epi64(number, 8), byte);
-        }
-        if (!is_flat) {
-            const __m512i block = _mm512_and_si512(code, _mm512_set1_epi64(DG_SILENT_TAIL));
-            number = _mm512_or_si512(_mm512_sll_epi64(block, up), _mm512_srl_epi64(number, down));
-        }
-        _mm512_storeu_si512(these.code, code);
-        _mm512_storeu_si512(these.rel, _mm512_mask_sub_epi64(position, is_second, position, end));
-        _mm512_storeu_si512(these.length, _mm512_mask_sub_epi64(end, is_second, whole, end));
-        _mm512_storeu_si512(these.c, numbers_of(c, 3, i));
-        _mm512_storeu_si512(these.lift, words_of(lift, i));
-        _mm512_storeu_si512(these.number, number);
-        const uint64_t left = n_waiting - least(i, n_waiting);
-        accepted |= dg_silent_decide(&these, left, words, silent) << i;
+    for (size_t k = 0; k < 2; k++) {
+        _mm512_storeu_si512(of.of_row[k], look_up(planes->end[k], row));
     }
-    dg_wipe(&these, sizeof these);
-    answer(accepted, at);
+    for (size_t k = 0; k < dg_silent_of_code(silent); k++) {
+        _mm512_storeu_si512(of.of_code[k], look_up(planes->c[0] + DG_SILENT_CODES * k, code));
+    }
+    answer(dg_silent_decide_all(&of, n_places, n_waiting, words, silent), at);
+    dg_wipe(&of, sizeof of);
 }
 
 /** Decide the open attempts. Returns: as the kernel. */
@@ -281,7 +238,7 @@ INLINE bool decide_open(const places *at, const dg_silent *silent)
 {
     dg_silent_words words = {.of_batch = at->words};
     uint64_t n_waiting = count_open(at);
-    size_t n_places = at->n <= SMALL ? silent->places / 2 : silent->places;
+    size_t n_places = dg_silent_places(at->n, silent);
     for (bool are_more = true; are_more;) {
         bool are_many = n_waiting > n_places;
         DG_PUBLIC(are_many);
@@ -416,10 +373,7 @@ bool dg_silent_kernel_avx512_vbmi2(int64_t *out, size_t *n_accepted, uint8_t *sc
 {
     const size_t n = n_attempts;
     const places at = {
-        .row = batch,
-        .upper = batch + n,
-        .lower = batch + 2 * n,
-        .ticks = batch + 3 * n,
+        .columns = batch,
         .words = batch + n * (3 + silent->n_planes),
         .code = scratch,
         .accepted = scratch + n,
@@ -443,7 +397,7 @@ bool dg_silent_kernel_avx512_vbmi2(int64_t *out, size_t *n_accepted, uint8_t *sc
         return false;
     }
     for (size_t k = 0; k < at.n_planes; k++) {
-        (void)compress(at.rest + k * n, at.ticks + k * n, &at);
+        (void)compress(at.rest + k * n, batch + (3 + k) * n, &at);
     }
     *n_accepted = compress(at.code, at.code, &at);
     widen(out, *n_accepted, &at, silent);

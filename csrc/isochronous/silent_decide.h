@@ -57,15 +57,60 @@ DG_LANE_INLINE int32_t dg_silent_arc(int32_t base, int32_t slope, int32_t bulge,
 
 /* --- the second stage: attempts that 16 bits leave open ----------------------------------------- */
 
-enum { DG_SILENT_TOGETHER = 8 }; /* attempts of a round */
+enum {
+    DG_SILENT_TOGETHER = 8,    /* attempts that are decided together, at most */
+    DG_SILENT_GATHERED = 64,   /* attempts of a round, at most */
+    DG_SILENT_OF_CODE = 4 + 7, /* bytes that are looked up by codes, at most */
+};
 
-/** Attempts of a round. The caller wipes it. */
-typedef struct dg_silent_waiting {
+/** Attempts of a round. Kernels set the bytes, dg_silent_decide_all the numbers, and kernels wipe all. */
+typedef struct dg_silent_round {
+    uint8_t of_attempt[4 + DG_SILENT_PLANES][DG_SILENT_GATHERED]; /* code, row, position, tick */
+    uint8_t of_row[2][DG_SILENT_GATHERED];                        /* end */
+    uint8_t of_code[DG_SILENT_OF_CODE]
+                   [DG_SILENT_GATHERED]; /* c, lift; of blocks of one integer kept */
+    /* of those that are decided together */
     uint64_t code[DG_SILENT_TOGETHER], rel[DG_SILENT_TOGETHER], length[DG_SILENT_TOGETHER];
     uint64_t c[DG_SILENT_TOGETHER], lift[DG_SILENT_TOGETHER];
     uint64_t number[DG_SILENT_TOGETHER]; /* z; of blocks of one integer the kept height */
-    uint64_t height[DG_SILENT_TOGETHER]; /* set by dg_silent_decide */
-} dg_silent_waiting;
+    uint64_t height[DG_SILENT_TOGETHER];
+} dg_silent_round;
+
+/** Return how many bytes are looked up by codes. */
+static inline size_t dg_silent_of_code(const dg_silent *silent)
+{
+    return silent->n_planes == 0 ? DG_SILENT_OF_CODE : 4;
+}
+
+/** Return the number whose bytes are n planes, the lowest first, at a place. */
+DG_LANE_INLINE uint64_t dg_silent_number(uint8_t planes[][DG_SILENT_GATHERED], size_t n,
+                                         size_t place)
+{
+    uint64_t number = 0;
+    for (size_t k = 0; k < n; k++) {
+        number |= (uint64_t)planes[k][place] << (8 * k);
+    }
+    return number;
+}
+
+/** Set the numbers of attempt i of those decided together, which is at a place of the round. */
+DG_LANE_INLINE void dg_silent_set_numbers(dg_silent_round *of, size_t i, size_t place,
+                                          const dg_silent *silent)
+{
+    const size_t n_planes = silent->n_planes;
+    const uint64_t code = of->of_attempt[0][place];
+    const uint64_t position = (uint64_t)of->of_attempt[2][place] << 8 | of->of_attempt[3][place];
+    const uint64_t end = dg_silent_number(of->of_row, 2, place), is_first = less(position, end);
+    of->code[i] = code;
+    of->rel[i] = position - (end & ~is_first);
+    of->length[i] = chosen(is_first, end, (UINT64_C(1) << 16) - end);
+    of->c[i] = dg_silent_number(of->of_code, 3, place);
+    of->lift[i] = of->of_code[3][place];
+    of->number[i] = n_planes == 0 ? dg_silent_number(of->of_code + 4, 7, place)
+                                  : (code & 127) << silent->block_bits |
+                                        dg_silent_number(of->of_attempt + 4, n_planes, place) >>
+                                            (8 * n_planes - silent->block_bits);
+}
 
 /** How many of a batch's words were asked for. */
 typedef struct dg_silent_words {
@@ -88,11 +133,11 @@ DG_LANE_INLINE uint64_t dg_silent_word(const uint8_t *words, uint64_t i)
 }
 
 /** Set x to 2^52 2^lift g, rounded as the law's bounds say. */
-DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_silent_waiting *of,
+DG_LANE_INLINE void dg_silent_heights(uint64_t *x, size_t n, const dg_silent_round *of,
                                       const dg_silent *silent)
 {
     const dg_lanes *lanes = &silent->lanes;
-    for (size_t i = 0; i < DG_SILENT_TOGETHER; i++) {
+    for (size_t i = 0; i < n; i++) {
         const uint64_t z = of->number[i], left = dg_mask(0 - (of->code[i] >> 7));
         if (silent->block_bits == 0) {
             x[i] = z;
@@ -103,9 +148,8 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
         x[i] =
             lifted & ~filled(lifted); /* an exponent is below 2^62; one next to 0 may be below 0 */
     }
-    if (silent->block_bits > 0) {
-        heights_of(x, DG_LANE_TOGETHER);
-        heights_of(x + DG_LANE_TOGETHER, DG_LANE_TOGETHER);
+    for (size_t i = 0; silent->block_bits > 0 && i < n; i += DG_LANE_TOGETHER) {
+        heights_of(x + i, DG_LANE_TOGETHER);
     }
 }
 
@@ -119,17 +163,17 @@ DG_LANE_INLINE void dg_silent_heights(uint64_t x[DG_SILENT_TOGETHER], const dg_s
  *  An attempt that may be at a border or not is decided if the next word decides it in the same way at a border; then no
  *  later attempt may need a word.
  *
- *  Requires:  the first n_waiting attempts wait, and are in the order of the batch.
+ *  Requires:  n is 4 or 8; the first n_waiting attempts wait, and are in the order of the batch.
  *  Returns:   bit i: attempt i is accepted, unless words->undecided is not 0.
- *  Cost:      depends on the law alone.
+ *  Cost:      depends on the law and n alone.
  */
-DG_LANE_INLINE uint64_t dg_silent_decide(dg_silent_waiting *of, uint64_t n_waiting,
+DG_LANE_INLINE uint64_t dg_silent_decide(dg_silent_round *of, size_t n, uint64_t n_waiting,
                                          dg_silent_words *words, const dg_silent *silent)
 {
     enum { SMALL_BITS = 26 }; /* a tail is rejected if f' is not below 2^26 2^-64 */
     uint64_t *const height = of->height, answers = 0;
-    dg_silent_heights(height, of, silent);
-    for (size_t i = 0; i < DG_SILENT_TOGETHER; i++) {
+    dg_silent_heights(height, n, of, silent);
+    for (size_t i = 0; i < n; i++) {
         const uint64_t above = silent->above + of->lift[i] * silent->above_a_step;
         const uint64_t less_height = height[i] - above, c = of->c[i] << of->lift[i];
         const uint64_t product = of->length[i] * silent->height; /* below 2^40 */
@@ -160,6 +204,23 @@ DG_LANE_INLINE uint64_t dg_silent_decide(dg_silent_waiting *of, uint64_t n_waiti
         answers |= (waits & (sure | ((border | either) & yes)) & 1) << i;
     }
     words->undecided |= less(DG_SILENT_WORDS, words->n_taken);
+    return answers;
+}
+
+/** Decide the attempts of a round, of which the first n_waiting wait. n: 4, or a multiple of 8. Returns, Cost: as
+ *  dg_silent_decide. */
+DG_LANE_INLINE uint64_t dg_silent_decide_all(dg_silent_round *of, size_t n, uint64_t n_waiting,
+                                             dg_silent_words *words, const dg_silent *silent)
+{
+    uint64_t answers = 0;
+    for (size_t first = 0; first < n; first += DG_SILENT_TOGETHER) {
+        const size_t together = least(DG_SILENT_TOGETHER, n - first);
+        for (size_t i = 0; i < together; i++) {
+            dg_silent_set_numbers(of, i, first + i, silent);
+        }
+        const uint64_t waiting = n_waiting - least(first, n_waiting);
+        answers |= dg_silent_decide(of, together, waiting, words, silent) << first;
+    }
     return answers;
 }
 

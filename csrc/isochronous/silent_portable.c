@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-enum { GROUP = 64, SMALL = 512, WORD = 8, MOST = 65535 };
+enum { GROUP = 64, WORD = 8, MOST = 65535 };
 
 /* Planes in the order of dg_silent_planes. */
 enum { END = 0, ALIAS = 2, BASE = 3, ERR = 5, SLOPE = 6, BULGE = 8, C = 10, LIFT = 13, KEPT = 14 };
@@ -40,11 +40,9 @@ void dg_silent_set_leaves(dg_silent *silent)
 /** Random bytes that a batch leaves behind, besides the scratch. */
 typedef struct work {
     uint64_t functions[256]; /* of the lower three bits of 64 indices */
-    uint8_t of_row[3][GROUP], of_code[4 + 7][GROUP];
+    uint8_t of_row[3][GROUP], of_code[7][GROUP];
     uint16_t rel[GROUP], length[GROUP];
-    uint8_t got[4 + DG_SILENT_PLANES]
-               [GROUP]; /* bytes of attempts that wait: code, row, position, tick */
-    dg_silent_waiting waiting;
+    dg_silent_round waiting;
 } work;
 
 /* --- looking up ----------------------------------------------------------------------------------- */
@@ -212,59 +210,23 @@ static void gather(uint8_t got[][GROUP], size_t n_places, const columns *at)
     }
 }
 
-/** Return the number whose bytes are n planes, the lowest first, at a place. */
-static uint64_t number_at(uint8_t planes[][GROUP], size_t n, size_t place)
-{
-    uint64_t number = 0;
-    for (size_t k = n; k-- > 0;) {
-        number = number << 8 | planes[k][place];
-    }
-    return number;
-}
-
-/** Decide a round: the n_waiting first ones of n_places gathered attempts. Returns: bit i: attempt i is accepted. */
-static uint64_t decide_round(size_t n_places, uint64_t n_waiting, dg_silent_words *words,
-                             const dg_silent *silent, work *w)
-{
-    const bool is_flat = silent->shape == DG_SILENT_FLAT;
-    const size_t n_planes = silent->n_planes;
-    dg_silent_waiting *const of = &w->waiting;
-    uint64_t answers = 0;
-    look_up(w->of_row, silent->leaves + END, 2, w->got[1], w->functions);
-    look_up(w->of_code, silent->leaves + C, is_flat ? 11 : 4, w->got[0], w->functions);
-    for (size_t first = 0; first < n_places; first += DG_SILENT_TOGETHER) {
-        for (size_t i = 0; i < DG_SILENT_TOGETHER; i++) {
-            const size_t k = first + i;
-            const uint64_t position = (uint64_t)w->got[2][k] << 8 | w->got[3][k];
-            const uint64_t end = number_at(w->of_row, 2, k), second = ~less(position, end);
-            of->code[i] = w->got[0][k];
-            of->rel[i] = position - (end & second);
-            of->length[i] = chosen(second, (UINT64_C(1) << 16) - end, end);
-            of->c[i] = number_at(w->of_code, 3, k);
-            of->lift[i] = w->of_code[3][k];
-            of->number[i] = is_flat ? number_at(w->of_code + 4, 7, k)
-                                    : (of->code[i] & 127) << silent->block_bits |
-                                          number_at(w->got + 4, n_planes, k) >>
-                                              (8 * n_planes - silent->block_bits);
-        }
-        const uint64_t n_here = (n_waiting - first) & less(first, n_waiting);
-        answers |= dg_silent_decide(of, n_here, words, silent) << first;
-    }
-    return answers;
-}
-
 /** Decide all open attempts. Returns: whether all are decided. */
 static bool decide_open(const columns *at, const dg_silent *silent, work *w)
 {
-    const size_t n_places = at->n > SMALL ? silent->places : silent->places / 2;
+    const size_t n_places = dg_silent_places(at->n, silent);
     dg_silent_words words = {.of_batch = at->words};
     uint64_t goes_on = 1;
     for (uint64_t before = 0; goes_on != 0; before += n_places) {
         const uint64_t n_open = rank(before, at);
         goes_on = less(before + n_places, n_open);
         DG_PUBLIC(goes_on);
-        gather(w->got, n_places, at);
-        const uint64_t answers = decide_round(n_places, n_open - before, &words, silent, w);
+        dg_silent_round *const of = &w->waiting;
+        gather(of->of_attempt, n_places, at);
+        look_up(of->of_row, silent->leaves + END, 2, of->of_attempt[1], w->functions);
+        look_up(of->of_code, silent->leaves + C, dg_silent_of_code(silent), of->of_attempt[0],
+                w->functions);
+        const uint64_t answers =
+            dg_silent_decide_all(of, n_places, n_open - least(before, n_open), &words, silent);
         for (size_t i = 0; i < at->n; i++) { /* rank 0 has no answer */
             const unsigned rank_of = at->ranks[i];
             const uint64_t its = answers >> ((rank_of - 1) & 63) & (rank_of + 255) >> 8;
@@ -314,8 +276,8 @@ bool dg_silent_kernel_portable(int64_t *out, size_t *n_accepted, uint8_t *scratc
         at.of[k] = batch + k * n;
     }
     work w;
-    memset(w.got, 0, sizeof w.got);         /* places that a round does not have */
-    for (size_t i = 0; i < n; i += GROUP) { /* a constant shape: no question for each attempt */
+    memset(&w.waiting, 0, sizeof w.waiting); /* places that a round does not have */
+    for (size_t i = 0; i < n; i += GROUP) {  /* a constant shape: no question for each attempt */
         if (silent->shape == DG_SILENT_PARABOLA) {
             decide_group(&at, i, DG_SILENT_PARABOLA, silent, &w);
         } else if (silent->shape == DG_SILENT_EXPONENTIAL) {

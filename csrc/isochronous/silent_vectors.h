@@ -19,16 +19,9 @@ enum {
     /* A rank is a byte. Less one of another round, modulo 256, it must not be a slot's. */
     MOST_RANKED = 240,
     SOME = 128, /* attempts that are ranked together if too many wait */
-    FEW = 256,  /* a batch of this size or less has half as many places */
-    GATHERED = 4 + DG_SILENT_PLANES
 };
 
-/** Bytes of the attempts of a round, which belong to some slots. */
-typedef struct slots {
-    uint8_t got[GATHERED][BYTES]; /* codes, then columns */
-    uint8_t of_row[2][BYTES], of_code[11][BYTES], answer[BYTES];
-    dg_silent_waiting waiting;
-} slots;
+typedef uint8_t lane __attribute__((vector_size(SLOTS)));
 
 /** A batch, and scratch for a byte of each attempt. */
 typedef struct work {
@@ -170,7 +163,8 @@ INLINE size_t first_stage(work *w, dg_silent_shape shape)
 
 /** Rank the open attempts from `from` to `to`, and gather those of ranks done + 1 ... done + SLOTS: their codes, then
  *  their columns. Ensures: open holds the ranks. Returns: how many are open. */
-INLINE size_t gather(uint8_t got[][BYTES], size_t from, size_t to, size_t done, work *w)
+INLINE size_t gather(uint8_t got[][DG_SILENT_GATHERED], size_t from, size_t to, size_t done,
+                     work *w)
 {
     vec8 slot, before = each(0);
     for (size_t k = 0; k < BYTES; k++) {
@@ -197,46 +191,13 @@ INLINE size_t gather(uint8_t got[][BYTES], size_t from, size_t to, size_t done, 
         for (size_t i = from; i < to; i += BYTES) {
             found |= taken_in_lanes(load(column + i), load(w->place + i));
         }
-        store(got[p], found);
-        for (size_t k = SLOTS; k < BYTES; k++) {
-            got[p][k - SLOTS] |= got[p][k];
-        }
+        lane first, last; /* each slot's byte is in one of them */
+        memcpy(&first, &found, SLOTS);
+        memcpy(&last, (const uint8_t *)&found + BYTES - SLOTS, SLOTS);
+        first |= last;
+        memcpy(got[p], &first, SLOTS);
     }
     return before[0];
-}
-
-/** Decide TOGETHER gathered attempts. Returns: bit i: slot first + i is accepted. */
-INLINE uint64_t decide(slots *of, size_t first, uint64_t n_waiting, work *w)
-{
-    const dg_silent *silent = w->silent;
-    const unsigned n_planes = silent->n_planes, cut = 8 * n_planes - silent->block_bits;
-    dg_silent_waiting *const waiting = &of->waiting;
-    for (size_t k = 0; k < DG_SILENT_TOGETHER; k++) {
-        const size_t s = first + k;
-        const uint64_t code = of->got[0][s];
-        const uint64_t position = (uint64_t)of->got[2][s] << 8 | of->got[3][s];
-        const uint64_t end = (uint64_t)of->of_row[1][s] << 8 | of->of_row[0][s];
-        const uint64_t is_first = less(position, end);
-        uint64_t number = 0;
-        for (unsigned p = 0; p < n_planes; p++) {
-            number |= (uint64_t)of->got[4 + p][s] << (8 * p);
-        }
-        number = (code & 127) << silent->block_bits | number >> cut;
-        if (n_planes == 0) {
-            number = 0;
-            for (unsigned p = 0; p < 7; p++) {
-                number |= (uint64_t)of->of_code[4 + p][s] << (8 * p);
-            }
-        }
-        waiting->code[k] = code;
-        waiting->rel[k] = position - (end & ~is_first);
-        waiting->length[k] = chosen(is_first, end, (UINT64_C(1) << 16) - end);
-        waiting->c[k] = of->of_code[0][s] | (uint64_t)of->of_code[1][s] << 8 |
-                        (uint64_t)of->of_code[2][s] << 16;
-        waiting->lift[k] = of->of_code[3][s];
-        waiting->number[k] = number;
-    }
-    return dg_silent_decide(waiting, n_waiting, &w->words, silent);
 }
 
 /** Decide the open attempts from `from` to `to`. */
@@ -245,36 +206,35 @@ INLINE void second_stage(size_t from, size_t to, size_t places, work *w)
     const dg_silent *silent = w->silent;
     const uint8_t *planes = (const uint8_t *)&silent->planes;
     size_t wanted = places;
-    slots of;
+    dg_silent_round of;
+    uint8_t answer[BYTES];
     for (size_t done = 0; done < wanted; done += SLOTS) {
-        vec8 row[2], code[11];
-        const size_t n_open = gather(of.got, from, to, done, w);
+        vec8 row[2], code[DG_SILENT_OF_CODE];
+        const size_t n_open = gather(of.of_attempt, from, to, done, w);
         size_t rounds = (n_open + SLOTS - 1) / SLOTS, are_many = n_open > places;
         DG_PUBLIC(are_many);
         if (are_many) {
             DG_PUBLIC(rounds);
             wanted = SLOTS * rounds;
         }
-        look_up(row, 2, planes + offsetof(dg_silent_planes, end), load(of.got[1]));
-        look_up(code, silent->n_planes == 0 ? 11 : 4, planes + offsetof(dg_silent_planes, c),
-                load(of.got[0]));
-        for (size_t k = 0; k < 11; k++) {
+        look_up(row, 2, planes + offsetof(dg_silent_planes, end), load(of.of_attempt[1]));
+        look_up(code, dg_silent_of_code(silent), planes + offsetof(dg_silent_planes, c),
+                load(of.of_attempt[0]));
+        for (size_t k = 0; k < DG_SILENT_OF_CODE; k++) {
             store(of.of_code[k], code[k]);
         }
         store(of.of_row[0], row[0]);
         store(of.of_row[1], row[1]);
-        uint64_t yes = 0;
-        for (size_t k = 0; k < SLOTS && done + k < wanted; k += DG_SILENT_TOGETHER) {
-            const uint64_t waiting = n_open - done - k;
-            yes |= decide(&of, k, waiting & ~filled(waiting), w) << k;
-        }
+        const size_t n = least(SLOTS, wanted - done);
+        const uint64_t yes =
+            dg_silent_decide_all(&of, n, n_open - least(done, n_open), &w->words, silent);
         for (size_t k = 0; k < BYTES; k++) {
-            of.answer[k] = (uint8_t)(0 - (yes >> k % SLOTS & 1));
+            answer[k] = (uint8_t)(0 - (yes >> k % SLOTS & 1));
         }
         for (size_t i = from; i < to;
              i += BYTES) { /* ranks of other rounds are 16 or more from here */
             const vec8 rank = load(w->open + i) - each((uint8_t)(done + 1));
-            const uint32_t accepted = bits_of(taken_in_lanes(load(of.answer), ready(rank)));
+            const uint32_t accepted = bits_of(taken_in_lanes(load(answer), ready(rank)));
             uint32_t before = 0;
             memcpy(&before, w->accepted + i / 8, BYTES / 8);
             before |= accepted;
@@ -363,7 +323,7 @@ bool KERNEL(int64_t *out, size_t *n_accepted, uint8_t *scratch, const uint8_t *b
                            ? first_stage(&w, DG_SILENT_PARABOLA)
                            : first_stage(&w, DG_SILENT_EXPONENTIAL)) > MOST_RANKED;
     DG_PUBLIC(are_many);
-    const size_t part = are_many ? SOME : n, places = n > FEW ? silent->places : silent->places / 2;
+    const size_t part = are_many ? SOME : n, places = dg_silent_places(n, silent);
     for (size_t from = 0; from < n; from += part) {
         second_stage(from, n - from < part ? n : from + part, places, &w);
     }

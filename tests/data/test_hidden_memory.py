@@ -62,7 +62,7 @@ COLUMNS: dict[str, Any] = {
     "struct": pa.array([{"a": x, "b": y} for x, y in ((1, "x"), (SECRET, TEXT), (7, "z"))]),
     "words": TEXTS.dictionary_encode(),
     "words in views": pa.DictionaryArray.from_arrays(
-        pa.array([0, 1, 2]), TEXTS.cast(pa.string_view())
+        pa.array([0, 1, 2]), pa.array(TEXTS.to_pylist(), pa.string_view())
     ),
     "tensor": pa.FixedShapeTensorArray.from_numpy_ndarray(np.array([[1], [SECRET], [7]])),
     "dense union": pa.UnionArray.from_dense(
@@ -98,7 +98,10 @@ def test_a_bare_column_of_arrow_has_the_same_cells_and_nothing_else(name: str) -
     column = COLUMNS[name]
     before, after = column.slice(0, 1), column.slice(2, 1)
     cases = [before, after, column.slice(1, 0)]
-    if name not in ("dense union", "sparse union", "runs"):  # they have no nulls of their own
+    unable = ["dense union", "sparse union", "runs"]  # they have no nulls of their own
+    if pa.__version__.startswith("17."):  # makes no views of buffers
+        unable.append("view")
+    if name not in unable:
         cases.append(with_second_null(column))
     outer = pa.StructArray.from_arrays([column], ["a"])
     cases.append(pa.Array.from_buffers(outer.type, 3, [SECOND_IS_NULL], children=[column]))

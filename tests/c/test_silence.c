@@ -1,6 +1,6 @@
 /* No branch and no address in an isochronous fill depends on a random bit, except for what DG_PUBLIC names: whether an
  * attempt was accepted, or left undecided. This test covers all kernels but those of AVX-512, which valgrind does not
- * know: it is emulated here, and test_silence_by_steps.c and test_silent_by_steps.c cover it.
+ * know: it is emulated here, and test_silence_by_steps.c covers it.
  *
  * The source marks the bytes that it gives as undefined. valgrind (memcheck) then reports every conditional jump and
  * every address that depends on them. Without valgrind this program says that it was skipped:

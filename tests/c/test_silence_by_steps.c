@@ -1,7 +1,8 @@
 /* An isochronous fill executes the same instructions, at the same places, with the same addresses, whatever it draws.
  * The test steps through tapes instruction by instruction (steps.h). Their attempts are accepted and rejected in the
- * same places, but draw different values. It is for the AVX-512 kernels, which valgrind does not know; test_silence.c
- * checks all others under valgrind, with random bytes marked.
+ * same places, but draw different values, or leave different attempts open for the kernel's second stage. It is for the
+ * AVX-512 kernels, which valgrind does not know; test_silence.c checks all others under valgrind, with random bytes
+ * marked.
  *
  * dg_silent_settle says what an attempt of a batch draws, and arrays of laws say it of theirs. The test is skipped if
  * nothing can be traced. The controls are planted leaks, which it must find. */
@@ -155,10 +156,11 @@ static dg_status leak_gather(size_t n, const subject *of, const dg_source *sourc
 
 /* --- tapes ----------------------------------------------------------------------------------- */
 
-/** The values that are drawn. */
-typedef enum values { ANY, NEAR, FAR, LEFT, RIGHT, N_VALUES } values;
+/** The values that are drawn; or some attempts wait, if blocks have more than one integer. */
+typedef enum values { ANY, NEAR, FAR, LEFT, RIGHT, WAITING, OTHERS_WAITING, N_VALUES } values;
 
-static const char *const NAMES[N_VALUES] = {"any", "near", "far", "left", "right"};
+static const char *const NAMES[N_VALUES] = {"any",   "near",    "far",           "left",
+                                            "right", "waiting", "others waiting"};
 
 static bool belongs(int64_t x, values to, const subject *of)
 {
@@ -188,24 +190,59 @@ static void write_random(uint8_t *out, size_t n, uint64_t *state)
 
 /* An attempt of a batch is as good as one in a batch of its own. */
 
+/** Settle a batch of one attempt. Returns: whether it needs nothing behind its bytes. */
+static bool settle_one(int64_t *draw, size_t *n, const uint8_t *one, const dg_silent *silent)
+{
+    static dg_bits bits;
+    tape none = {NULL, 0, 0};
+    const dg_source source = tape_source(&none);
+    dg_bits_open(&bits, &source);
+    const dg_status status = dg_silent_settle(draw, n, one, 1, silent, &bits);
+    dg_bits_close(&bits);
+    return status == DG_OK;
+}
+
+static void put_position(uint8_t *one, int position)
+{
+    one[1] = (uint8_t)(position >> 8);
+    one[2] = (uint8_t)position;
+}
+
+/** Move an attempt to the border in its row's first piece, where its word of f' decides: it waits. Returns: whether there
+ *  is one. */
+static bool move_to_border(uint8_t *one, bool accepted, const dg_silent *silent)
+{
+    const int end = silent->end[one[0]];
+    int border = -1, beyond = end; /* the last place that is accepted if f' is 0 */
+    uint8_t *const words = one + 3 + silent->n_planes;
+    memset(words, 0, 8 * DG_SILENT_WORDS);
+    while (beyond - border > 1) {
+        const int middle = (border + beyond) / 2;
+        int64_t draw;
+        size_t n = 0;
+        put_position(one, middle);
+        *(settle_one(&draw, &n, one, silent) && n == 1 ? &border : &beyond) = middle;
+    }
+    if (border < 0 || beyond == end) {
+        return false;
+    }
+    put_position(one, border);
+    memset(words, accepted ? 0 : 0xFF, 8);
+    return true;
+}
+
 /** Write an attempt that is rejected, or accepted with a value that belongs to `to`. */
-static void write_one(uint8_t *one, bool accepted, values to, const subject *of, uint64_t *state)
+static void write_one(uint8_t *one, bool accepted, bool waits, values to, const subject *of,
+                      uint64_t *state)
 {
     const dg_silent *silent = of->sampler->silent;
-    static dg_bits bits;
-    const tape none = {NULL, 0, 0};
-    for (;;) {
-        tape from = none;
-        const dg_source source = tape_source(&from);
+    for (bool done = false; !done;) {
         int64_t draw;
         size_t n = 0;
         write_random(one, dg_silent_bytes(1, silent), state);
-        dg_bits_open(&bits, &source);
-        const dg_status status = dg_silent_settle(&draw, &n, one, 1, silent, &bits);
-        dg_bits_close(&bits);
-        if (status == DG_OK && n == accepted && (!accepted || belongs(draw, to, of))) {
-            return;
-        }
+        done = (!waits || move_to_border(one, accepted, silent)) &&
+               settle_one(&draw, &n, one, silent) && n == accepted &&
+               (!accepted || belongs(draw, to, of));
     }
 }
 
@@ -216,11 +253,18 @@ static size_t write_batch(uint8_t *out, size_t n, values to, const subject *of, 
     const dg_silent *silent = of->sampler->silent;
     const size_t m = dg_silent_attempts(n, silent), n_bytes = dg_silent_bytes(m, silent);
     uint64_t pattern = 20261123;
+    size_t n_words = 0;
     write_random(out, n_bytes, state);
     for (size_t i = 0; i < m; i++) {
         uint8_t one[DG_SILENT_BYTES];
         const bool accepted = next_word(&pattern) >> 62 != 0 || silent->block_bits == 0;
-        write_one(one, accepted, to, of, state);
+        const bool waits =
+            silent->block_bits > 0 && ((to == WAITING && i % 16 == 3 && i < 64) ||
+                                       (to == OTHERS_WAITING && i % 8 == 5 && i < 32));
+        write_one(one, accepted, waits, to, of, state);
+        if (waits) {
+            memcpy(out + m * (3 + silent->n_planes) + 8 * n_words++, one + 3 + silent->n_planes, 8);
+        }
         for (size_t k = 0; k < 3 + silent->n_planes; k++) {
             out[k * m + i] = one[k];
         }

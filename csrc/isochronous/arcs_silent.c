@@ -164,7 +164,7 @@ bool dg_silent_set_arcs(dg_silent *silent, const dg_silent_steps *steps)
     if (silent->shape == DG_SILENT_EXPONENTIAL) {
         set_exponential(silent);
     }
-    if (silent->shape == DG_SILENT_PARABOLA) {
+    if (silent->shape == DG_SILENT_PARABOLA && block_bits > 1) { /* Q meets two integers */
         if (silent->law.kind == DG_DISCRETE_GAUSSIAN) {
             set_gaussian_bows(bow, silent);
         } else {

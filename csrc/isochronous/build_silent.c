@@ -2,7 +2,6 @@
 
 #include "bounds/refine.h"
 #include "isochronous/lane_attempt.h"
-#include "isochronous/lane_power.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +20,6 @@ enum {
 };
 
 /* --- weights ------------------------------------------------------------------------------------ */
-
-void dg_silent_set_y(mpz_t y, uint64_t z, unsigned left)
-{
-    mpz_import(y, 1, -1, sizeof z, 0, 0, &z);
-    if (left) {
-        mpz_com(y, y);
-    }
-}
 
 /** Return ceil(2^bits g) at z, by as many bits of g as that takes. Requires: bits <= 64, and g < 1 if they are 64. */
 static uint64_t ceil_at_last(unsigned bits, uint64_t z, unsigned left, const dg_law *law)
@@ -52,20 +43,6 @@ static uint64_t ceil_at_last(unsigned bits, uint64_t z, unsigned left, const dg_
     }
     mpz_clear(y);
     return lower;
-}
-
-uint64_t dg_silent_exponent(uint64_t z, unsigned left, const dg_silent *silent)
-{
-    const dg_lanes *lanes = &silent->lanes;
-    const uint64_t on_left = 0 - (uint64_t)left;
-    if (z >> (62 - lanes->units_up) != 0) { /* beyond all distances that lanes tell apart */
-        return DG_SILENT_FARTHEST;
-    }
-    const uint64_t exponent = law_exponent_at(z, on_left, lanes);
-    if ((int64_t)exponent < 0) { /* a power next to 0 */
-        return 0;
-    }
-    return exponent < DG_SILENT_FARTHEST ? exponent : DG_SILENT_FARTHEST;
 }
 
 /** Return ceil(2^32 g) at z. at: its height, if the law has exponents. */

@@ -40,6 +40,7 @@ static const one_law LAWS[] = {
     {DG_DISCRETE_LAPLACE, "1000000000", "1/3", NULL, -11.2, 16},
     {DG_DISCRETE_LAPLACE, "9007199254740992", "1/2", NULL, -11.2, 16},
     {DG_GENERALIZED_GAUSSIAN, "5", "1/3", "3", -14, 16},
+    {DG_GENERALIZED_GAUSSIAN, "3", "0", "1", -13, 16}, /* blocks of two integers */
     {DG_GENERALIZED_GAUSSIAN, "200", "1/3", "1", -8.2, 32},
     {DG_GENERALIZED_GAUSSIAN, "70163419019", "1/3", "11/10", -7.5, 64},
     {DG_GENERALIZED_GAUSSIAN, "200", "1/3", "5/4", -8, 32},
@@ -130,7 +131,17 @@ static void check_open(const dg_silent *silent)
           looked_at->mu, silent->places);
 }
 
-/** Build laws of scales from 4 to 2^53, for beta from 1 to 63. */
+/** Check that a law is held. */
+static void check_held(dg_law *law, const char *name, int64_t scale, int64_t beta)
+{
+    dg_silent *silent;
+    CHECK(dg_silent_build(&silent, law) == DG_OK, "%s: scale %lld, beta %lld/100: it is not held",
+          name, (long long)scale, (long long)beta);
+    dg_silent_free(silent);
+    dg_law_free(law);
+}
+
+/** Build laws of scales from 4 to 2^53, for beta from 1 to 63, and of many small scales, where blocks have few integers. */
 static void check_powers(void)
 {
     enum { STEPS = 200, SCALES = 12, OCTAVES = 50 };
@@ -140,12 +151,13 @@ static void check_powers(void)
                           k = SCALES * i + j;
             dg_law *law = power_law_of(32 + 7 * k % 32, (size_t)(5 * k % OCTAVES), 8,
                                        k % 1001 - 500, 1001, beta, 100);
-            dg_silent *silent;
-            CHECK(dg_silent_build(&silent, law) == DG_OK,
-                  "beta %lld/100, octave %lld: it is not held", (long long)beta,
-                  (long long)(5 * k % OCTAVES));
-            dg_silent_free(silent);
-            dg_law_free(law);
+            check_held(law, "octaves", 5 * k % OCTAVES, beta);
+        }
+    }
+    for (int64_t beta = 100; beta <= 300; beta += 20) {
+        for (int64_t scale = 32; scale < 400; scale++) { /* in parts of 1/32 */
+            check_held(power_law_of(scale, 0, 32, -(scale % 3), 4, beta, 100), "small", scale,
+                       beta);
         }
     }
 }

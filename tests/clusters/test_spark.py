@@ -47,13 +47,13 @@ def session(records: Path) -> Iterator[Any]:
 
     patch = pytest.MonkeyPatch()
     patch.setenv("PYSPARK_PYTHON", sys.executable)
-    patch.setenv(recorded_noise.FOLDER, str(records))
     made = (
         SparkSession.builder.master("local[4,3]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.python.daemon.module", recorded_noise.__name__)
+        .config(f"spark.executorEnv.{recorded_noise.FOLDER}", str(records))
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
         .config("spark.sql.parquet.compression.codec", "gzip")  # needs no native library
         .getOrCreate()

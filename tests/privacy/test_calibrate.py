@@ -19,6 +19,7 @@ from discretegauss.errors import ParameterOverflowError, ParameterTypeError
 from discretegauss.privacy import calibrate, calibration, cost, delta, log_delta, zcdp_rho
 
 
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 @pytest.mark.parametrize(
     ("e", "d", "of"),
     crossed(

@@ -91,6 +91,7 @@ def test_laplace_noise_is_at_most_what_delta_0_asks_for(
 
 
 @pytest.mark.evidence
+@pytest.mark.filterwarnings("ignore::discretegauss.errors.PrivacyWarning")
 @pytest.mark.parametrize(("e", "d", "change"), BUDGETS)
 def test_650_budgets_get_the_least_noise(e: str, d: str, change: int) -> None:
     check(e, d, change)

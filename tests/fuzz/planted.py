@@ -134,9 +134,9 @@ FAULTS = [
         "lanes) - (0 * step << DG_LANE_BITS);",
     ),
     Fault(
-        "kernels in vectors take the first piece's length for the second one's",
+        "kernels take the first piece's length for the second one's",
         "lanes",
-        "isochronous/silent_vectors.h",
+        "isochronous/silent_decide.h",
         "chosen(is_first, end, (UINT64_C(1) << 16) - end)",
         "chosen(is_first, end, end)",
     ),

@@ -134,11 +134,11 @@ FAULTS = [
         "lanes) - (0 * step << DG_LANE_BITS);",
     ),
     Fault(
-        "kernels take the first piece's length for the second one's",
+        "kernels in vectors take the first piece's length for the second one's",
         "lanes",
-        "isochronous/silent_decide.h",
-        "chosen(is_first, end, (UINT64_C(1) << 16) - end)",
-        "chosen(is_first, end, end)",
+        "isochronous/silent_vectors.h",
+        "length = (end ^ is_second) - is_second;",
+        "length = end;",
     ),
     Fault(
         "the AVX-512 kernel lets choices count that should not",
@@ -309,7 +309,7 @@ def main() -> int:
         tree = Path(work)
         for name in ("csrc", "cmake", "tests/fuzz", "tools"):
             shutil.copytree(ROOT / name, tree / name)
-        for name in ("CMakeLists.txt", "python/discretegauss/_version.py"):
+        for name in ("CMakeLists.txt", "CMakePresets.json", "python/discretegauss/_version.py"):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, tree / name)
         (tree / "build").mkdir()

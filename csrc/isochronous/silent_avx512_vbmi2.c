@@ -10,6 +10,7 @@
 #include "base/wipe.h"
 
 #include <immintrin.h>
+#include <stddef.h>
 
 #define INLINE static inline __attribute__((always_inline)) DG_TARGET_AVX512_VBMI2
 
@@ -218,6 +219,8 @@ INLINE void decide_first(uint64_t n_waiting, size_t n_places, dg_silent_words *w
 {
     const dg_silent_planes *planes = &silent->planes;
     const __m512i code = waiting(at->code, at), row = waiting(at->columns, at);
+    const uint8_t *const of_code =
+        (const uint8_t *)planes + offsetof(dg_silent_planes, c); /* c, lift, kept */
     dg_silent_round of;
     _mm512_storeu_si512(of.of_attempt[0], code);
     for (size_t k = 0; k < 3 + at->n_planes; k++) {
@@ -227,7 +230,7 @@ INLINE void decide_first(uint64_t n_waiting, size_t n_places, dg_silent_words *w
         _mm512_storeu_si512(of.of_row[k], look_up(planes->end[k], row));
     }
     for (size_t k = 0; k < dg_silent_of_code(silent); k++) {
-        _mm512_storeu_si512(of.of_code[k], look_up(planes->c[0] + DG_SILENT_CODES * k, code));
+        _mm512_storeu_si512(of.of_code[k], look_up(of_code + DG_SILENT_CODES * k, code));
     }
     answer(dg_silent_decide_all(&of, n_places, n_waiting, words, silent), at);
     dg_wipe(&of, sizeof of);

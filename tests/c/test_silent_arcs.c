@@ -131,12 +131,12 @@ static void check_open(const dg_silent *silent)
           looked_at->mu, silent->places);
 }
 
-/** Check that a law is held. */
-static void check_held(dg_law *law, const char *name, int64_t scale, int64_t beta)
+/** Check that a law is held. number: says which scale it has. */
+static void check_held(dg_law *law, const char *name, int64_t number, int64_t beta)
 {
     dg_silent *silent;
-    CHECK(dg_silent_build(&silent, law) == DG_OK, "%s: scale %lld, beta %lld/100: it is not held",
-          name, (long long)scale, (long long)beta);
+    CHECK(dg_silent_build(&silent, law) == DG_OK, "%s %lld, beta %lld/100: it is not held", name,
+          (long long)number, (long long)beta);
     dg_silent_free(silent);
     dg_law_free(law);
 }
@@ -151,13 +151,13 @@ static void check_powers(void)
                           k = SCALES * i + j;
             dg_law *law = power_law_of(32 + 7 * k % 32, (size_t)(5 * k % OCTAVES), 8,
                                        k % 1001 - 500, 1001, beta, 100);
-            check_held(law, "octaves", 5 * k % OCTAVES, beta);
+            check_held(law, "octave", 5 * k % OCTAVES, beta);
         }
     }
     for (int64_t beta = 100; beta <= 300; beta += 50) {
         for (int64_t scale = 64; scale < 144; scale++) { /* in parts of 1/32 */
-            check_held(power_law_of(scale, 0, 32, -(scale % 3), 4, beta, 100), "small", scale,
-                       beta);
+            check_held(power_law_of(scale, 0, 32, -(scale % 3), 4, beta, 100), "scale in 1/32",
+                       scale, beta);
         }
     }
 }

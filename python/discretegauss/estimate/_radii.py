@@ -75,12 +75,11 @@ def radii(
     miss: Fraction,
     floats: Fraction,
 ) -> list[Floats]:
-    """Return, for each table, the distances within which the truth is, but for this miss.
+    """Return for each estimate how far the truth is from it at most, except with probability miss.
 
     `var` has the variances, infinite at nulls; `errors` the standard errors of the estimates, or
     upper bounds on them; `shapes` numbers that are equal for rows with the same weights in another
     order. `fit` returns the estimates from counts, and floats is the bound of `floats_err` for it.
-    `miss` is the probability for each estimate.
     """
     any_weights = critical_value(laws, miss)
     rounding = float(floats) * largest_sum(noisy)
